@@ -46,6 +46,16 @@ pub enum UnsetRule {
     Mismatch,
 }
 
+/// What of a model's format a runtime's entry must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormatRule {
+    /// Format, framework, architecture, quantization and more, each compared for itself.
+    Attributes,
+    /// Name and version of the format as texts; one model or many, one node or several
+    /// (kserve.md 2).
+    Name,
+}
+
 /// How versions are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionRule {
@@ -238,6 +248,8 @@ pub struct Policy {
     pub release: &'static str,
     /// Deprecated `supportedModelFormats[].name` stands for modelFormat.name (S0-021).
     pub legacy_format_name: bool,
+    /// See [`FormatRule`].
+    pub formats: FormatRule,
     /// See [`UnsetRule`].
     pub unset: UnsetRule,
     /// See [`VersionRule`].
@@ -297,6 +309,7 @@ pub static OME_DOCUMENTED: Policy = Policy {
     api: Api::Ome,
     release: "documents",
     legacy_format_name: true,
+    formats: FormatRule::Attributes,
     unset: UnsetRule::Unconstrained,
     version: VersionRule::Precision,
     range: RangeRule::OpenBounds,
@@ -329,6 +342,7 @@ pub static OME_V0_1_5: Policy = Policy {
     api: Api::Ome,
     release: "v0.1.5",
     legacy_format_name: false,
+    formats: FormatRule::Attributes,
     unset: UnsetRule::Mismatch,
     version: VersionRule::Operator,
     range: RangeRule::CrashOnMissingBound,
@@ -373,6 +387,7 @@ pub static OME_RELEASES: [&Policy; 4] = [&OME_V0_1_3, &OME_V0_1_4, &OME_V0_1_5, 
 /// nobody.
 pub static KSERVE_DOCUMENTED: Policy = Policy {
     api: Api::KServe,
+    formats: FormatRule::Name,
     rank: RankRule::Priority,
     default_protocol: "v1",
     implied_engine: false,
@@ -382,6 +397,7 @@ pub static KSERVE_DOCUMENTED: Policy = Policy {
 /// KServe v0.20.0 (kserve/kserve @aaac4e2).
 pub static KSERVE_V0_20: Policy = Policy {
     api: Api::KServe,
+    formats: FormatRule::Name,
     release: "v0.20.0",
     auto_select: AutoSelectRule::MatchedEntry,
     rank: RankRule::Protocol,

@@ -191,6 +191,12 @@ impl Service {
             .map(|component| &component.node)
     }
 
+    /// Why its operator does not accept it at all; at its name, where no field is to blame.
+    pub fn refused(&self) -> Option<Failure> {
+        let refusal = self.refusal.as_deref()?.clone();
+        Some(Failure { span: refusal.span.or_else(|| Some(self.object.name_span())), ..refusal })
+    }
+
     /// Name of the service.
     pub fn name(&self) -> &EcoString {
         &self.object.id.name

@@ -39,6 +39,28 @@ pub struct Resolution<'a> {
 }
 
 impl<'a> Resolution<'a> {
+    /// A service for which no runtime is chosen, and whose operator does not mind.
+    pub(crate) fn unchosen(protocol: Protocol) -> Self {
+        Self {
+            model: None,
+            runtime: RuntimeDecision { protocol, ..RuntimeDecision::none() },
+            accelerators: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// A service that cannot be decided.
+    pub(crate) fn failed(
+        model: Option<&'a Model>,
+        basis: Basis,
+        protocol: Protocol,
+        error: Failure,
+    ) -> Self {
+        let unchosen = Self::unchosen(protocol);
+        let runtime = RuntimeDecision { basis, ..unchosen.runtime };
+        Self { model, runtime, error: Some(error), ..unchosen }
+    }
+
     /// The runtime that was chosen.
     pub fn chosen(&self) -> Option<&'a Runtime> {
         self.runtime.chosen

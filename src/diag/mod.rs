@@ -7,7 +7,7 @@ mod codes;
 mod near;
 
 pub use codes::{CODES, Code, CodeDoc, Topic};
-pub use near::{Nearby, nearest};
+pub use near::{Nearby, did_you_mean, nearest, proposed};
 
 use crate::source::Span;
 use serde::Serialize;

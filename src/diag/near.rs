@@ -116,6 +116,16 @@ impl Nearby {
     }
 }
 
+/// "did you mean `x`?" over names that exist.
+pub fn did_you_mean<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    proposed(nearest(name, names))
+}
+
+/// "did you mean `x`?" about the nearest name.
+pub fn proposed(near: Option<&str>) -> Option<String> {
+    near.map(|near| format!("did you mean `{near}`?"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,9 @@ pub mod kserve;
 pub mod kthena;
 pub mod kueue;
 pub mod ome;
+mod selector;
+
+pub use selector::{Selector, explain_among, judge};
 
 use crate::api::{Api, Failure, Service};
 use crate::catalog::Catalog;

@@ -15,7 +15,6 @@ use crate::pipeline::leaves::{MergedLeaf, merge};
 use crate::pipeline::what_if::{Flip, flip, named};
 use crate::schema;
 use crate::secret::{self, MASK, Place, names_secret};
-use crate::select as resolve;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Map, Node, Segment, Value};
 use ecow::EcoString;
@@ -421,7 +420,8 @@ fn why_not(catalog: &Catalog, planned: &Planned<'_>, wanted: &str, miss: &mut Mi
         miss.message = format!("there is no runtime `{wanted}`{near}");
         return;
     };
-    let judged = resolve::judge(planned.policy, planned.resolution.model, planned.service, runtime);
+    let judged =
+        crate::operators::judge(planned.policy, planned.resolution.model, planned.service, runtime);
     let said = |candidate: Candidate<'_>| {
         let reasons = candidate.reasons.iter();
         reasons

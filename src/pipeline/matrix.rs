@@ -4,7 +4,7 @@ use super::kv_cache;
 use crate::api::{Api, Runtime, Semantics};
 use crate::catalog::Catalog;
 use crate::decision::{CacheFit, Candidate, Rank, Verdict};
-use crate::select::Selector;
+use crate::operators::Selector;
 use ecow::EcoString;
 use rayon::prelude::*;
 

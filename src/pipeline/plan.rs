@@ -13,12 +13,12 @@ use crate::decision::{AcceleratorDecision, CacheFit, QueueDecision, Requirement,
 use crate::diag::{Code, Diagnostic};
 use crate::objects as render;
 use crate::operators::Ask;
+use crate::operators::Selector;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::admit::{Ledger, PodSet};
 use crate::pods::built::{Built, Component, Outline};
 use crate::policy::Policy;
 use crate::quantity::{Count, Range};
-use crate::select::Selector;
 use crate::source::Span;
 use ecow::EcoString;
 use rayon::prelude::*;

@@ -7,9 +7,8 @@ use crate::api::{Api, Object, Runtime, Scope, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{Attribute, Candidate, DecidedBy, Reason, Verdict};
 use crate::diag::Diagnostic;
+use crate::operators::Selector;
 use crate::policy::Policy;
-use crate::select as resolve;
-use crate::select::Selector;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 use ecow::EcoString;
@@ -94,7 +93,7 @@ pub fn flip<'a>(
     for _ in 0..ROUNDS {
         let attempt = typed(&edited, policy);
         let set = catalog.runtimes(policy.api).with(&attempt);
-        let resolution = resolve::explain_among(policy, catalog, &set, &renamed);
+        let resolution = crate::operators::explain_among(policy, catalog, &set, &renamed);
         if let Some(chosen) =
             resolution.chosen().filter(|chosen| chosen.object.id == runtime.object.id)
         {

@@ -4,13 +4,12 @@
 //! pkg/runtimeselector of OME v0.1.5 as described in ome-selection 2.
 
 use crate::api::{
-    Api, Diffusion, DiffusionPart, Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size,
+    Diffusion, DiffusionPart, Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size,
     SizeRange, Version,
 };
 use crate::decision::{Attribute, Check, CheckResult, EntryChecks, Note, Rank, Reason, Rejection};
-use crate::operators::kserve::select as kserve;
 use crate::policy::{
-    AutoSelectRule, Policy, ProtocolRule, RangeRule, RankRule, UnsetRule, VersionRule,
+    AutoSelectRule, FormatRule, Policy, ProtocolRule, RangeRule, RankRule, UnsetRule, VersionRule,
 };
 use crate::quantity::Operator;
 use crate::select::request::{Request, Trace, scope_rank};
@@ -92,7 +91,7 @@ impl Gate {
             Gate::AutoSelection,
             Gate::Score,
         ];
-        const KSERVE: [Gate; 7] = [
+        const BY_NAME: [Gate; 7] = [
             Gate::Discovery,
             Gate::Enabled,
             Gate::MultiModel,
@@ -101,8 +100,8 @@ impl Gate {
             Gate::Protocol,
             Gate::AutoSelection,
         ];
-        match (policy.api, policy.rank) {
-            (Api::KServe, _) => &KSERVE,
+        match (policy.formats, policy.rank) {
+            (FormatRule::Name, _) => &BY_NAME,
             (_, RankRule::Priority | RankRule::Protocol) => &DOCUMENTED,
             (_, RankRule::Score) => &SCORED,
         }
@@ -170,8 +169,8 @@ pub(crate) fn evaluate<T: Trace>(
         return evaluation;
     }
     enabled(runtime, &mut evaluation, trace);
-    if policy.api == Api::KServe {
-        kserve::rules(policy, request, runtime, &mut evaluation, trace);
+    if policy.formats == FormatRule::Name {
+        super::format_name::rules(policy, request, runtime, &mut evaluation, trace);
         protocol(policy, request, runtime, &mut evaluation, trace);
         auto_selection(policy, runtime, &mut evaluation, trace);
         return evaluation;

@@ -149,7 +149,7 @@ pub(crate) fn detail(key: DecidedBy, below: &Candidate<'_>, above: &Candidate<'_
 }
 
 fn protocol(rank: &Rank) -> &'static str {
-    crate::operators::kserve::select::PROTOCOLS
+    super::format_name::PROTOCOLS
         .get(usize::from(rank.protocol.saturating_sub(1)))
         .copied()
         .unwrap_or("unknown")

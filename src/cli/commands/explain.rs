@@ -186,7 +186,7 @@ fn why_not<'a>(
     candidates.retain(|candidate| candidate.runtime.object.id == runtime.object.id);
     if candidates.is_empty() {
         // The service names another one: what would be said of this one if it were named.
-        candidates.extend(crate::select::judge(
+        candidates.extend(crate::operators::judge(
             planned.policy,
             planned.resolution.model,
             planned.service,

@@ -1,215 +1,106 @@
-//! What KServe asks of a runtime, where it differs from OME: one format with a version that is
-//! compared as text, one model or many, one node or several (kserve.md 2; S1-005 to S1-037).
+//! How KServe comes to a runtime for a service: one that is named, or the best of those that list
+//! the format of the predictor's model (kserve.md 2; S1-005 to S1-037).
+//!
+//! In: a service, a [`Search`], the operator's settings. Out: a [`Resolution`].
 
-use crate::api::{Failure, FormatEntry, NamedVersion, Runtime, RuntimeRef, Service, Version};
+use crate::api::{DeploymentMode, Failure, KServeConfig, Model, Runtime, RuntimeRef, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::{
-    Attribute, Candidate, Check, EntryChecks, Protocol, Reason, Rejection, RuntimeDecision,
+    Basis, Candidate, Protocol, Reason, Rejection, Resolution, RuntimeDecision, kserve_mode,
 };
 use crate::diag::{Code, nearest};
-use crate::policy::{Policy, RankRule};
-use crate::select::gates::{Evaluation, Gate, counted_priority, is_on, same};
-use crate::select::request::{Request, Trace};
-use crate::yaml::Origin;
-use ecow::{EcoString, eco_format};
+use crate::policy::{Policy, ProtocolRule, RankRule};
+use crate::select::format_name::lowest;
+use crate::select::request::{asked_protocol, failure, named as named_runtime};
+use crate::select::{Request, Search, Words};
+use ecow::EcoString;
 
-/// Protocols in the order in which KServe numbers them.
-pub(crate) const PROTOCOLS: [&str; 4] = ["v1", "v2", "grpc-v1", "grpc-v2"];
+/// The sentences of KServe's controller
+/// (pkg/controller/v1beta1/inferenceservice/components/predictor.go).
+pub(crate) static WORDS: Words = Words {
+    not_found: |name, _| {
+        format!("No ServingRuntimes or ClusterServingRuntimes with the name: {name}")
+    },
+    disabled: |name| format!("specified runtime {name} is disabled"),
+    named,
+    incompatible,
+    none_found,
+};
 
-/// The number of a protocol, from 1; what is none of the four comes last.
-fn number(protocol: &str) -> u8 {
-    (1..).zip(PROTOCOLS).find(|(_, known)| *known == protocol).map_or(5, |(number, _)| number)
+/// What selection is asked for a service and its model.
+pub(crate) fn request<'a>(
+    policy: &Policy,
+    service: &'a Service,
+    model: &'a Model,
+    protocol: &EcoString,
+) -> Request<'a> {
+    // A runtime that is named need not speak a protocol that nobody asked for (kserve 2.3).
+    let counts = policy.protocol == ProtocolRule::Listed
+        && (service.runtime.is_none() || service.protocol.is_some())
+        && !protocol.is_empty();
+    Request {
+        namespace: &service.namespace,
+        model,
+        asked: service.protocol.as_ref().map(|protocol| &protocol.value),
+        protocol: counts.then(|| protocol.clone()),
+        accelerators: &[],
+        multi_node: service.inline.as_ref().is_some_and(|inline| inline.multi_node),
+        unserved: Vec::new(),
+    }
 }
 
-/// The lowest protocol a runtime lists.
-fn lowest(runtime: &Runtime) -> Option<&EcoString> {
-    runtime.protocols.iter().map(|listed| &listed.value).min_by_key(|listed| number(listed))
+/// Decides for one service.
+pub(crate) fn resolve<'a>(
+    search: &Search<'a, '_>,
+    config: &KServeConfig,
+    service: &'a Service,
+) -> Resolution<'a> {
+    let Search { policy, runtimes, .. } = *search;
+    let protocol = asked_protocol(policy, service);
+    let runtime = service.runtime.as_ref();
+    let failed = |error: Failure| {
+        let basis = if runtime.is_some() { Basis::Explicit } else { Basis::None };
+        Resolution::failed(None, basis, protocol.clone(), error)
+    };
+    if let Some(refusal) = service.refused() {
+        return failed(refusal);
+    }
+    let Some(inline) = &service.inline else {
+        // Containers of the service itself: there is nothing to choose.
+        return Resolution::unchosen(protocol);
+    };
+    if kserve_mode(policy, service, config).0 == DeploymentMode::ModelMesh {
+        // Another controller chooses, by rules of its own.
+        return Resolution::unchosen(protocol);
+    }
+    let request = request(policy, service, &inline.model, &protocol.name);
+    let decided = match runtime {
+        Some(runtime) => named_runtime(policy, &WORDS, runtimes, &request, runtime),
+        None => search.best(service, &request),
+    };
+    match decided {
+        Ok(mut decision) => {
+            decision.protocol = effective(service, &decision, protocol);
+            let error = failure(&WORDS, runtimes, &request, service, runtime, &decision)
+                .filter(|_| decision.chosen.is_none());
+            Resolution { model: None, runtime: decision, accelerators: Vec::new(), error }
+        }
+        Err(error) => failed(error),
+    }
 }
 
 /// The protocol a service speaks: asked for, else the lowest of the runtime it names, else the
 /// default (S1-025, S1-029).
-pub(crate) fn effective(
-    service: &Service,
-    decision: &RuntimeDecision<'_>,
-    asked: Protocol,
-) -> Protocol {
+fn effective(service: &Service, decision: &RuntimeDecision<'_>, asked: Protocol) -> Protocol {
     match decision.chosen.filter(|_| service.runtime.is_some() && asked.default).and_then(lowest) {
         Some(lowest) => Protocol { name: lowest.clone(), default: true },
         None => asked,
     }
 }
 
-/// The rules that are KServe's own. What is common stands in [`crate::select::gates`].
-pub(crate) fn rules(
-    policy: &Policy,
-    request: &Request<'_>,
-    runtime: &Runtime,
-    evaluation: &mut Evaluation,
-    trace: &mut impl Trace,
-) {
-    evaluation.rank.protocol = lowest(runtime).map_or(5, |lowest| number(lowest));
-    if let Some(multi_model) = runtime.multi_model.as_ref().filter(|multi_model| multi_model.value)
-    {
-        evaluation.fail(Gate::MultiModel);
-        trace.reject(|| Rejection { reason: Reason::MultiModel, origin: Some(multi_model.origin) });
-    }
-    if runtime.multi_node.is_some() != request.multi_node {
-        evaluation.fail(Gate::Nodes);
-        trace.reject(|| Rejection {
-            reason: Reason::MultiNode { runtime: runtime.multi_node.is_some() },
-            origin: runtime.multi_node,
-        });
-    }
-    format(policy, request, runtime, evaluation, trace);
-}
-
-/// A model without a version fits every entry of its name; one with a version fits the same text
-/// only, and no entry without a version (S1-030, S1-031).
-fn version_fits(model: &NamedVersion, entry: &NamedVersion) -> bool {
-    let text = |side: &'_ NamedVersion| {
-        side.version.as_ref().map(|version| EcoString::from(Version::text(&version.value)))
-    };
-    model.version.is_none() || text(model) == text(entry)
-}
-
-fn format(
-    policy: &Policy,
-    request: &Request<'_>,
-    runtime: &Runtime,
-    evaluation: &mut Evaluation,
-    trace: &mut impl Trace,
-) {
-    let origin = runtime.object.node.get("spec").map(|spec| spec.origin);
-    if runtime.formats.is_empty() {
-        evaluation.fail(Gate::Format);
-        trace.reject(|| Rejection { reason: Reason::NoFormats, origin });
-        return;
-    }
-    let Some(model) = &request.model.format else {
-        evaluation.fail(Gate::Format);
-        for (index, entry) in runtime.formats.iter().enumerate() {
-            let side = entry.format.as_ref().map(|format| format.name.value.clone());
-            trace.reject(|| Rejection {
-                reason: Reason::Attribute {
-                    attribute: Attribute::Format,
-                    model: None,
-                    runtime: side,
-                    entry: index,
-                },
-                origin: Some(entry.origin),
-            });
-        }
-        return;
-    };
-    let mut best: Option<((bool, Option<i64>), usize)> = None;
-    for (index, entry) in runtime.formats.iter().enumerate() {
-        let (name, version) = fits(model, entry);
-        trace.entry(|| checks(model, entry, index));
-        let key = (is_on(entry), counted_priority(entry));
-        if name && version && best.is_none_or(|(least, _)| key > least) {
-            best = Some((key, index));
-        }
-    }
-    evaluation.matched_entry = best.map(|(_, index)| index);
-    if let Some((_, index)) = best {
-        evaluation.rank.priority = match policy.rank {
-            // Quirk: the first entry of the name counts, whatever its version or autoSelect
-            // (GetPriority).
-            RankRule::Protocol => runtime
-                .formats
-                .iter()
-                .find(|entry| fits(model, entry).0)
-                .and_then(|entry| Some(entry.priority.as_ref()?.value)),
-            RankRule::Priority | RankRule::Score => counted_priority(&runtime.formats[index]),
-        };
-        return;
-    }
-    evaluation.fail(Gate::Format);
-    let named: Vec<usize> = runtime
-        .formats
-        .iter()
-        .enumerate()
-        .filter(|(_, entry)| fits(model, entry).0)
-        .map(|(index, _)| index)
-        .collect();
-    let (attribute, entries) = if named.is_empty() {
-        (Attribute::Format, (0..runtime.formats.len()).collect())
-    } else {
-        (Attribute::FormatVersion, named)
-    };
-    for index in entries {
-        let entry = &runtime.formats[index];
-        trace.reject(|| {
-            let found = checks(model, entry, index);
-            let check = found.checks.into_iter().find(|check| check.attribute == attribute);
-            let (model, side) = check.map_or((None, None), |check| (check.model, check.runtime));
-            let origin = side.as_ref().map_or(entry.origin, |(_, origin)| *origin);
-            Rejection {
-                reason: Reason::Attribute {
-                    attribute,
-                    model: model.map(|(text, _)| text),
-                    runtime: side.map(|(text, _)| text),
-                    entry: index,
-                },
-                origin: Some(origin),
-            }
-        });
-    }
-}
-
-/// Whether name and version of an entry fit.
-///
-/// Quirk: the controller compares name and version as one text, `name:version`, so that a colon in
-/// a name may stand for either.
-fn fits(model: &NamedVersion, entry: &FormatEntry) -> (bool, bool) {
-    let Some(format) = &entry.format else { return (false, false) };
-    let label = |side: &NamedVersion| {
-        side.version.as_ref().map_or_else(
-            || side.name.value.clone(),
-            |version| eco_format!("{}:{}", side.name.value, version.value.text()),
-        )
-    };
-    if model.name.value.contains(':') || format.name.value.contains(':') {
-        let wanted = label(model);
-        let fits =
-            wanted == format.name.value || (format.version.is_some() && wanted == label(format));
-        return (fits || format.name.value == model.name.value, fits);
-    }
-    (format.name.value == model.name.value, version_fits(model, format))
-}
-
-/// The two comparisons of an entry.
-fn checks(model: &NamedVersion, entry: &FormatEntry, index: usize) -> EntryChecks {
-    let (name, version) = fits(model, entry);
-    let text = |side: &NamedVersion| -> Option<(EcoString, Origin)> {
-        side.version.as_ref().map(|version| (version.value.text().into(), version.origin))
-    };
-    let format = entry.format.as_ref();
-    let named = |side: &NamedVersion| (side.name.value.clone(), side.name.origin);
-    EntryChecks {
-        index,
-        matched: name && version,
-        checks: vec![
-            Check {
-                attribute: Attribute::Format,
-                model: Some(named(model)),
-                runtime: format.map(named),
-                result: same(name),
-            },
-            Check {
-                attribute: Attribute::FormatVersion,
-                model: text(model),
-                runtime: format.and_then(text),
-                result: same(version),
-            },
-        ],
-        diffusion: None,
-    }
-}
-
 /// What a runtime that is named must satisfy beside the rules: several nodes need a runtime that
 /// says how its workers look; the other way round the service runs on one node.
-pub(crate) fn named(
+fn named(
     policy: &Policy,
     runtime: &Runtime,
     named: &RuntimeRef,
@@ -236,7 +127,7 @@ pub(crate) fn named(
 }
 
 /// The error of a named runtime that does not fit, in the controller's words.
-pub(crate) fn incompatible(candidate: &Candidate<'_>, named: &RuntimeRef) -> Failure {
+fn incompatible(_: &Request<'_>, candidate: &Candidate<'_>, named: &RuntimeRef) -> Failure {
     let name = &candidate.runtime.object.id.name;
     let has = |wanted: fn(&Reason) -> bool| {
         candidate.reasons.iter().any(|rejection| wanted(&rejection.reason))
@@ -262,10 +153,11 @@ pub(crate) fn incompatible(candidate: &Candidate<'_>, named: &RuntimeRef) -> Fai
 
 /// The error of a service for which no runtime was found; a format that is spelt otherwise is
 /// offered (S1-007).
-pub(crate) fn none_found(
+fn none_found(
     runtimes: &RuntimeSet,
     request: &Request<'_>,
     service: &Service,
+    _: &RuntimeDecision<'_>,
 ) -> Failure {
     let format = request.model.format.as_ref();
     let name = format.map_or("", |format| format.name.value.as_str());

@@ -5,14 +5,14 @@
 
 pub(crate) mod assumed;
 
-use super::proposed;
-use crate::api::{Api, Failure, Field, Model, Runtime, RuntimeRef, Scope, Service};
+use super::words::Words;
+use crate::api::{Failure, Field, Model, Runtime, RuntimeRef, Scope, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::{
     Basis, Candidate, DecidedBy, EntryChecks, Note, Protocol, Rank, Reason, Rejection,
     RuntimeDecision, Step, Verdict,
 };
-use crate::diag::Code;
+use crate::diag::{Code, proposed};
 use crate::policy::{Policy, RankRule};
 use crate::select::gates::{Evaluation, Gate};
 use ecow::{EcoString, eco_format};
@@ -290,7 +290,7 @@ pub(crate) fn select<'a, T: Trace>(
 }
 
 fn lookup<'a>(
-    policy: &Policy,
+    words: &Words,
     runtimes: &'a RuntimeSet,
     namespace: &EcoString,
     named: &RuntimeRef,
@@ -309,14 +309,7 @@ fn lookup<'a>(
             };
             Failure {
                 code: Code::RuntimeNotFound,
-                message: match policy.api {
-                    Api::KServe => format!(
-                        "No ServingRuntimes or ClusterServingRuntimes with the name: {name}"
-                    ),
-                    _ => format!(
-                        "runtime {name} not found in namespace {namespace} or at cluster scope"
-                    ),
-                },
+                message: (words.not_found)(name, namespace),
                 help: help.or_else(|| Some("load the runtime with `-f`".into())),
                 span: named.name.span(),
             }
@@ -345,14 +338,14 @@ fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<
 
 /// Takes the runtime a service without a model names; only `disabled` can speak against it.
 pub(crate) fn named_without_model<'a>(
-    policy: &Policy,
+    words: &Words,
     runtimes: &'a RuntimeSet,
     service: &Service,
     named: &RuntimeRef,
 ) -> Result<RuntimeDecision<'a>, Failure> {
-    let runtime = lookup(policy, runtimes, &service.namespace, named)?;
+    let runtime = lookup(words, runtimes, &service.namespace, named)?;
     if runtime.disabled.as_ref().is_some_and(|disabled| disabled.value) {
-        return Err(disabled(policy, runtime, named));
+        return Err(disabled(words, runtime, named));
     }
     let mut decision = explicit(runtimes, runtime);
     decision.eligible = 1;
@@ -372,11 +365,12 @@ pub(crate) fn named_without_model<'a>(
 /// Checks the runtime a service names; it is never replaced (S0-061).
 pub(crate) fn named<'a>(
     policy: &Policy,
+    words: &Words,
     runtimes: &'a RuntimeSet,
     request: &Request<'a>,
     named: &RuntimeRef,
 ) -> Result<RuntimeDecision<'a>, Failure> {
-    let runtime = lookup(policy, runtimes, request.namespace, named)?;
+    let runtime = lookup(words, runtimes, request.namespace, named)?;
     let (evaluation, mut candidate) = candidate::<Recorder>(policy, request, runtime);
     if let Some(field) = evaluation.crash {
         return Err(would_panic(runtime, field));
@@ -388,9 +382,7 @@ pub(crate) fn named<'a>(
             Reason::AutoSelectOff { .. } | Reason::ScoreZero(_) | Reason::MultiModel
         )
     });
-    if policy.api == Api::KServe {
-        crate::operators::kserve::select::named(policy, runtime, named, &mut candidate.reasons)?;
-    }
+    (words.named)(policy, runtime, named, &mut candidate.reasons)?;
     let mut decision = explicit(runtimes, runtime);
     let fits = candidate.reasons.is_empty();
     decision.assumed =
@@ -407,13 +399,10 @@ pub(crate) fn named<'a>(
     Ok(decision)
 }
 
-fn disabled(policy: &Policy, runtime: &Runtime, named: &RuntimeRef) -> Failure {
+fn disabled(words: &Words, runtime: &Runtime, named: &RuntimeRef) -> Failure {
     Failure {
         code: Code::RuntimeDisabled,
-        message: match policy.api {
-            Api::KServe => format!("specified runtime {} is disabled", runtime.object.id.name),
-            _ => format!("runtime {} is disabled", runtime.object.id.name),
-        },
+        message: (words.disabled)(&runtime.object.id.name),
         help: Some("set `disabled: false` in the runtime, or name another one".into()),
         span: named.name.span(),
     }
@@ -433,53 +422,21 @@ fn would_panic(runtime: &Runtime, field: &'static str) -> Failure {
 
 /// The error of a decision that chose nothing.
 pub(crate) fn failure(
-    policy: &Policy,
+    words: &Words,
     runtimes: &RuntimeSet,
     request: &Request<'_>,
     service: &Service,
     named: Option<&RuntimeRef>,
     decision: &RuntimeDecision<'_>,
 ) -> Option<Failure> {
-    let model = &request.model.object.id.name;
     if let Some(named) = named {
         let candidate = decision.candidates.first()?;
         if candidate.reasons.iter().any(|rejection| rejection.reason == Reason::Disabled) {
-            return Some(disabled(policy, candidate.runtime, named));
+            return Some(disabled(words, candidate.runtime, named));
         }
-        if policy.api == Api::KServe {
-            return Some(crate::operators::kserve::select::incompatible(candidate, named));
-        }
-        let all: Vec<String> =
-            candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
-        return Some(Failure {
-            code: Code::RuntimeIncompatible,
-            message: format!(
-                "runtime {} does not support model {model}: {}",
-                candidate.runtime.object.id.name,
-                all.join("; ")
-            ),
-            help: Some(
-                "name a runtime that fits, or delete `spec.runtime` to have one selected".into(),
-            ),
-            span: named.name.span(),
-        });
+        return Some((words.incompatible)(request, candidate, named));
     }
-    if policy.api == Api::KServe {
-        return Some(crate::operators::kserve::select::none_found(runtimes, request, service));
-    }
-    Some(Failure {
-        code: Code::NoCompatibleRuntime,
-        message: format!(
-            "no runtime found to support model {model} in namespace {}: {} checked",
-            request.namespace, decision.rejected
-        ),
-        help: Some(format!("see the nearest miss with `ome explain {}`", service.name())),
-        span: service
-            .model
-            .as_ref()
-            .and_then(|model| model.name.span())
-            .or_else(|| Some(service.object.name_span())),
-    })
+    Some((words.none_found)(runtimes, request, service, decision))
 }
 
 /// The operands of a rank, for those who show them.

@@ -4,6 +4,7 @@
 pub(crate) mod condition;
 pub(crate) mod fit;
 pub(crate) mod known;
+pub(crate) mod memo;
 pub(crate) mod policy;
 pub(crate) mod requirements;
 

@@ -8,7 +8,7 @@ use crate::check::{View, about};
 use crate::decision::Candidate;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::policy::Policy;
-use crate::select::Selector;
+use crate::select::request::{could_serve, nearest_miss};
 use crate::yaml::Node;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -166,10 +166,6 @@ fn key(policy: &Policy, model: &Model) -> String {
     )
 }
 
-fn selector<'a>(view: &View<'a>) -> Selector<'a> {
-    Selector::new(view.policy(Api::Ome), view.catalog)
-}
-
 /// Models that no loaded runtime could serve, with the nearest miss. Silent without any runtime.
 ///
 /// Each distinct model is asked of all runtimes until one fits, so cost grows with distinct models
@@ -179,7 +175,7 @@ pub(crate) fn unserved_models(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     if runtimes.candidates().next().is_none() {
         return;
     }
-    let (selector, policy) = (selector(view), view.policy(Api::Ome));
+    let policy = view.policy(Api::Ome);
     let mut alike: HashMap<String, usize> = HashMap::new();
     let mut distinct: Vec<Vec<&Model>> = Vec::new();
     // A model without a format is incomplete, which is said of it already; one that is disabled
@@ -194,10 +190,10 @@ pub(crate) fn unserved_models(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let missed: Vec<Option<Candidate<'_>>> = distinct
         .par_iter()
         .map(|models| {
-            if runtimes.candidates().any(|runtime| selector.could_serve(models[0], runtime)) {
+            if runtimes.candidates().any(|runtime| could_serve(policy, models[0], runtime)) {
                 None
             } else {
-                selector.nearest_miss(models[0])
+                nearest_miss(policy, runtimes, models[0])
             }
         })
         .collect();
@@ -236,11 +232,11 @@ pub(crate) fn unused_runtimes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     if distinct.is_empty() {
         return;
     }
-    let selector = selector(view);
+    let policy = view.policy(Api::Ome);
     let runtimes: Vec<&Runtime> = view.catalog.runtimes(Api::Ome).candidates().collect();
     let unused: Vec<&Runtime> = runtimes
         .into_par_iter()
-        .filter(|runtime| !distinct.values().any(|model| selector.could_serve(model, runtime)))
+        .filter(|runtime| !distinct.values().any(|model| could_serve(policy, model, runtime)))
         .collect();
     for runtime in unused {
         found.push(

@@ -1,3 +1,248 @@
-//! What OME asks before it selects a runtime.
+//! How OME comes to a model, a runtime and accelerator classes for a service.
+//!
+//! In: a service, the catalog, a [`Search`]. Out: a [`Resolution`], in the order in which the
+//! operator asks: model, runtime, accelerator classes.
 
 pub(crate) mod model;
+
+use super::accelerators::memo::Memo;
+use crate::api::{DeploymentMode, Failure, Model, Runtime, Service};
+use crate::catalog::Catalog;
+use crate::decision::{Basis, Reason, Rejection, Resolution, RuntimeDecision};
+use crate::diag::Code;
+use crate::policy::{Policy, ProtocolRule};
+use crate::select::request::{asked_protocol, failure, named, named_without_model};
+use crate::select::{Request, Search, Words};
+use crate::yaml::Node;
+use ecow::EcoString;
+
+/// The sentences of OME's runtime selector (pkg/runtimeselector/errors.go).
+pub(crate) static WORDS: Words = Words {
+    not_found: |name, namespace| {
+        format!("runtime {name} not found in namespace {namespace} or at cluster scope")
+    },
+    disabled: |name| format!("runtime {name} is disabled"),
+    named: |_, _, _, _| Ok(()),
+    incompatible: |request, candidate, named| {
+        let all: Vec<String> =
+            candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
+        Failure {
+            code: Code::RuntimeIncompatible,
+            message: format!(
+                "runtime {} does not support model {}: {}",
+                candidate.runtime.object.id.name,
+                request.model.object.id.name,
+                all.join("; ")
+            ),
+            help: Some(
+                "name a runtime that fits, or delete `spec.runtime` to have one selected".into(),
+            ),
+            span: named.name.span(),
+        }
+    },
+    none_found: |_, request, service, decision| Failure {
+        code: Code::NoCompatibleRuntime,
+        message: format!(
+            "no runtime found to support model {} in namespace {}: {} checked",
+            request.model.object.id.name, request.namespace, decision.rejected
+        ),
+        help: Some(format!("see the nearest miss with `ome explain {}`", service.name())),
+        span: service
+            .model
+            .as_ref()
+            .and_then(|model| model.name.span())
+            .or_else(|| Some(service.object.name_span())),
+    },
+};
+
+/// What a decision is made in.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a, 'k> {
+    /// Everything that is known.
+    pub(crate) catalog: &'a Catalog,
+    /// Where runtimes are looked for.
+    pub(crate) search: Search<'a, 'k>,
+    /// What is known of the classes, and what was chosen before.
+    pub(crate) accelerators: &'k Memo<'a>,
+}
+
+/// What selection is asked for a service and its model.
+pub(crate) fn request<'a>(
+    policy: &Policy,
+    service: &'a Service,
+    model: &'a Model,
+    protocol: &EcoString,
+) -> Request<'a> {
+    Request {
+        namespace: &service.namespace,
+        model,
+        asked: service.protocol.as_ref().map(|protocol| &protocol.value),
+        protocol: match policy.protocol {
+            ProtocolRule::Listed => Some(protocol.clone()).filter(|protocol| !protocol.is_empty()),
+            ProtocolRule::Ignored => None,
+        },
+        accelerators: if policy.accelerator_gate { &service.accelerator_classes } else { &[] },
+        multi_node: false,
+        unserved: Vec::new(),
+    }
+}
+
+/// Decides for one service.
+pub(crate) fn resolve<'a>(scene: &Scene<'a, '_>, service: &'a Service) -> Resolution<'a> {
+    let mut resolution = judged(scene, service);
+    if scene.search.policy.virtual_first && is_virtual(service) {
+        resolution.error = None;
+    }
+    resolution
+}
+
+/// Whether nothing is deployed for a service, by its own annotation; the operator's default is
+/// never this mode.
+fn is_virtual(service: &Service) -> bool {
+    let asked = service
+        .object
+        .annotation(DeploymentMode::ANNOTATION)
+        .and_then(Node::as_str)
+        .and_then(DeploymentMode::from_annotation);
+    asked == Some(DeploymentMode::VirtualDeployment)
+}
+
+fn judged<'a>(scene: &Scene<'a, '_>, service: &'a Service) -> Resolution<'a> {
+    let Search { policy, runtimes, .. } = scene.search;
+    let protocol = asked_protocol(policy, service);
+    let named_runtime = service.runtime.as_ref();
+    let failed = |model: Option<&'a Model>, error: Failure| {
+        let basis = if named_runtime.is_some() { Basis::Explicit } else { Basis::None };
+        Resolution::failed(model, basis, protocol.clone(), error)
+    };
+    if let Some(refusal) = service.refused() {
+        return failed(None, refusal);
+    }
+    let model = match model::resolve(policy, scene.catalog, service) {
+        Ok(model) => model,
+        Err(error) => return failed(None, error),
+    };
+    let Some(model) = model else {
+        // A named runtime may render without a model (S2-046); with neither there is nothing to go
+        // by.
+        let Some(runtime) = named_runtime.filter(|_| policy.model_optional) else {
+            let message = if policy.model_optional {
+                "the service names neither a model nor a runtime"
+            } else {
+                "model reference is required"
+            };
+            let help = "add `spec.model.name`";
+            return failed(None, Failure::with_help(service, Code::InvalidInput, message, help));
+        };
+        return match named_without_model(&WORDS, runtimes, service, runtime) {
+            Ok(mut decision) => {
+                decision.protocol = protocol;
+                with_accelerators(scene, service, None, decision, None)
+            }
+            Err(error) => failed(None, error),
+        };
+    };
+    if model.format.is_none() {
+        let error = Failure {
+            code: Code::ModelIncomplete,
+            message: format!(
+                "model `{}` does not set modelFormat.name, so no runtime can be selected",
+                model.object.id.name
+            ),
+            help: model.remedy(),
+            span: Some(model.object.name_span()),
+        };
+        return failed(Some(model), error);
+    }
+    let request = request(policy, service, model, &protocol.name);
+    let decided = match named_runtime {
+        Some(runtime) => named(policy, &WORDS, runtimes, &request, runtime),
+        None => scene.search.best(service, &request),
+    };
+    match decided {
+        Ok(mut decision) => {
+            decision.protocol = protocol;
+            let error = failure(&WORDS, runtimes, &request, service, named_runtime, &decision)
+                .filter(|_| decision.chosen.is_none());
+            let first = with_accelerators(scene, service, Some(model), decision, error);
+            if named_runtime.is_some() { first } else { served(scene, service, request, first) }
+        }
+        Err(error) => failed(Some(model), error),
+    }
+}
+
+/// The first resolution, or where no accelerator class serves its runtime that of the next eligible
+/// runtime which one does serve (OEP-0003, Graduation Criteria: "Runtime selection considers
+/// accelerator requirements").
+///
+/// When none can be served the first stays in error, and its help names the next runtime.
+fn served<'a>(
+    scene: &Scene<'a, '_>,
+    service: &'a Service,
+    mut request: Request<'a>,
+    mut first: Resolution<'a>,
+) -> Resolution<'a> {
+    let is_unserved = |resolution: &Resolution<'_>| {
+        resolution.error.as_ref().is_some_and(|error| error.code == Code::NoCompatibleAccelerator)
+    };
+    if !is_unserved(&first) {
+        return first;
+    }
+    let mut passed_over = unserved(&first);
+    let mut next = None;
+    while let Some((runtime, rejection)) = passed_over.take() {
+        request.unserved.push((runtime, rejection));
+        let Ok(mut decision) = scene.search.best(service, &request) else { break };
+        let Some(chosen) = decision.chosen else { break };
+        decision.protocol = first.runtime.protocol.clone();
+        let found = with_accelerators(scene, service, first.model, decision, None);
+        if found.error.is_none() {
+            return found;
+        }
+        if next.is_none() {
+            let lacks = unserved(&found).map(|(_, rejection)| rejection.reason.to_string());
+            next = Some((chosen, lacks.unwrap_or_default()));
+        }
+        passed_over = unserved(&found).filter(|_| is_unserved(&found));
+    }
+    if let (Some((runtime, lacks)), Some(error)) = (next, first.error.as_mut()) {
+        let next = format!(
+            "the next eligible runtime, {}, is not served either: {lacks}",
+            runtime.object.id.name
+        );
+        error.help =
+            Some(error.help.take().map_or_else(|| next.clone(), |help| format!("{help}; {next}")));
+    }
+    first
+}
+
+/// The runtime of a resolution that no accelerator class serves, and why it is passed over.
+fn unserved<'a>(resolution: &Resolution<'a>) -> Option<(&'a Runtime, Rejection)> {
+    let runtime = resolution.runtime.chosen?;
+    let decision = resolution.accelerators.last()?;
+    let reason = Reason::Unserved {
+        component: decision.component.as_str(),
+        nearest: decision.nearest.clone().unwrap_or_else(|| "none".into()),
+    };
+    let origin = runtime.accelerators.origin;
+    Some((runtime, Rejection { reason, origin }))
+}
+
+/// The accelerators of a service whose runtime is decided.
+fn with_accelerators<'a>(
+    scene: &Scene<'a, '_>,
+    service: &'a Service,
+    model: Option<&'a Model>,
+    runtime: RuntimeDecision<'a>,
+    error: Option<Failure>,
+) -> Resolution<'a> {
+    let named = runtime.basis == Basis::Explicit;
+    let (accelerators, failed) = match runtime.chosen.filter(|_| error.is_none()) {
+        None => Default::default(),
+        Some(chosen) => {
+            let traced = scene.search.memo.is_none();
+            scene.accelerators.decide(service, model, chosen, named, traced)
+        }
+    };
+    Resolution { model, runtime, accelerators, error: error.or(failed) }
+}

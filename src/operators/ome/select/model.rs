@@ -3,8 +3,8 @@
 use crate::api::{Failure, Field, Model, ModelLookup, Scope, Service};
 use crate::catalog::Catalog;
 use crate::diag::Code;
+use crate::diag::{did_you_mean, proposed};
 use crate::policy::{ModelKindRule, Policy};
-use crate::select::{did_you_mean, proposed};
 use ecow::EcoString;
 
 /// Finds the model; `Ok(None)` when the service names none.

@@ -1,0 +1,123 @@
+//! Choices of accelerator classes that were made before, and what is known of the classes.
+
+use super::known::Known;
+use super::{Request, decide, known, listed, requirements};
+use crate::api::{ComponentKind, Failure, Model, Runtime, Service};
+use crate::catalog::Catalog;
+use crate::decision::{AcceleratorDecision, ClassReason};
+use crate::policy::{AcceleratorRule, Policy};
+use crate::quantity::Memory;
+use ecow::EcoString;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// What a remembered choice of accelerators depends on, of a service that says nothing of
+/// accelerators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    runtime: usize,
+    model: usize,
+    named_runtime: bool,
+    engine: bool,
+    decoder: bool,
+}
+
+/// Choices over the classes of one catalog, by one policy.
+pub(crate) struct Memo<'a> {
+    policy: &'static Policy,
+    catalog: &'a Catalog,
+    /// What is known of the classes, found out when it is first asked for.
+    classes: OnceLock<Vec<Known<'a>>>,
+    /// Memory of the classes, found out when it is first asked for.
+    memories: OnceLock<HashMap<EcoString, Memory>>,
+    remembered: Mutex<HashMap<Key, Arc<Vec<AcceleratorDecision<'a>>>>>,
+}
+
+impl<'a> Memo<'a> {
+    /// One that remembers nothing yet.
+    pub(crate) fn new(policy: &'static Policy, catalog: &'a Catalog) -> Self {
+        Self {
+            policy,
+            catalog,
+            classes: OnceLock::new(),
+            memories: OnceLock::new(),
+            remembered: Mutex::default(),
+        }
+    }
+
+    /// What is known of the classes, where the choice looks at it.
+    fn classes(&self) -> &[Known<'a>] {
+        self.classes.get_or_init(|| match self.policy.accelerators {
+            AcceleratorRule::Requirements => known::all(self.catalog),
+            AcceleratorRule::Policy => Vec::new(),
+        })
+    }
+
+    /// What one accelerator of a class has for weights and cache: as nodes report it, else as it is
+    /// sold; none when nobody knows.
+    pub(crate) fn memory_of(&self, class: &str) -> Option<Memory> {
+        let memories = self.memories.get_or_init(|| {
+            let known = known::all(self.catalog);
+            let sized = known
+                .iter()
+                .filter_map(|known| Some((EcoString::from(known.name()), known.usable_memory()?)));
+            sized.collect()
+        });
+        memories.get(class).copied()
+    }
+
+    /// What speaks against a class on a runtime, whoever asks; nothing when the runtime takes it.
+    pub(crate) fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
+        match self.policy.accelerators {
+            AcceleratorRule::Policy => listed(runtime, class),
+            AcceleratorRule::Requirements => {
+                let known = self.classes().iter().find(|known| known.name() == class);
+                known.map(|known| requirements::refuses(runtime, known)).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The accelerators of engine and decoder on a runtime; `traced` keeps the candidates.
+    pub(crate) fn decide(
+        &self,
+        service: &'a Service,
+        model: Option<&'a Model>,
+        runtime: &'a Runtime,
+        named_runtime: bool,
+        traced: bool,
+    ) -> (Vec<AcceleratorDecision<'a>>, Option<Failure>) {
+        let request = Request {
+            policy: self.policy,
+            catalog: self.catalog,
+            service,
+            model,
+            runtime,
+            named_runtime,
+            classes: self.classes(),
+        };
+        if traced {
+            return decide(&request);
+        }
+        let silent = service.accelerators.key.is_empty();
+        let key = Key {
+            runtime: std::ptr::from_ref(runtime) as usize,
+            model: model.map_or(0, |model| std::ptr::from_ref(model) as usize),
+            named_runtime,
+            engine: service.component(ComponentKind::Engine).is_some(),
+            decoder: service.component(ComponentKind::Decoder).is_some(),
+        };
+        let known = || self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = silent.then(|| known().get(&key).cloned()).flatten() {
+            return (found.as_ref().clone(), None);
+        }
+        let (mut decisions, error) = decide(&request);
+        for decision in &mut decisions {
+            decision.candidates = Vec::new();
+        }
+        // An error names its service.
+        if silent && error.is_none() {
+            known().insert(key, Arc::new(decisions.clone()));
+        }
+        (decisions, error)
+    }
+}

@@ -1,0 +1,129 @@
+//! Decisions for services of every operator: models, runtimes, accelerator classes.
+//!
+//! In: a frozen catalog, a release. Out: a [`Resolution`] of each service. What was decided once is
+//! remembered.
+
+use super::{kserve, ome};
+use crate::api::{Api, Failure, Model, Runtime, Service};
+use crate::catalog::{Catalog, RuntimeSet};
+use crate::decision::{Candidate, ClassReason, Resolution, RuntimeDecision};
+use crate::policy::{Policy, ProtocolRule};
+use crate::quantity::Memory;
+use crate::select::request::{self, Recorder};
+use crate::select::{Memo, Request, Search};
+use ecow::EcoString;
+use ome::accelerators::memo::Memo as Accelerators;
+
+/// Decides for one policy over one catalog.
+pub struct Selector<'a> {
+    policy: &'static Policy,
+    catalog: &'a Catalog,
+    memo: Memo<'a>,
+    accelerators: Accelerators<'a>,
+}
+
+impl<'a> Selector<'a> {
+    /// A selector that remembers nothing yet.
+    pub fn new(policy: &'static Policy, catalog: &'a Catalog) -> Self {
+        let accelerators = Accelerators::new(policy, catalog);
+        Self { policy, catalog, memo: Memo::default(), accelerators }
+    }
+
+    /// The policy it follows.
+    pub fn policy(&self) -> &'static Policy {
+        self.policy
+    }
+
+    /// What one accelerator of a class has for weights and cache: as nodes report it, else as it is
+    /// sold; none when nobody knows.
+    pub fn memory_of(&self, class: &str) -> Option<Memory> {
+        self.accelerators.memory_of(class)
+    }
+
+    /// Decides for one service, without the candidates' traces.
+    pub fn resolve(&self, service: &'a Service) -> Resolution<'a> {
+        self.decide(Some(&self.memo), self.runtimes(), service)
+    }
+
+    /// Decides for one service and keeps every candidate with its comparisons.
+    pub fn explain(&self, service: &'a Service) -> Resolution<'a> {
+        self.decide(None, self.runtimes(), service)
+    }
+
+    fn runtimes(&self) -> &'a RuntimeSet {
+        self.catalog.runtimes(self.policy.api)
+    }
+
+    fn decide(
+        &self,
+        memo: Option<&Memo<'a>>,
+        runtimes: &'a RuntimeSet,
+        service: &'a Service,
+    ) -> Resolution<'a> {
+        let (catalog, accelerators) = (self.catalog, &self.accelerators);
+        let search = Search { policy: self.policy, runtimes, memo };
+        match self.policy.api {
+            Api::KServe => kserve::select::resolve(&search, &catalog.config().kserve, service),
+            Api::Ome | Api::Kthena | Api::Cluster => {
+                ome::select::resolve(&ome::select::Scene { catalog, search, accelerators }, service)
+            }
+        }
+    }
+
+    /// Every runtime that a model of some namespace could be given, ranked, with traces.
+    ///
+    /// # Errors
+    /// Where the operator would crash on a runtime.
+    pub fn rank_for(&self, model: &'a Model) -> Result<RuntimeDecision<'a>, Failure> {
+        static DEFAULT: EcoString = EcoString::inline("default");
+        let request = Request {
+            namespace: model.object.id.scope.namespace().unwrap_or(&DEFAULT),
+            model,
+            asked: None,
+            protocol: (self.policy.protocol == ProtocolRule::Listed)
+                .then(|| self.policy.default_protocol.into()),
+            accelerators: &[],
+            multi_node: false,
+            unserved: Vec::new(),
+        };
+        request::select::<Recorder>(self.policy, self.runtimes(), &request)
+    }
+
+    /// What speaks against a class on a runtime, whoever asks; nothing when the runtime takes it.
+    pub fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
+        self.accelerators.refuses(runtime, class)
+    }
+
+    /// Whether a runtime could serve a model if a service named both: enabled, and format and size
+    /// fit. Protocols, accelerators and automatic selection are not asked.
+    pub fn could_serve(&self, model: &'a Model, runtime: &'a Runtime) -> bool {
+        request::could_serve(self.policy, model, runtime)
+    }
+}
+
+/// Decides for one service among the given runtimes, which need not be those of the catalog, and
+/// keeps every candidate.
+pub fn explain_among<'a>(
+    policy: &'static Policy,
+    catalog: &'a Catalog,
+    runtimes: &'a RuntimeSet,
+    service: &'a Service,
+) -> Resolution<'a> {
+    Selector::new(policy, catalog).decide(None, runtimes, service)
+}
+
+/// What one runtime would be judged to be for a service and its model, whatever the service names.
+pub fn judge<'a>(
+    policy: &Policy,
+    model: Option<&'a Model>,
+    service: &'a Service,
+    runtime: &'a Runtime,
+) -> Option<Candidate<'a>> {
+    let protocol = request::asked_protocol(policy, service).name;
+    let model = service.inline.as_ref().map(|inline| &inline.model).or(model)?;
+    let request = match policy.api {
+        Api::KServe => kserve::select::request(policy, service, model, &protocol),
+        _ => ome::select::request(policy, service, model, &protocol),
+    };
+    Some(request::candidate::<Recorder>(policy, &request, runtime).1)
+}
