@@ -304,6 +304,7 @@ pub fn validate(bytes: &[u8]) {
         let asked: Vec<_> = check::CHECKS.iter().flat_map(|check| check.codes).copied().collect();
         found.extend(check::run(
             &View { catalog: &world.catalog, sources: &world.sources, semantics },
+            ome::operators::checks(),
             &asked,
         ));
         check::spell_out(&mut found, &world.catalog);

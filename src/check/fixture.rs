@@ -117,7 +117,11 @@ pub(crate) fn run(text: &str, semantics: Semantics) -> Vec<Diagnostic> {
 pub(crate) fn run_with(text: &str, semantics: Semantics, asked: &[Code]) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     sources.add(Source::new("test.yaml", SourceKind::File, text));
-    check(&View { catalog: &catalog(text, semantics, |_| ()), sources: &sources, semantics }, asked)
+    check(
+        &View { catalog: &catalog(text, semantics, |_| ()), sources: &sources, semantics },
+        crate::operators::checks(),
+        asked,
+    )
 }
 
 /// The codes of findings.

@@ -1,7 +1,7 @@
 //! What `validate` says beyond syntax and schema: rules over the catalog as a whole, one file per
 //! theme.
 //!
-//! In: a frozen [`Catalog`] and a [`Semantics`]. Out: findings. A rule is a row of [`CHECKS`]: the
+//! In: a frozen [`Catalog`] and a [`Semantics`]. Out: findings. A rule is a row of a table ([`CHECKS`] and those of the operators): the
 //! codes it can give, the document it comes from, a function. This room reads no file, changes
 //! nothing, and looks at a service only as far as it names things; what becomes of a service is
 //! `pipeline`'s to say. The severity of a finding depends on no flag (S0-079).
@@ -11,10 +11,10 @@ pub(crate) mod baseline;
 pub(crate) mod component;
 pub(crate) mod meet;
 pub(crate) mod pairs;
+pub(crate) mod refusals;
 pub(crate) mod scalar;
 pub(crate) mod secret;
 pub(crate) mod server;
-pub(crate) mod service;
 pub(crate) mod template;
 
 #[cfg(test)]
@@ -61,59 +61,13 @@ pub struct Check {
     pub on_demand: bool,
     /// Document and ledger ids, or upstream file.
     pub cite: &'static str,
-    run: fn(&View<'_>, &mut Vec<Diagnostic>),
+    /// What it finds.
+    pub(crate) run: fn(&View<'_>, &mut Vec<Diagnostic>),
 }
 
-/// Every rule. `ome code CODE` tells what each means; the order decides nothing.
+/// The rules that hold for every operator; each operator has more of its own. `ome code CODE` tells
+/// what each means; the order decides nothing.
 pub static CHECKS: &[Check] = &[
-    Check {
-        codes: &[Code::ModelIncomplete],
-        on_demand: false,
-        cite: "CONTRACT-tools; ux 0.9",
-        run: crate::operators::ome::checks::model::incomplete,
-    },
-    Check {
-        codes: &[Code::UnknownQuantization],
-        on_demand: false,
-        cite: "S0-027",
-        run: crate::operators::ome::checks::model::quantization,
-    },
-    Check {
-        codes: &[Code::SimilarName],
-        on_demand: false,
-        cite: "S0-025",
-        run: crate::operators::ome::checks::model::similar_names,
-    },
-    Check {
-        codes: &[Code::InvalidPriority, Code::PriorityWithoutAutoSelect],
-        on_demand: false,
-        cite: "S0-029, S0-077",
-        run: crate::operators::ome::checks::runtime::priorities,
-    },
-    Check {
-        codes: &[Code::DifferentPriorities],
-        on_demand: false,
-        cite: "S0-081",
-        run: crate::operators::ome::checks::runtime::different_priorities,
-    },
-    Check {
-        codes: &[Code::UnknownProtocol],
-        on_demand: false,
-        cite: "S0-031",
-        run: crate::operators::ome::checks::runtime::protocols,
-    },
-    Check {
-        codes: &[Code::OneSidedRange, Code::InvalidValue],
-        on_demand: false,
-        cite: "S0-033; ome-selection 2.5",
-        run: crate::operators::ome::checks::runtime::ranges,
-    },
-    Check {
-        codes: &[Code::SizeRangeAndName],
-        on_demand: false,
-        cite: "S0-033",
-        run: crate::operators::ome::checks::runtime::range_and_name,
-    },
     Check {
         codes: &[Code::SamePriority, Code::AmbiguousAutoSelection],
         on_demand: false,
@@ -157,128 +111,18 @@ pub static CHECKS: &[Check] = &[
         cite: "x-kubernetes-validations of the CRDs",
         run: server::rules,
     },
-    Check {
-        codes: &[Code::DecoderWithoutEngine],
-        on_demand: false,
-        cite: "S0-053",
-        run: service::decoder,
-    },
-    Check {
-        codes: &[
-            Code::ServerRefuses,
-            Code::InvalidName,
-            Code::InvalidValue,
-            Code::RequiredField,
-            Code::ConflictingFields,
-        ],
-        on_demand: false,
-        cite: "ome-selection 5.2, 5.3; kserve 4.1, 4.3",
-        run: service::webhook,
-    },
-    Check {
-        codes: &[Code::AcceleratorNotFound, Code::ModelNotFound, Code::RuntimeNotFound],
-        on_demand: false,
-        cite: "CONTRACT-tools; ome-selection 3.4",
-        run: crate::operators::ome::checks::references::dangling,
-    },
-    Check {
-        codes: &[Code::KueueNotFound],
-        on_demand: false,
-        cite: "accelerators.md 6.2",
-        run: crate::operators::ome::checks::references::queues,
-    },
-    Check {
-        codes: &[
-            Code::FieldAlias,
-            Code::MatchesEveryNode,
-            Code::InvalidPciId,
-            Code::PciVendorMismatch,
-            Code::OperatorNotKubernetes,
-        ],
-        on_demand: false,
-        cite: "S2-026, S2-080, S2-087, S2-089",
-        run: crate::operators::ome::checks::accelerators::discovery,
-    },
-    Check {
-        codes: &[
-            Code::FieldAlias,
-            Code::UnitlessMemory,
-            Code::UnknownCapability,
-            Code::UnknownTier,
-            Code::DeviceIdMismatch,
-            Code::CountedPerDie,
-            Code::CatalogueMismatch,
-            Code::Tf32Figure,
-            Code::SparseFigure,
-        ],
-        on_demand: false,
-        cite: "S2-020, S2-026, S2-068 to S2-072, S2-081, S2-088",
-        run: crate::operators::ome::checks::accelerators::capabilities,
-    },
-    Check {
-        codes: &[Code::InvalidValue, Code::MatchesNoNode],
-        on_demand: false,
-        cite: "S2-089; accelerators.md 5.5",
-        run: crate::operators::ome::checks::class::terms,
-    },
-    Check {
-        codes: &[Code::NodeInTwoClasses],
-        on_demand: false,
-        cite: "S2-093",
-        run: crate::operators::ome::checks::class::claims,
-    },
-    Check {
-        codes: &[Code::UnitlessMemory, Code::UnknownCapability],
-        on_demand: false,
-        cite: "S2-026, S2-068",
-        run: crate::operators::ome::checks::accelerators::minimums,
-    },
-    Check {
-        codes: &[Code::CatalogueUnknown],
-        on_demand: true,
-        cite: "S2-134",
-        run: crate::operators::ome::checks::accelerators::unknown_products,
-    },
-    Check {
-        codes: &[
-            Code::AcceleratorNotFound,
-            Code::ScoreRange,
-            Code::UnknownCondition,
-            Code::InvalidCondition,
-            Code::RequiredField,
-            Code::CommandInAcceleratorRunner,
-        ],
-        on_demand: false,
-        cite: "S2-042, S2-095 to S2-099",
-        run: crate::operators::ome::checks::accelerators::requirements,
-    },
-    Check {
-        codes: &[Code::AcceleratorNotFound, Code::RouterRequestsGpu],
-        on_demand: false,
-        cite: "S2-054, S2-127",
-        run: crate::operators::ome::checks::accelerators::services,
-    },
-    Check {
-        codes: &[Code::NoRuntimeForModel],
-        on_demand: false,
-        cite: "CONTRACT-tools",
-        run: crate::operators::ome::checks::references::unserved_models,
-    },
-    Check {
-        codes: &[Code::RuntimeForNoModel],
-        on_demand: true,
-        cite: "CONTRACT-tools",
-        run: crate::operators::ome::checks::references::unused_runtimes,
-    },
 ];
 
-/// Runs every rule, those on demand only when `asked` names one of their codes.
+/// Runs rules, those on demand only when `asked` names one of their codes.
 ///
-/// Findings are in the order of [`CHECKS`]; whoever prints them sorts. Objects read as context only
+/// Findings are in the order of the rules; whoever prints them sorts. Objects read as context only
 /// take part, but a finding whose place is in such a file is the caller's to drop.
-pub fn run(view: &View<'_>, asked: &[Code]) -> Vec<Diagnostic> {
-    let wanted: Vec<&Check> = CHECKS
-        .iter()
+pub fn run(
+    view: &View<'_>,
+    checks: impl Iterator<Item = &'static Check>,
+    asked: &[Code],
+) -> Vec<Diagnostic> {
+    let wanted: Vec<&Check> = checks
         .filter(|check| !check.on_demand || check.codes.iter().any(|code| asked.contains(code)))
         .collect();
     let found: Vec<Vec<Diagnostic>> = wanted

@@ -13,6 +13,7 @@ pub use selector::{Selector, explain_among, judge};
 
 use crate::api::{Api, Failure, Service};
 use crate::catalog::Catalog;
+use crate::check::{self, Check};
 use crate::decision::Resolution;
 use crate::diag::Checked;
 use crate::merge::history::Record;
@@ -20,6 +21,11 @@ use crate::objects::{self, RenderedObject, Settings};
 use crate::pods::built::{Built, Outcome};
 use crate::policy::Policy;
 use ome::objects::model_config::ModelConfig;
+
+/// Every rule of `validate`: those of all operators, then each operator's own.
+pub fn checks() -> impl Iterator<Item = &'static Check> {
+    [check::CHECKS, ome::checks::CHECKS, kserve::checks::CHECKS].into_iter().flatten()
+}
 
 /// What is asked of the operator of a service: what its services are read with, and by which
 /// release.

@@ -10,6 +10,7 @@ use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix};
 use crate::load;
 use crate::objects::accept::{accept, accept_rendered};
+use crate::operators;
 use crate::operators::kthena::plan::plan_servings;
 use crate::pipeline::{Depth, Planner, Renderer};
 use crate::report::places::{Places, Repository};
@@ -257,6 +258,7 @@ fn gathered(
     let catalog = &session.world.catalog;
     let mut later = check::run(
         &View { catalog, sources: &session.world.sources, semantics: session.semantics },
+        operators::checks(),
         asked,
     );
     let (services, servings) = session.select_all(&[])?;
@@ -304,7 +306,7 @@ fn gathered(
     let told = |code: Code| {
         let asked_for = asked.contains(&code);
         let on_demand =
-            check::CHECKS.iter().any(|check| check.on_demand && check.codes.contains(&code));
+            operators::checks().any(|check| check.on_demand && check.codes.contains(&code));
         (asked_for || (rules.is_empty() && !on_demand))
             && source == Whose::User
             && !session.is_off(code)

@@ -1,16 +1,15 @@
-//! Rules about services and runtimes that the operator's webhooks keep (ome-selection 5.2, 5.3).
+//! Rules about services and runtimes that OME's webhooks keep (ome-selection 5.2, 5.3).
 //!
 //! Under the controller's semantics what a webhook refuses is an error; under the documents, which
 //! do not forbid it, the warning that a server refuses it. Sentences are the webhooks' own. What a
 //! webhook decides by looking models and runtimes up is found where services are decided.
 
-use super::{View, about};
-use crate::api::{Api, ComponentKind, Object, Semantics, Service};
-use crate::diag::{Code, Diagnostic, Severity};
-use crate::operators::kserve::admission::Violation;
+use crate::api::{Api, ComponentKind, Object, Service};
+use crate::check::refusals::Refusals;
+use crate::check::{View, about};
+use crate::diag::{Code, Diagnostic};
 use crate::quantity::parse_go_float;
-use crate::source::Span;
-use crate::yaml::{Node, Origin};
+use crate::yaml::Node;
 
 const AUTOSCALER_CLASS: &str = "ome.io/autoscalerClass";
 const METRICS: &str = "ome.io/metrics";
@@ -52,97 +51,21 @@ pub(crate) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 /// What the webhooks refuse.
 pub(crate) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    let semantics = view.semantics;
     for views in view.catalog.services() {
-        let service = views.of(view.semantics);
+        let service = views.of(semantics);
         if service.object.api == Api::Ome {
-            let mut refuse = Refusals { semantics: view.semantics, object: &service.object, found };
+            let mut refuse = Refusals { semantics, object: &service.object, found };
             name(service, &mut refuse);
             autoscaler(service, &mut refuse);
             utilization(service, &mut refuse);
-        } else if service.object.api == Api::KServe {
-            // The first one is the error of the service, which is found where services are decided.
-            let said = service.refusal.as_ref().map(|refusal| refusal.message.as_str());
-            let violations = crate::operators::kserve::admission::refused(
-                service,
-                &view.catalog.config().kserve,
-            )
-            .into_iter()
-            .filter(|violation| Some(violation.message.as_str()) != said);
-            kserve_rules(view.semantics, &service.object, violations, found);
         }
-    }
-    for runtime in view.catalog.runtimes(Api::KServe) {
-        kserve_rules(
-            view.semantics,
-            &runtime.object,
-            crate::operators::kserve::admission::refused_runtime(
-                runtime,
-                &view.catalog.config().kserve,
-            )
-            .into_iter(),
-            found,
-        );
     }
     for runtime in view.catalog.runtimes(Api::Ome) {
         // A disabled runtime is let in unseen.
         if !runtime.disabled.as_ref().is_some_and(|disabled| disabled.value) {
-            workers(
-                &runtime.object,
-                &mut Refusals { semantics: view.semantics, object: &runtime.object, found },
-            );
+            workers(&runtime.object, &mut Refusals { semantics, object: &runtime.object, found });
         }
-    }
-}
-
-struct Refusals<'r> {
-    semantics: Semantics,
-    object: &'r Object,
-    found: &'r mut Vec<Diagnostic>,
-}
-
-impl Refusals<'_> {
-    fn add(&mut self, code: Code, origin: Option<Origin>, path: &str, message: String, help: &str) {
-        self.at(
-            code,
-            origin.and_then(Origin::span).or_else(|| Some(self.object.name_span())),
-            path,
-            message,
-            help,
-        );
-    }
-
-    fn at(&mut self, code: Code, span: Option<Span>, path: &str, message: String, help: &str) {
-        let finding = match self.semantics {
-            Semantics::Controller => about(code, self.object, message),
-            Semantics::Documented => about(
-                Code::ServerRefuses,
-                self.object,
-                format!("the webhook refuses it: {message}"),
-            )
-            .severity(Severity::Warning),
-        };
-        self.found.push(finding.at(span).path(path).help(help));
-    }
-}
-
-/// What KServe's webhooks refuse; under the documents without what their own rules say.
-fn kserve_rules(
-    semantics: Semantics,
-    object: &Object,
-    violations: impl Iterator<Item = Violation>,
-    found: &mut Vec<Diagnostic>,
-) {
-    let mut refuse = Refusals { semantics, object, found };
-    for violation in
-        violations.filter(|violation| semantics == Semantics::Controller || !violation.documented)
-    {
-        refuse.at(
-            violation.code,
-            violation.span,
-            &violation.path,
-            violation.message,
-            violation.help,
-        );
     }
 }
 
@@ -374,8 +297,8 @@ fn workers(runtime: &Object, refuse: &mut Refusals<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{codes, run, runtime, service};
     use crate::api::Semantics::{Controller, Documented};
+    use crate::check::fixture::{codes, run, runtime, service};
     use crate::diag::Severity;
 
     #[test]

@@ -1,0 +1,62 @@
+//! Rules about services and runtimes that KServe's webhooks keep (kserve 4.1, 4.3).
+
+use super::admission::{Violation, refused, refused_runtime};
+use crate::api::{Api, Object, Semantics};
+use crate::check::refusals::Refusals;
+use crate::check::{Check, View};
+use crate::diag::{Code, Diagnostic};
+
+/// Every rule.
+pub(crate) static CHECKS: &[Check] = &[Check {
+    codes: &[
+        Code::ServerRefuses,
+        Code::InvalidName,
+        Code::InvalidValue,
+        Code::RequiredField,
+        Code::ConflictingFields,
+    ],
+    on_demand: false,
+    cite: "kserve 4.1, 4.3",
+    run: webhook,
+}];
+
+/// What the webhooks refuse.
+fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    let config = &view.catalog.config().kserve;
+    for views in view.catalog.services() {
+        let service = views.of(view.semantics);
+        if service.object.api == Api::KServe {
+            // The first one is the error of the service, which is found where services are decided.
+            let said = service.refusal.as_ref().map(|refusal| refusal.message.as_str());
+            let violations = refused(service, config)
+                .into_iter()
+                .filter(|violation| Some(violation.message.as_str()) != said);
+            refuse(view.semantics, &service.object, violations, found);
+        }
+    }
+    for runtime in view.catalog.runtimes(Api::KServe) {
+        let violations = refused_runtime(runtime, config).into_iter();
+        refuse(view.semantics, &runtime.object, violations, found);
+    }
+}
+
+/// Refusals of one object; under the documents without what their own rules say.
+fn refuse(
+    semantics: Semantics,
+    object: &Object,
+    violations: impl Iterator<Item = Violation>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut refuse = Refusals { semantics, object, found };
+    for violation in
+        violations.filter(|violation| semantics == Semantics::Controller || !violation.documented)
+    {
+        refuse.at(
+            violation.code,
+            violation.span,
+            &violation.path,
+            violation.message,
+            violation.help,
+        );
+    }
+}
