@@ -10,7 +10,7 @@ use ome::diag::Diagnostic;
 use ome::load::{self, Request};
 use ome::merge::history::History;
 use ome::merge::smp;
-use ome::operators::kthena::plan::plan_servings;
+use ome::pipeline::serving::plan_servings;
 use ome::pipeline::{Depth, Planner, Renderer, costs, together};
 use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED};
 use ome::quantity::{
@@ -301,7 +301,8 @@ pub fn validate(bytes: &[u8]) {
     for semantics in BOTH {
         let mut world = world(bytes, semantics);
         let mut found = std::mem::take(&mut world.diagnostics);
-        let asked: Vec<_> = check::CHECKS.iter().flat_map(|check| check.codes).copied().collect();
+        let asked: Vec<_> =
+            ome::operators::checks().flat_map(|check| check.codes).copied().collect();
         found.extend(check::run(
             &View { catalog: &world.catalog, sources: &world.sources, semantics },
             ome::operators::checks(),

@@ -16,3 +16,6 @@ pub fn role_id(role: &str, ordinal: i64) -> EcoString {
 pub fn pod(group: &str, role_id: &str, index: i64) -> EcoString {
     eco_format!("{group}-{role_id}-{index}")
 }
+
+/// Label of entry pods.
+pub const ENTRY: &str = "modelserving.volcano.sh/entry";

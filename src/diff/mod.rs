@@ -13,7 +13,9 @@
 
 pub(crate) mod cause;
 pub(crate) mod cost;
+pub(crate) mod drift;
 pub(crate) mod effects;
+pub mod expect;
 pub(crate) mod group;
 pub(crate) mod inputs;
 pub(crate) mod tree;
@@ -32,10 +34,10 @@ use crate::catalog::Views;
 use crate::decision::Resolution;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::accept::accept_rendered;
-use crate::operators::kthena::plan::serving_gpus;
 use crate::pipeline::costs;
 use crate::pipeline::plan::PlannedComponent;
 use crate::pipeline::render::{Rendered, Renderer, WINDOW, identity};
+use crate::pipeline::serving::serving_gpus;
 use crate::policy::KthenaPolicy;
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::{Count, Quantity};

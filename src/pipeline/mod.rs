@@ -6,10 +6,7 @@
 //! in order, whatever the thread count.
 
 pub(crate) mod built;
-pub(crate) mod complete;
 pub(crate) mod costs;
-pub(crate) mod drift;
-pub mod expect;
 pub(crate) mod kv_cache;
 pub(crate) mod leaves;
 pub(crate) mod matrix;
@@ -18,6 +15,7 @@ pub(crate) mod plan;
 pub(crate) mod render;
 pub(crate) mod roll;
 pub(crate) mod running;
+pub mod serving;
 pub(crate) mod together;
 pub(crate) mod what_if;
 pub(crate) mod why;
@@ -25,9 +23,9 @@ pub(crate) mod why;
 pub use crate::pipeline::leaves::{MergedLeaf, merge};
 pub use crate::pipeline::what_if::{Edit, Flip, flip, named};
 pub use built::{PodContext, Workload, WorkloadKind};
-pub use complete::ModelFacts;
+
 pub use costs::{Costs, costs};
-pub use drift::{Drift, DriftField, DriftGroup, DriftObject, drift};
+
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merged::{MergedPart, MergedService};
 pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};

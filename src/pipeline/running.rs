@@ -130,7 +130,11 @@ impl RunningPod<'_> {
     /// Group, role and whether it is an entry, of a ModelServing.
     pub fn serving_role(&self) -> Option<(&str, &str, bool)> {
         let label = |key: &str| self.labels.get(key).map(EcoString::as_str);
-        Some((label(names::GROUP)?, label(names::ROLE)?, label(names::ENTRY) == Some("true")))
+        Some((
+            label(names::GROUP)?,
+            label(names::ROLE)?,
+            label(crate::api::serving_names::ENTRY) == Some("true"),
+        ))
     }
 }
 

@@ -8,7 +8,7 @@ use super::{SCHEMA_VERSION, findings};
 use crate::api::Semantics;
 use crate::diag::Diagnostic;
 use crate::diff::Action;
-use crate::pipeline::{Drift, DriftField, DriftGroup, DriftObject};
+use crate::diff::drift::{Drift, DriftField, DriftGroup, DriftObject};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@
 use super::screen::printable;
 use super::{SCHEMA_VERSION, explain, findings, json, json_schema};
 use crate::diag::Diagnostic;
-use crate::pipeline::expect::Miss;
+use crate::diff::expect::Miss;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -254,7 +254,7 @@ pub fn schema() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::expect::{CASE_KEYS, SERVICE_KEYS};
+    use crate::diff::expect::{CASE_KEYS, SERVICE_KEYS};
 
     #[test]
     fn the_schema_knows_the_keys_that_are_read() {

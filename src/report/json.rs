@@ -6,7 +6,7 @@ use crate::api::{Api, ComponentKind, DeploymentMode, Model, ObjectRef, Runtime, 
 use crate::cluster::Machine;
 use crate::decision::{Candidate, Check, EntryChecks, RuntimeDecision};
 use crate::diag::Diagnostic;
-use crate::operators::kthena::plan::PlannedServing;
+use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
     Costs, Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, Together,
 };

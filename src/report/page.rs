@@ -7,7 +7,7 @@ use super::{explain, serving, table};
 use crate::api::Semantics;
 use crate::cluster::Machine;
 use crate::decision::{DecidedBy, Step};
-use crate::operators::kthena::plan::PlannedServing;
+use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Costs, Planned, PlannedComponent, Together};
 use crate::policy::KthenaPolicy;
 use crate::source::SourceMap;

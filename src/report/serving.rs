@@ -5,7 +5,7 @@ use super::table::{Style, table};
 use crate::api::{ModelServing, RolloutType, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::kthena::objects::pod_group;
-use crate::operators::kthena::plan::PlannedServing;
+use crate::pipeline::serving::PlannedServing;
 use crate::policy::KthenaPolicy;
 use crate::source::SourceMap;
 use serde_json::{Map, Value, json};

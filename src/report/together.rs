@@ -2,7 +2,7 @@
 
 use crate::cluster::Blocked;
 use crate::cluster::fleet::{Packing, Verdict};
-use crate::operators::kthena::plan::PlannedServing;
+use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
     Costs, MoreNodes, Placement, Planned, PlannedComponent, Together, Waiting, advice,
 };

@@ -3,6 +3,7 @@
 //! In: documents of `load`, and what flags and settings give. Out: a [`World`]. Nothing is decided
 //! here.
 
+pub(crate) mod complete;
 mod read;
 
 pub(crate) use read::dialect;

@@ -3,7 +3,8 @@
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::pipeline::{Renderer, drift};
+use crate::diff::drift;
+use crate::pipeline::Renderer;
 use crate::report::{drift as view, table};
 use std::path::PathBuf;
 
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let services = session.select(&args.services)?;
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain);
     let objects = live.as_ref().unwrap_or(&session).world.catalog.others();
-    let mut answer = drift(&session.world.catalog, &renderer, &services, objects);
+    let mut answer = drift::drift(&session.world.catalog, &renderer, &services, objects);
     let found = session.settle(std::mem::take(&mut answer.diagnostics));
     let live_found = live.as_ref().map(|live| live.settle([]));
     if let (Some(live), Some(found)) = (&live, &live_found) {

@@ -4,7 +4,7 @@ use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::operators::kthena::plan::plan_servings;
+use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Depth, Flip, Layers, Planned, Planner, flip, merge, named, together};
 use crate::report::{explain, graph, json, serving, table, why};
 

@@ -3,7 +3,7 @@
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::operators::kthena::plan::plan_servings;
+use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Depth, Planner, costs, together};
 use crate::report::{json, page, serving, table, together as report};
 

@@ -11,7 +11,7 @@ use crate::emit::{self, fix};
 use crate::load;
 use crate::objects::accept::{accept, accept_rendered};
 use crate::operators;
-use crate::operators::kthena::plan::plan_servings;
+use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Depth, Planner, Renderer};
 use crate::report::places::{Places, Repository};
 use crate::report::{findings, github, gitlab, junit, rdjson, sarif};

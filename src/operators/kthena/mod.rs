@@ -1,6 +1,5 @@
 //! Kthena: ModelServings of `workload.serving.volcano.sh`.
 
 pub mod objects;
-pub mod plan;
 pub mod read;
 pub mod rollout;

@@ -4,8 +4,8 @@ use super::{Fix, Ground, end};
 use crate::api::ComponentKind;
 use crate::cluster::Machine;
 use crate::cluster::schedule::{First, PodId, TemplateId};
+use crate::diff::drift::covers;
 use crate::facts;
-use crate::pipeline::drift::covers;
 use crate::rollout::{
     DeploymentSpec, GroupMember, GroupRevision, LeaderWorkerSetSpec, PodPhase, Revision, Stage,
     StageOf, Start, Strategy, Version, WorkloadId, World,

@@ -4,10 +4,10 @@ use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
 use crate::operators::kthena::objects::names;
-use crate::operators::kthena::plan::PlannedServing;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
 use crate::pipeline::plan::{Planned, PlannedComponent};
 use crate::pipeline::running::{Owner, RunningPod, RunningPods};
+use crate::pipeline::serving::PlannedServing;
 use crate::yaml::{Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeSet;
@@ -259,7 +259,7 @@ fn serving_pod(
     own.insert(names::NAME.into(), serving.name().clone());
     own.insert(names::ROLE.into(), role.name.value.clone());
     if is_entry {
-        own.insert(names::ENTRY.into(), "true".into());
+        own.insert(crate::api::serving_names::ENTRY.into(), "true".into());
     }
     context.read(&serving.namespace, own, &template.spec)
 }

@@ -21,7 +21,7 @@ use crate::cluster::fleet::{Fleet, Growth, Holder, Manner, Other, Packing, Place
 use crate::cluster::schedule::{
     Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
 };
-use crate::operators::kthena::plan::PlannedServing;
+use crate::pipeline::serving::PlannedServing;
 use crate::quantity::Quantity;
 use claims::{Claim, Who};
 use ecow::EcoString;

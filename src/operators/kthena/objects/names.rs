@@ -14,8 +14,6 @@ pub const ROLE_ID: &str = "modelserving.volcano.sh/role-id";
 pub const REVISION: &str = "modelserving.volcano.sh/revision";
 /// Label: hash of the one role's template.
 pub const ROLE_HASH: &str = "modelserving.volcano.sh/role-template-hash";
-/// Label of entry pods.
-pub const ENTRY: &str = "modelserving.volcano.sh/entry";
 /// Label that seed 004 shows and no release ever wrote (S4-015).
 pub const SEED_NAME: &str = "modelinfer.volcano.sh/name";
 /// Annotation by which a pod joins its PodGroup.

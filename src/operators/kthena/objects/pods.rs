@@ -129,7 +129,7 @@ fn create(
         put(&mut labels, key, value.clone());
     }
     if id.index == 0 {
-        put(&mut labels, names::ENTRY, "true".into());
+        put(&mut labels, crate::api::serving_names::ENTRY, "true".into());
     }
     for entry in &template.labels {
         replaced.put_entry(&mut labels, &["metadata", "labels"], entry.clone());

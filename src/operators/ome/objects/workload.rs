@@ -4,12 +4,12 @@
 //! around the same pods, and findings about what has no place in it. This is our own design
 //! (kthena.md 7); OME itself writes no ModelServing.
 
+use crate::api::serving_names::ENTRY;
 use crate::api::{ComponentKind, DeploymentMode, Failure};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::objects::RenderedObject;
 use crate::objects::build::{node, set};
 use crate::objects::metadata::{label, queue_labels, with, without};
-use crate::operators::kthena::objects::names::ENTRY;
 use crate::pods::built::{Built, Component};
 use crate::policy::KthenaPolicy;
 use crate::quantity::{IntOrPercent, Rounding, names};

@@ -5,13 +5,13 @@
 //! operator writes it, whoever owns it now: what only the server or others write does not, nor does
 //! the size of what an autoscaler sizes.
 
-use super::render::{Renderer, identity};
-use super::why::{Layer, Layers};
 use crate::api::{Failure, Object, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
 use crate::diag::Diagnostic;
 use crate::diff::{Action, Change, tree};
 use crate::objects::RenderedObject;
+use crate::pipeline::render::{Renderer, identity};
+use crate::pipeline::why::{Layer, Layers};
 use crate::schema;
 use crate::secret::Place;
 use crate::yaml::{FieldPath, Node, Value};
@@ -102,7 +102,7 @@ fn key(node: &Node) -> Key {
 }
 
 /// Compares services with a dump.
-pub fn drift<'a>(
+pub(crate) fn drift<'a>(
     catalog: &'a Catalog,
     renderer: &Renderer<'a>,
     services: &[&'a Views],

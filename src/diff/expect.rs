@@ -3,16 +3,16 @@
 //! In: a document with `cases`. Out: what each case states, with its place; and, for a world, what
 //! is not so. Only what is stated is compared.
 
-use super::plan::{Planned, PlannedComponent};
-use super::render::identity;
-use super::why::Layers;
 use crate::api::{ComponentKind, Object};
 use crate::catalog::Catalog;
 use crate::decision::Candidate;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::diff::equal;
 use crate::pipeline::leaves::{MergedLeaf, merge};
+use crate::pipeline::plan::{Planned, PlannedComponent};
+use crate::pipeline::render::identity;
 use crate::pipeline::what_if::{Flip, flip, named};
+use crate::pipeline::why::Layers;
 use crate::schema;
 use crate::secret::{self, MASK, Place, names_secret};
 use crate::source::Span;
