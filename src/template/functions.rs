@@ -67,26 +67,15 @@ pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a
         "html" => escape_html(&sprint(machine, values, "<no value>")?),
         "js" => escape_js(&sprint(machine, values, "<no value>")?),
         "urlquery" => escape_query(&sprint(machine, values, "<no value>")?),
-        "_html_template_jsvalescaper" => {
-            html::js_value(values.first().unwrap_or(&Value::Str(EcoString::new())))
-                .map_err(|failure| machine.place(failure))?
+        html::ESCAPER => {
+            let value = values.iter().find(|value| !matches!(value, Value::Absent));
+            let printed = value.map_or(Ok(EcoString::new()), |value| machine.print(value))?;
+            html::escaped(&printed)
         }
         _ => {
-            let printed = values
-                .iter()
-                .find(|value| !matches!(value, Value::Absent))
-                .map_or(Ok(EcoString::new()), |value| machine.print(value))?;
-            match name
-                .strip_prefix("_html_template_")
-                .and_then(|escaper| html::escape_value(escaper, &printed))
-            {
-                Some(text) => text,
-                None => {
-                    return Err(machine
-                        .unsupported(format!("the function `{name}` is not supported"))
-                        .into());
-                }
-            }
+            return Err(machine
+                .unsupported(format!("the function `{name}` is not supported"))
+                .into());
         }
     };
     machine.charge(text.len())?;

@@ -10,7 +10,7 @@
 //! template, with all that Go allows: [`expand_container`] with [`Mode::Controller`], [`domain`]
 //! and [`path`]. Go's language is implemented here as far as values without functions reach:
 //! branches, loops, variables, definitions, all built-in functions, and the escapes of
-//! html templates in every context (`html`). What is left out (addresses and binary fractions of
+//! html templates in text (`html`). What is left out (tags, addresses and binary fractions of
 //! `printf`, complex numbers, bytes that are no UTF-8 text, methods of times, and whatever takes
 //! unbounded work) is refused as [`ErrorKind::Unsupported`] and never guessed.
 

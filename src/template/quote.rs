@@ -112,16 +112,6 @@ pub(super) fn write_json(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// A float as Go's `encoding/json` writes it: the shortest digits, an exponent below 1e-6 and from
-/// 1e21 on.
-pub(super) fn json_float(value: f64) -> String {
-    if value == 0.0 || (1e-6..1e21).contains(&value.abs()) {
-        return format!("{value}");
-    }
-    let scientific = format!("{value:e}");
-    if scientific.contains("e-") { scientific } else { scientific.replace('e', "e+") }
-}
-
 /// A number constant, under every type that can hold it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
