@@ -249,7 +249,6 @@ impl Builder {
                 Item::Other(object) => catalog.others.push(object),
             }
         }
-        catalog.machines = catalog.nodes.values().map(Machine::of).collect();
         for owners in catalog.owners.values_mut() {
             owners.sort_unstable_by_key(|(start, _)| *start);
         }
@@ -271,15 +270,33 @@ impl Builder {
             .sort_by(|a, b| (&a.namespace, a.name()).cmp(&(&b.namespace, b.name())));
         catalog.model_index = index(catalog.models.iter().map(|model| &model.object.id));
         let all = self.options.all_builtin;
+        catalog.all_builtin = all;
         catalog.runtimes = runtimes
             .into_iter()
             .map(|(api, runtimes)| (api, RuntimeSet::new(runtimes, all)))
             .collect();
-        catalog.builtin_classes =
-            builtin::candidate_classes(&catalog.accelerator_classes, &catalog.machines, all);
+        catalog.count_machines();
         let mut diagnostics = self.diagnostics;
         diagnostics.extend(builtin::named(&catalog));
         (catalog, diagnostics)
+    }
+}
+
+impl Catalog {
+    /// Adds nodes that are not there yet: those of another state of the same cluster. They are
+    /// known by their values; the places are those of other texts.
+    pub fn lend(&mut self, nodes: impl IntoIterator<Item = Object>) {
+        for node in nodes {
+            self.nodes.entry(node.id.name.clone()).or_insert(node);
+        }
+        self.count_machines();
+    }
+
+    /// What follows from the nodes.
+    fn count_machines(&mut self) {
+        self.machines = self.nodes.values().map(Machine::of).collect();
+        self.builtin_classes =
+            builtin::candidate_classes(&self.accelerator_classes, &self.machines, self.all_builtin);
     }
 }
 

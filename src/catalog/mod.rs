@@ -64,6 +64,8 @@ pub struct Catalog {
     /// Built-in accelerator classes that any service may be given.
     builtin_classes: BTreeSet<EcoString>,
     nodes: BTreeMap<EcoString, Object>,
+    /// Built-in classes count whatever the nodes are.
+    all_builtin: bool,
     machines: Vec<Machine>,
     flavors: BTreeMap<EcoString, ResourceFlavor>,
     cluster_queues: BTreeMap<EcoString, ClusterQueue>,

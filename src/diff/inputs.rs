@@ -5,11 +5,41 @@ use crate::api::{Api, Object, ObjectRef};
 use crate::catalog::Catalog;
 use crate::schema;
 use crate::secret::Place;
-use crate::source::Span;
-use crate::yaml::FieldPath;
+use crate::source::{SourceId, Span};
+use crate::yaml::{FieldPath, Node, Origin, Rule};
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Who wrote the nodes that one side has from the other.
+static LENT: Rule = Rule {
+    id: "node-of-both-sides",
+    text: "the node is there on both sides: only one of them has its manifest",
+    cite: "docs/diff.md, Nodes",
+};
+
+/// Gives each side the Nodes that only the other one has: they are the cluster that both states run
+/// on, and no change.
+pub fn share_nodes(before: &mut Catalog, after: &mut Catalog) {
+    let missing = |from: &Catalog, to: &Catalog| -> Vec<Object> {
+        let known: BTreeSet<&EcoString> = to.nodes().map(|node| &node.id.name).collect();
+        from.nodes().filter(|node| !known.contains(&node.id.name)).map(lent).collect()
+    };
+    let (to_before, to_after) = (missing(after, before), missing(before, after));
+    if !to_before.is_empty() {
+        before.lend(to_before);
+    }
+    if !to_after.is_empty() {
+        after.lend(to_after);
+    }
+}
+
+/// A node without its places, which are in the texts of its own side.
+fn lent(node: &Object) -> Object {
+    let nowhere = Span { source: SourceId(0), start: 0, end: 0 };
+    let values = Node::from_json(&node.node.to_json(), Origin::Derived(&LENT));
+    Object { node: values, span: nowhere, reported: false, ..node.clone() }
+}
 
 /// One object of the input that is not the same on both sides.
 #[derive(Debug)]

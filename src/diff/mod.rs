@@ -25,6 +25,7 @@ pub(crate) mod waves;
 pub use cause::Cause;
 pub use cost::Cost;
 pub use effects::{EFFECTS, Effect, When};
+pub use inputs::share_nodes;
 pub use tree::{Change, equal};
 
 use crate::api::{

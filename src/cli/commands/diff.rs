@@ -6,7 +6,7 @@ use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg};
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome, names, releases};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::diff::{Diff, Settings, Side, diff};
+use crate::diff::{Diff, Settings, Side, diff, share_nodes};
 use crate::pipeline::{Depth, Planner};
 use crate::report::{diff as view, table};
 use std::collections::BTreeSet;
@@ -122,8 +122,8 @@ impl FailOn {
 /// Reads both states, compares and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let ask = args.decision.ask()?;
-    let after = Session::open(&following(args, args.to_release.as_ref())?, &ask)?;
-    let before = match base(args, &ask)? {
+    let mut after = Session::open(&following(args, args.to_release.as_ref())?, &ask)?;
+    let mut before = match base(args, &ask)? {
         Ok(before) => before,
         Err(finding) => {
             let found = after.grade([*finding]);
@@ -136,6 +136,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             return Ok(Outcome::CouldNot);
         }
     };
+    share_nodes(&mut before.world.catalog, &mut after.world.catalog);
     let services = names::joined(&args.services);
     let sides = [side(&before, &services), side(&after, &services)];
     if let Some(missing) =
