@@ -5,7 +5,7 @@ use super::{View, about, graded};
 use crate::api::{ComponentKind, Object};
 use crate::diag::{Code, Diagnostic};
 use crate::pods::lint;
-use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
+use crate::yaml::{Node, Origin};
 
 /// Volumes that admission webhooks add to a pod, with the annotation that asks for them
 /// (ome-components 6).
@@ -14,9 +14,6 @@ const INJECTED: [(&str, &[&str]); 3] = [
     ("ome.io/inject-model-init", &["model-empty-dir"]),
     ("ome.io/inject-fine-tuned-adapter", &["model-empty-dir"]),
 ];
-
-static INJECTION: Rule =
-    Rule { id: "injected-volume", text: "a webhook adds the volume", cite: "ome-components 6" };
 
 /// A component as one object writes it.
 struct Written<'a> {
@@ -118,78 +115,47 @@ pub(crate) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Mounts, volumes and resources of the pods of a runtime (S0-036, S0-043).
 pub(crate) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    // The operator gives the pod a volume of the model, named after it.
+    let models: Vec<&str> =
+        view.catalog.models().map(|model| model.object.id.name.as_str()).collect();
     each(view, |written| {
         if !written.whole {
             return;
         }
+        let mut given = injected(written.node);
+        given.extend(&models);
         let mut new = Vec::new();
-        let mut pod = |pod: &Node, path: String| {
-            lint::pod(&with_injected(pod, written.node), pod.get("runner"), &path, &mut new);
+        let mut pod = |pod: &Node, path: &str| {
+            lint::pod(pod, pod.get("runner"), &given, path, &mut new);
         };
-        pod(written.node, written.path.clone());
+        pod(written.node, &written.path);
         for part in ["leader", "worker"] {
             if let Some(node) = written.node.get(part) {
-                pod(node, format!("{}.{part}", written.path));
+                pod(node, &format!("{}.{part}", written.path));
             }
         }
         adopt(written.object, new, found);
     });
 }
 
-/// The pod with the volumes that a webhook will add to it, as its component's annotations ask for.
-fn with_injected(pod: &Node, component: &Node) -> Node {
+/// The volumes that a webhook will add to the pods of a component, as its annotations ask for them.
+fn injected(component: &Node) -> Vec<&'static str> {
     let asked = |key: &str| {
         component
             .at(&["annotations", key])
             .and_then(Node::as_str)
             .is_some_and(|value| !value.is_empty() && value != "false")
     };
-    let names: Vec<&str> = INJECTED
+    INJECTED
         .iter()
         .filter(|(key, _)| asked(key))
         .flat_map(|(_, names)| names.iter().copied())
-        .collect();
-    let has = |name: &str| {
-        pod.get("volumes")
-            .map(Node::items)
-            .unwrap_or_default()
-            .iter()
-            .any(|volume| volume.get("name").and_then(Node::as_str) == Some(name))
-    };
-    let missing: Vec<Node> = names
-        .into_iter()
-        .filter(|name| !has(name))
-        .map(|name| {
-            let origin = Origin::Derived(&INJECTION);
-            Node::new(
-                Value::Map(
-                    [Entry {
-                        key: "name".into(),
-                        key_origin: origin,
-                        node: Node::str(name, origin),
-                    }]
-                    .into_iter()
-                    .collect::<Map>(),
-                ),
-                origin,
-            )
-        })
-        .collect();
-    let mut pod = pod.clone();
-    if !missing.is_empty()
-        && let Some(map) = pod.as_map_mut()
-    {
-        let volumes =
-            map.get("volumes").map(Node::items).unwrap_or_default().iter().cloned().chain(missing);
-        let volumes = Node::list(volumes, Origin::Derived(&INJECTION));
-        map.insert("volumes", volumes);
-    }
-    pod
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{codes, run, runtime, service};
+    use super::super::fixture::{codes, model, run, runtime, service};
     use crate::api::Semantics::Documented;
 
     #[test]
@@ -220,6 +186,14 @@ mod tests {
             let text = runtime("a", &format!("  decoderConfig: {engine}\n"));
             assert_eq!(codes(&run(&text, Documented)), expected, "decoder {engine}");
         }
+    }
+
+    #[test]
+    fn the_volume_of_a_model_is_there_to_mount() {
+        let mount = "  engineConfig: {runner: {volumeMounts: [{name: tiny, mountPath: /c}]}}\n";
+        let both = format!("{}---\n{}", runtime("a", mount), model("tiny", ""));
+        assert_eq!(codes(&run(&both, Documented)), ["model-incomplete"]);
+        assert_eq!(codes(&run(&runtime("a", mount), Documented)), ["mount-without-volume"]);
     }
 
     #[test]

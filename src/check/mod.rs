@@ -23,6 +23,7 @@ pub(crate) mod fixture;
 pub use allow::apply as apply_allows;
 pub use baseline::Baseline;
 pub use scalar::spell_out;
+pub use server::refused_by_definition;
 
 use crate::api::{Api, Object, Semantics};
 use crate::catalog::Catalog;

@@ -2,8 +2,10 @@
 //! ([`schema::Schema::broken_rules`]), asked of every object that was read.
 
 use super::{View, about};
-use crate::diag::{Code, Diagnostic};
-use crate::schema;
+use crate::api::Object;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::schema::{self, Strictness};
+use crate::source::SourceMap;
 
 /// Every object that breaks a rule of its definition.
 pub(crate) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
@@ -18,6 +20,41 @@ pub(crate) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             );
         }
     }
+}
+
+/// What the shipped definition of an object's kind refuses although the documents allow it: one
+/// finding, at the first of the fields.
+pub fn refused_by_definition(object: &Object, sources: &SourceMap) -> Option<Diagnostic> {
+    let schema = schema::kind(&object.api_version, &object.id.kind)?;
+    let faults = |strictness| {
+        let mut found = Vec::new();
+        schema.check(&object.node, strictness, sources, &mut found);
+        found.retain(|fault| fault.severity == Severity::Error);
+        found
+    };
+    let mut refused = faults(Strictness::Server);
+    if refused.is_empty() {
+        return None;
+    }
+    let known = faults(Strictness::Documented);
+    refused.retain(|fault| {
+        !known.iter().any(|other| (other.code, &other.path) == (fault.code, &fault.path))
+    });
+    let first = refused.first()?;
+    let said: Vec<&str> = refused.iter().map(|fault| fault.message.as_str()).collect();
+    let message =
+        format!("a server with the shipped definitions refuses {}: {}", object.id, said.join("; "));
+    let mut finding = about(Code::ServerRefuses, object, message)
+        .severity(Severity::Warning)
+        .at(first.span().or_else(|| Some(object.name_span())))
+        .maybe_help(first.help.clone());
+    if let Some(path) = &first.path {
+        finding = finding.path(path.clone());
+    }
+    for other in &refused[1..] {
+        finding = finding.label(other.span(), "and here");
+    }
+    Some(finding)
 }
 
 #[cfg(test)]

@@ -484,7 +484,7 @@ codes! {
     NonAsciiDash "non-ascii-dash" Finding Warning "an argument begins with a dash that is not ASCII"
         "No server reads it as an option (S3-050)." "–model_name=x" "type `-` or `--`"
     ServerRefuses "server-refuses" Finding Error "the API server would refuse the object"
-        "It is printed as the operator writes it. A warning in `validate`." "requests nvidia.com/gpu 1, limits 2" "see the help"
+        "It is printed as the operator writes it. In `validate` it is a warning, but for an object that was read, under controller semantics." "requests nvidia.com/gpu 1, limits 2" "see the help"
     OperatorDefect "operator-defect" Finding Warning "what the operator writes does not work as it is meant"
         "It is printed as the operator writes it, or as it is meant where the operator never gets that far." "ome.io/ingress-disable-creation: \"false\" and a Service on port 9000" "see the help"
     TemplateInvalid "template-invalid" Finding Error "the template cannot be expanded"

@@ -60,6 +60,8 @@ pub struct Document {
     pub builtin: bool,
     /// False for context: nothing is reported on it.
     pub reported: bool,
+    /// It is text in a ConfigMap: no server reads it as an object.
+    pub embedded: bool,
     /// Its group and kind are known here; others are kept for whoever looks for them.
     pub known: bool,
 }
@@ -371,7 +373,7 @@ impl<'a> Reading<'a> {
                     if !parts::items(node.clone()).all(|item| item.is_plain()) {
                         self.outcome.diagnostics.extend(found);
                     }
-                    self.document(node);
+                    self.document(node, false);
                 }
                 None => self.outcome.diagnostics.extend(found),
             }
@@ -397,11 +399,13 @@ impl<'a> Reading<'a> {
     }
 
     /// Takes a document apart into objects.
-    fn document(&mut self, root: Node) {
+    fn document(&mut self, root: Node, embedded: bool) {
         for Item { node, api_version, kind } in parts::items(root) {
             let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
             match (api_version, kind) {
-                (Some(api_version), Some(kind)) => self.object(node, span, api_version, kind),
+                (Some(api_version), Some(kind)) => {
+                    self.object(node, span, (api_version, kind), embedded);
+                }
                 (api_version, kind) => {
                     self.no_object(&node, span, api_version.as_deref(), kind.as_deref());
                 }
@@ -462,7 +466,13 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn object(&mut self, node: Node, span: Span, api_version: EcoString, kind: EcoString) {
+    fn object(
+        &mut self,
+        node: Node,
+        span: Span,
+        (api_version, kind): (EcoString, EcoString),
+        embedded: bool,
+    ) {
         let place = |key: &str| node.get(key).and_then(|node| node.origin.span()).or(Some(span));
         let known = match kinds::whose(&api_version, &kind) {
             Whose::Known(_) => true,
@@ -510,6 +520,7 @@ impl<'a> Reading<'a> {
             kind,
             builtin,
             reported: self.source.reported,
+            embedded,
             known,
         };
         let inner = if is_config_map {
@@ -520,7 +531,7 @@ impl<'a> Reading<'a> {
         self.outcome.documents.push(document);
         for (node, findings) in inner {
             self.outcome.diagnostics.extend(findings);
-            self.document(node);
+            self.document(node, true);
         }
     }
 

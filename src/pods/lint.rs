@@ -216,14 +216,10 @@ pub(crate) fn injected_volumes<'a>(
 }
 
 /// Faults of one pod: mounts, volumes and resources. `runner` is the container that stands beside
-/// the list in a component and is among it in a pod that was built; `path` is that of the node that
-/// holds the pod's fields.
-pub(crate) fn pod(pod: &Node, runner: Option<&Node>, path: &str, findings: &mut Vec<Diagnostic>) {
-    pod_with(pod, runner, &[], path, findings);
-}
-
-/// [`pod`] with names of volumes that will be there although the pod does not have them yet.
-pub(crate) fn pod_with(
+/// the list in a component and is among it in a pod that was built; `injected` are names of volumes
+/// that will be there although the pod does not have them yet; `path` is that of the node that holds
+/// the pod's fields.
+pub(crate) fn pod(
     pod: &Node,
     runner: Option<&Node>,
     injected: &[&str],
@@ -406,7 +402,7 @@ mod tests {
         ] {
             let mut findings = Vec::new();
             let subject = node(subject);
-            pod(&subject, subject.get("runner"), "p", &mut findings);
+            pod(&subject, subject.get("runner"), &[], "p", &mut findings);
             let found: Vec<_> = findings
                 .iter()
                 .map(|finding| {

@@ -272,8 +272,8 @@ fn typed(
     }
     if let Some(schema) = schema {
         let strictness = match given.semantics {
-            Semantics::Documented => schema::Strictness::Documented,
-            Semantics::Controller => schema::Strictness::Server,
+            Semantics::Controller if !document.embedded => schema::Strictness::Server,
+            _ => schema::Strictness::Documented,
         };
         schema.check(&document.node, strictness, sources, diagnostics);
         schema.drop_nulls(&mut document.node);

@@ -8,7 +8,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 fn runtime(name: &str, spec: &str) -> String {
     format!(
-        "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata:\n  name: {name}\nspec:\n{spec}  supportedModelFormats:\n  - modelFormat: {{name: safetensors}}\n    modelArchitecture: A\n    autoSelect: true\n    priority: 1\n  engineConfig:\n    runner: {{name: ome-container, image: example/sglang:test}}\n"
+        "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata:\n  name: {name}\nspec:\n{spec}  supportedModelFormats:\n  - modelFormat: {{name: safetensors}}\n    modelArchitecture: A\n    autoSelect: true\n    priority: 1\n    modelFramework: {{name: transformers}}\n  engineConfig:\n    runner: {{name: ome-container, image: example/sglang:test}}\n"
     )
 }
 

@@ -359,6 +359,7 @@ impl Serving<'_> {
     fn whole(self, serving: &ModelServing) -> Written {
         let mut written = Self::nothing(serving, self.session.is_broken(serving));
         if !written.failed {
+            written.diagnostics = kthena::refusals(serving, self.session.kthena);
             let node = serving.object.node.clone();
             let own = kthena::Expanded { node, replaced: kthena::Replaced::default() };
             written.objects.push(self.text(own, &self.history(serving)));
@@ -385,6 +386,10 @@ impl Serving<'_> {
                 take(std::mem::replace(&mut written, Self::nothing(serving, failed)))
             };
             kthena::expand_each(serving, self.session.kthena, &mut diagnostics, each)?;
+            let (semantics, sources) = (self.session.semantics, &self.session.world.sources);
+            for sample in kthena::samples(serving, self.session.kthena) {
+                accept_rendered(&sample.pod, semantics, sources, &mut diagnostics);
+            }
         }
         take(Written { diagnostics, ..written })
     }

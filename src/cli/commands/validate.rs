@@ -1,7 +1,8 @@
 //! `ome validate`: the gate.
 
-use crate::api::{Api, Object, Semantics};
-use crate::catalog::Views;
+mod refusals;
+
+use crate::api::Object;
 use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
 use crate::cli::input::{Ask, Session};
@@ -9,16 +10,14 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix};
 use crate::load;
-use crate::objects::accept::{accept, accept_rendered};
 use crate::operators;
 use crate::pipeline::serving::plan_servings;
-use crate::pipeline::{Depth, Planner, Renderer};
+use crate::pipeline::{Depth, Planner};
 use crate::report::places::{Places, Repository};
 use crate::report::{findings, github, gitlab, junit, rdjson, sarif};
 use crate::source::{SourceId, SourceKind, Span};
 use crate::yaml::Limits;
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::path::PathBuf;
 
 /// Check the input: syntax, schema, references, the catalog as a whole.
@@ -284,13 +283,8 @@ fn gathered(
     }
     let servings = plan_servings(&servings, session.kthena);
     later.extend(servings.into_iter().flat_map(|planned| planned.diagnostics));
-    let told: BTreeSet<Span> =
-        later.iter().chain(&session.world.diagnostics).filter_map(Diagnostic::span).collect();
-    later.extend(
-        refusals(session, &services)
-            .into_iter()
-            .filter(|finding| finding.span().is_none_or(|span| !told.contains(&span))),
-    );
+    let refused = refusals::all(session, &services, &later);
+    later.extend(refused);
     let mut found = session.settle(later);
     check::spell_out(&mut found, catalog);
     found.retain(|finding| concerns_builtin_alone(finding, session) == (source == Whose::Builtin));
@@ -312,54 +306,6 @@ fn gathered(
             && !session.is_off(code)
     };
     Ok(session.grade(check::apply_allows(found, &session.world.sources, told)))
-}
-
-/// What a server would refuse: of the input, and as a warning of what becomes of the services.
-fn refusals(session: &Session, services: &[&Views]) -> Vec<Diagnostic> {
-    let sources = &session.world.sources;
-    let mut found = Vec::new();
-    for object in session.world.catalog.objects().filter(|object| object.api == Api::Cluster) {
-        let mut new = Vec::new();
-        accept(&object.node, sources, &mut new);
-        found.extend(new.into_iter().filter(|finding| finding.code == Code::ServerRefuses).map(
-            |finding| {
-                let severity = if session.semantics == Semantics::Controller {
-                    Severity::Error
-                } else {
-                    Severity::Warning
-                };
-                finding.severity(severity)
-            },
-        ));
-    }
-    let renderer = Renderer::new(&session.world.catalog, session.semantics, "cluster.local");
-    // A fault of a runtime shows in every service that has it; it is one fault.
-    let mut shared: BTreeSet<(Span, Option<String>)> = BTreeSet::new();
-    let judge = |views| {
-        let mut rendered = renderer.render(views, &mut ());
-        for object in &rendered.objects {
-            accept_rendered(&object.node, session.semantics, sources, &mut rendered.diagnostics);
-        }
-        rendered.diagnostics.retain(|finding| finding.code == Code::ServerRefuses);
-        (&rendered.service.object, rendered.diagnostics)
-    };
-    let done: Result<(), Infallible> =
-        renderer.in_windows(services, judge, |(service, new): (&Object, Vec<Diagnostic>)| {
-            for finding in new {
-                let fresh = match finding.span() {
-                    Some(span) if !service.span.contains(span) => {
-                        shared.insert((span, finding.path.clone()))
-                    }
-                    _ => true,
-                };
-                if fresh {
-                    found.push(at_home(finding.severity(Severity::Warning), service, session));
-                }
-            }
-            Ok(())
-        });
-    let Ok(()) = done;
-    found
 }
 
 /// Where a service is found wanting because of an object that is not reported on, the service is

@@ -1,6 +1,8 @@
 //! Where a judge stands in an object: a chain up to the root that becomes a path only when
 //! something is found.
 
+use crate::source::Span;
+use crate::yaml::Node;
 use std::fmt;
 
 /// A place in an object.
@@ -35,6 +37,43 @@ impl<'a> At<'a> {
     /// An element of a list.
     pub(super) fn index(&'a self, index: usize) -> At<'a> {
         At { above: Some(self), step: Step::Index(index) }
+    }
+
+    /// What holds this place; none of the object itself.
+    pub(super) fn parent(&self) -> Option<&'a At<'a>> {
+        self.above
+    }
+
+    /// Where this place, or the nearest one above that is there, is written: its key, or the element
+    /// itself in a list. Of the object as a whole, its first key.
+    pub(super) fn written_in(&self, object: &Node) -> Option<Span> {
+        self.found_in(object).1
+    }
+
+    /// The node at this place, none where there is none, with the place of the nearest key above.
+    fn found_in<'n>(&self, object: &'n Node) -> (Option<&'n Node>, Option<Span>) {
+        let Some(above) = self.above else {
+            let first = object.entries().next().and_then(|entry| entry.key_origin.span());
+            return (Some(object), first);
+        };
+        let (node, span) = above.found_in(object);
+        let Some(node) = node else { return (None, span) };
+        match self.step {
+            Step::Root => (Some(node), span),
+            Step::Field(name) | Step::Key(name) => {
+                match node.as_map().and_then(|map| map.entry(name)) {
+                    Some(entry) => (
+                        Some(&entry.node),
+                        entry.key_origin.span().or_else(|| entry.node.origin.span()),
+                    ),
+                    None => (None, span),
+                }
+            }
+            Step::Index(index) => match node.items().get(index) {
+                Some(item) => (Some(item), item.origin.span().or(span)),
+                None => (None, span),
+            },
+        }
     }
 }
 

@@ -116,7 +116,7 @@ pub(super) fn container(
 
 fn environment(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
     let Some(list) = container.get("env") else { return };
-    judge.keyed(at, list, &[("name", "")]);
+    judge.keyed_where_applied(at, list, &[("name", "")]);
     for (index, variable) in list.items().iter().enumerate() {
         let at = at.index(index);
         match variable.get("name") {
@@ -265,7 +265,7 @@ fn environment_from(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
 
 fn ports(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, host_network: bool) {
     let Some(list) = container.get("ports") else { return };
-    judge.keyed(at, list, &[("containerPort", ""), ("protocol", "TCP")]);
+    judge.keyed_where_applied(at, list, &[("containerPort", ""), ("protocol", "TCP")]);
     let mut seen: HashSet<&str> = HashSet::new();
     for (index, port) in list.items().iter().enumerate() {
         let at = at.index(index);

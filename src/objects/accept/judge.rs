@@ -13,11 +13,19 @@ pub(super) struct Judge<'a> {
     pub(super) object: &'a Node,
     /// Error where the object itself is refused, warning where only the pods made from it are.
     pub(super) severity: Severity,
+    /// The object is applied; pods are created by a controller. Lists whose elements have a key are
+    /// held to it by applying alone.
+    pub(super) applied: bool,
     /// What was found.
     pub(super) findings: &'a mut Vec<Diagnostic>,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    /// A judge of an object that is applied.
+    pub(super) fn of(object: &'a Node, findings: &'a mut Vec<Diagnostic>) -> Self {
+        Self { object, severity: Severity::Error, applied: true, findings }
+    }
+
     /// Says that a value is refused, in the server's words.
     pub(super) fn refuse(&mut self, at: &At<'_>, span: Option<Span>, detail: &str, help: &str) {
         let text = |keys: &[&str]| self.object.at(keys).and_then(Node::as_str).unwrap_or_default();
@@ -44,14 +52,15 @@ impl Judge<'_> {
         self.findings.push(finding);
     }
 
-    /// A value is absent or empty; the span is that of what holds it.
+    /// A value is absent or empty; the place is the key of what holds it.
     pub(super) fn required(&mut self, at: &At<'_>, holder: &Node, detail: &str) {
         let detail = if detail.is_empty() {
             "Required value".to_owned()
         } else {
             format!("Required value: {detail}")
         };
-        self.refuse(at, holder.origin.span(), &detail, "add it");
+        let key = at.parent().and_then(|above| above.written_in(self.object));
+        self.refuse(at, key.or_else(|| holder.origin.span()), &detail, "add it");
     }
 
     /// A value is of no use.
@@ -74,16 +83,17 @@ impl Judge<'_> {
         let Some(node) = node else { return true };
         let fits = node.as_str().is_some_and(|text| text.is_empty() || accepted.contains(&text));
         if !fits {
-            let list =
-                accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
-            self.refuse(
-                at,
-                node.origin.span(),
-                &format!("Unsupported value: {}: supported values: {list}", node.to_json()),
-                "write one of the supported values",
-            );
+            self.unsupported(at, node, accepted);
         }
         fits
+    }
+
+    /// A value is none of those that there are.
+    pub(super) fn unsupported(&mut self, at: &At<'_>, node: &Node, accepted: &[&str]) {
+        let list =
+            accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
+        let said = format!("Unsupported value: {}: supported values: {list}", node.to_json());
+        self.refuse(at, node.origin.span(), &said, "write one of the supported values");
     }
 
     /// A field whose zero value is refused, too: it must be there and hold one of these; whether it
@@ -99,15 +109,7 @@ impl Judge<'_> {
         let node = holder.get(key).unwrap_or(&empty);
         let fits = node.as_str().is_some_and(|text| accepted.contains(&text));
         if !fits {
-            let list =
-                accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
-            let said = format!("Unsupported value: {}: supported values: {list}", node.to_json());
-            self.refuse(
-                &at.field(key),
-                node.origin.span(),
-                &said,
-                "write one of the supported values",
-            );
+            self.unsupported(&at.field(key), node, accepted);
         }
         fits
     }
@@ -182,6 +184,13 @@ impl Judge<'_> {
         }
         for objection in objections {
             self.invalid(at, node, &objection.to_string(), "write it as the message says");
+        }
+    }
+
+    /// The same of a list whose elements are told apart only where it is applied.
+    pub(super) fn keyed_where_applied(&mut self, at: &At<'_>, list: &Node, keys: &[(&str, &str)]) {
+        if self.applied {
+            self.keyed(at, list, keys);
         }
     }
 

@@ -4,7 +4,7 @@ use super::at::At;
 use super::judge::Judge;
 use super::metadata;
 use super::pod::items;
-use super::workload::{count_or_percent, share};
+use super::workload::{at_most_all, count_or_percent};
 use crate::quantity::names;
 use crate::yaml::{Node, Value};
 use std::collections::HashSet;
@@ -236,20 +236,6 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
 }
 
-/// Judges the keys of a ConfigMap.
-pub(super) fn config_map(judge: &mut Judge<'_>, object: &Node) {
-    for list in ["data", "binaryData"] {
-        let at = At::ROOT.field(list);
-        for entry in object.get(list).into_iter().flat_map(Node::entries) {
-            judge.shaped(
-                &at.key(&entry.key),
-                &Node::str(entry.key.clone(), entry.key_origin),
-                names::config_map_key(&entry.key),
-            );
-        }
-    }
-}
-
 /// Judges the spec of a PodDisruptionBudget.
 pub(super) fn disruption_budget(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let (available, unavailable) = (spec.get("minAvailable"), spec.get("maxUnavailable"));
@@ -263,13 +249,8 @@ pub(super) fn disruption_budget(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node)
     }
     for (key, node) in [("minAvailable", available), ("maxUnavailable", unavailable)] {
         count_or_percent(judge, &at.field(key), node);
-        if let Some(node) = node.filter(|node| share(node).is_some_and(|share| share > 100)) {
-            judge.invalid(
-                &at.field(key),
-                node,
-                "must not be greater than 100%",
-                "write at most 100%",
-            );
+        if let Some(node) = node {
+            at_most_all(judge, &at.field(key), node);
         }
     }
     judge.exactly_if_there(
@@ -279,32 +260,6 @@ pub(super) fn disruption_budget(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node)
         &["AlwaysAllow", "IfHealthyBudget"],
     );
     metadata::selector(judge, &at.field("selector"), spec.get("selector"), false);
-}
-
-/// Judges the spec of an HTTPRoute by the one expression of its schema that a renderer can break: a
-/// Service is referred to by its port.
-pub(super) fn route(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
-    let rules_at = at.field("rules");
-    for (index, rule) in items(spec, "rules").iter().enumerate() {
-        let backends_at = rules_at.index(index);
-        let backends_at = backends_at.field("backendRefs");
-        for (position, backend) in items(rule, "backendRefs").iter().enumerate() {
-            let text = |key: &str, absent: &'static str| {
-                backend.get(key).map_or(absent, |node| node.as_str().unwrap_or_default())
-            };
-            if text("group", "").is_empty()
-                && text("kind", "Service") == "Service"
-                && backend.get("port").is_none()
-            {
-                judge.refuse(
-                    &backends_at.index(position),
-                    backend.origin.span(),
-                    "Must have port for Service reference",
-                    "write the `port` of the Service",
-                );
-            }
-        }
-    }
 }
 
 /// Judges the spec of an Ingress.

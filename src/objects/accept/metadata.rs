@@ -18,16 +18,19 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
     };
     let text = |key: &str| metadata.get(key).and_then(Node::as_str);
     let api_version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
-    let (valid, prefix): (Form, Form) =
-        match (api_version, object.get("kind").and_then(Node::as_str)) {
-            ("v1", Some("Service")) => (names::service_name, |prefix| {
-                names::service_name(prefix.strip_suffix('-').unwrap_or(prefix))
-            }),
-            (_, Some("Role" | "RoleBinding" | "PodDisruptionBudget")) => {
-                (names::path_segment_name, names::path_segment_prefix)
-            }
-            _ => (names::dns1123_subdomain, names::generate_name_subdomain),
-        };
+    let kind = object.get("kind").and_then(Node::as_str).unwrap_or_default();
+    let (valid, prefix): (Form, Form) = match (api_version, kind) {
+        ("v1", "Service") => (names::service_name, |prefix| {
+            names::service_name(prefix.strip_suffix('-').unwrap_or(prefix))
+        }),
+        ("v1", "Namespace") | ("apps/v1", "StatefulSet") => {
+            (names::dns1123_label, names::generate_name_label)
+        }
+        ("rbac.authorization.k8s.io/v1" | "policy/v1", _) => {
+            (names::path_segment_name, names::path_segment_prefix)
+        }
+        _ => (names::dns1123_subdomain, names::generate_name_subdomain),
+    };
     judge.formed(&at, metadata, "generateName", prefix);
     match metadata.get("name") {
         Some(name) if text("name").is_some_and(|text| !text.is_empty()) => {
@@ -45,18 +48,15 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
     labels(judge, &at.field("labels"), metadata.get("labels"));
     annotations(judge, &at.field("annotations"), metadata.get("annotations"));
     owners(judge, &at.field("ownerReferences"), metadata.get("ownerReferences"));
-    finalizers(
-        judge,
-        &at.field("finalizers"),
-        metadata,
-        matches!(
-            api_version,
-            "v1" | "apps/v1"
-                | "autoscaling/v2"
-                | "networking.k8s.io/v1"
-                | "rbac.authorization.k8s.io/v1"
-        ),
+    let qualified = matches!(
+        api_version,
+        "v1" | "apps/v1"
+            | "batch/v1"
+            | "autoscaling/v2"
+            | "networking.k8s.io/v1"
+            | "rbac.authorization.k8s.io/v1"
     );
+    finalizers(judge, &at.field("finalizers"), metadata, qualified);
 }
 
 /// Finalizers differ, and are names with a domain; only some of the built-in kinds insist on the
@@ -75,22 +75,35 @@ fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bo
             continue;
         }
         seen.insert(text);
-        let objections = names::qualified_name(text);
-        if objections.is_empty()
-            && qualified
-            && !text.contains('/')
-            && !matches!(text, "kubernetes" | "orphan" | "foregroundDeletion")
-        {
-            let said = "name is neither a standard finalizer name nor is it fully qualified";
-            judge.invalid(
-                &at.index(index),
-                finalizer,
-                said,
-                "write it with a domain: `example.com/name`",
-            );
-        }
-        judge.shaped(at, finalizer, objections);
+        let own = at.index(index);
+        self::finalizer(judge, at, if qualified { Some(&own) } else { None }, finalizer);
     }
+    let last = items(metadata, "finalizers").last();
+    if let Some(last) =
+        last.filter(|_| seen.contains("orphan") && seen.contains("foregroundDeletion"))
+    {
+        let said = "finalizer orphan and foregroundDeletion cannot be both set";
+        judge.invalid(at, last, said, "keep one of them");
+    }
+}
+
+/// A qualified name. Where there is a place for it, one without a domain is refused, too, but for the
+/// few that the server itself knows.
+pub(super) fn finalizer(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    qualified: Option<&At<'_>>,
+    finalizer: &Node,
+) {
+    let text = finalizer.as_str().unwrap_or_default();
+    let objections = names::qualified_name(text);
+    let known =
+        text.contains('/') || matches!(text, "kubernetes" | "orphan" | "foregroundDeletion");
+    if let Some(at) = qualified.filter(|_| objections.is_empty() && !known) {
+        let said = "name is neither a standard finalizer name nor is it fully qualified";
+        judge.invalid(at, finalizer, said, "write it with a domain: `example.com/name`");
+    }
+    judge.shaped(at, finalizer, objections);
 }
 
 /// Judges a map of labels, of an object or in a selector.
@@ -137,13 +150,23 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
     }
     let owners = owners.map(Node::items).unwrap_or_default();
     for owner in owners {
-        if owner.get("uid").and_then(Node::as_str).unwrap_or_default().is_empty() {
-            judge.refuse(
-                &at.field("uid"),
-                owner.origin.span(),
-                "Invalid value: \"\": must not be empty",
-                "leave the reference out",
-            );
+        let text = |key: &str| owner.get(key).and_then(Node::as_str).unwrap_or_default();
+        let version = text("apiVersion").rsplit('/').next().unwrap_or_default();
+        for (key, absent, said) in [
+            ("apiVersion", version.is_empty(), "version must not be empty"),
+            ("kind", text("kind").is_empty(), "must not be empty"),
+            ("name", text("name").is_empty(), "must not be empty"),
+            ("uid", text("uid").is_empty(), "must not be empty"),
+        ] {
+            if absent {
+                let said = format!("Invalid value: \"\": {said}");
+                let place = owner.get(key).unwrap_or(owner).origin.span();
+                judge.refuse(&at.field(key), place, &said, "leave the reference out");
+            }
+        }
+        if (text("apiVersion"), text("kind")) == ("v1", "Event") {
+            let said = "/v1, Kind=Event is disallowed from being an owner";
+            judge.invalid(at, owner, said, "leave the reference out");
         }
     }
     let controllers: Vec<_> = owners

@@ -9,15 +9,20 @@
 pub(crate) mod at;
 pub(crate) mod autoscaler;
 pub(crate) mod container;
+pub(crate) mod core;
 pub(crate) mod decode;
+pub(crate) mod job;
 pub(crate) mod judge;
 pub(crate) mod kinds;
+pub(crate) mod knative;
 pub(crate) mod metadata;
 pub(crate) mod pod;
 pub(crate) mod probe;
+pub(crate) mod ray;
 pub(crate) mod resources;
 pub(crate) mod scheduling;
 pub(crate) mod security;
+pub(crate) mod storage;
 #[cfg(test)]
 mod tests;
 pub(crate) mod volume;
@@ -35,45 +40,73 @@ use judge::Judge;
 /// refuse. The sources are those its values were read from: messages quote them.
 pub fn accept(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
     types(object, sources, findings);
-    let mut judge = Judge { object, severity: Severity::Error, findings };
-    metadata::object(&mut judge, object);
+    // Pods are created by a controller, as they are.
+    let applied = object.get("kind").and_then(Node::as_str) != Some("Pod");
+    by_kind(&mut Judge { applied, ..Judge::of(object, findings) });
+    ray::types(object, sources, findings);
+    definition(object, sources, findings);
+}
+
+/// Adds a finding for everything in an object that a server refuses although each field is one and
+/// has its type. What only the pods made from it are refused for is a warning.
+pub fn judge(object: &Node, findings: &mut Vec<Diagnostic>) {
+    by_kind(&mut Judge::of(object, findings));
+}
+
+fn by_kind(judge: &mut Judge<'_>) {
+    let object = judge.object;
+    metadata::object(judge, object);
     let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
     let spec = object.get("spec");
     let root = At::ROOT;
     let at = root.field("spec");
     match (text("apiVersion"), text("kind")) {
-        ("apps/v1", "Deployment") => workload::deployment(&mut judge, &at, spec.unwrap_or(object)),
-        ("v1", "Service") => kinds::service(&mut judge, &at, spec.unwrap_or(object)),
-        ("v1", "ConfigMap") => kinds::config_map(&mut judge, object),
+        ("apps/v1", "Deployment") => workload::deployment(judge, &at, spec.unwrap_or(object)),
+        ("apps/v1", "StatefulSet") => {
+            workload::stateful_set(judge, &at, spec.unwrap_or(object));
+        }
+        ("batch/v1", "Job") => job::job(judge, &at, spec.unwrap_or(object)),
+        ("v1", "Pod") => pod::object(judge, &at, object),
+        ("v1", "Service") => kinds::service(judge, &at, spec.unwrap_or(object)),
+        ("v1", "ConfigMap") => core::config_map(judge, object),
+        ("v1", "Secret") => core::secret(judge, object),
+        ("v1", "Namespace") => {
+            if let Some(spec) = spec {
+                core::namespace(judge, &at, spec);
+            }
+        }
+        ("v1", "Node") => core::node(judge, object),
+        ("v1", "PersistentVolumeClaim") => {
+            storage::claim(judge, &at, spec.unwrap_or(object));
+        }
+        ("v1", "PersistentVolume") => storage::volume(judge, &at, spec.unwrap_or(object)),
         ("autoscaling/v2", "HorizontalPodAutoscaler") => {
-            autoscaler::autoscaler(&mut judge, &at, spec.unwrap_or(object));
+            autoscaler::autoscaler(judge, &at, spec.unwrap_or(object));
         }
         ("policy/v1", "PodDisruptionBudget") => {
-            kinds::disruption_budget(&mut judge, &at, spec.unwrap_or(object));
-        }
-        ("gateway.networking.k8s.io/v1", "HTTPRoute") => {
-            kinds::route(&mut judge, &at, spec.unwrap_or(object));
+            kinds::disruption_budget(judge, &at, spec.unwrap_or(object));
         }
         ("networking.k8s.io/v1", "Ingress") => {
-            kinds::ingress(&mut judge, &at, spec.unwrap_or(object));
+            kinds::ingress(judge, &at, spec.unwrap_or(object));
         }
-        ("rbac.authorization.k8s.io/v1", "Role") => kinds::role(&mut judge, object),
-        ("rbac.authorization.k8s.io/v1", "RoleBinding") => kinds::role_binding(&mut judge, object),
-        ("v1", "ServiceAccount") => kinds::service_account(&mut judge, object),
+        ("rbac.authorization.k8s.io/v1", "Role") => kinds::role(judge, object),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding") => kinds::role_binding(judge, object),
+        ("v1", "ServiceAccount") => kinds::service_account(judge, object),
         ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet") => {
             let at = at.field("leaderWorkerTemplate");
             for template in ["leaderTemplate", "workerTemplate"] {
                 pods(
-                    &mut judge,
+                    judge,
                     &at.field(template),
                     spec.and_then(|spec| spec.at(&["leaderWorkerTemplate", template])),
                 );
             }
         }
         ("serving.knative.dev/v1", "Service") => {
-            pods(&mut judge, &at.field("template"), spec.and_then(|spec| spec.get("template")));
+            let template = spec.and_then(|spec| spec.get("template")).map(knative::completed);
+            pods(judge, &at.field("template"), template.as_ref());
         }
-        ("ray.io/v1", "RayCluster") => ray(&mut judge, &at, spec, sources),
+        ("ray.io/v1", "RayCluster") => ray::cluster(judge, object),
         _ => {}
     }
 }
@@ -101,6 +134,36 @@ pub fn accept_rendered(
                 .get_or_insert_with(|| "leave it out: a server that is not strict drops it".into());
         }
     }
+}
+
+/// What the definition of a custom object states beside the types of its fields. Of an object that
+/// was read, `check` says it.
+fn definition(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
+    let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
+    let Some(schema) = schema::kind(text("apiVersion"), text("kind")) else { return };
+    let mut judge = Judge::of(object, findings);
+    for broken in schema.broken_rules(object, sources) {
+        let at = At::ROOT.field(&broken.path);
+        let help = "write it as the definition asks";
+        judge.refuse(&at, broken.span, &format!("Invalid value: {}", broken.message), help);
+    }
+}
+
+/// The same of a pod that a controller makes from a template of a ModelServing: the server takes the
+/// ModelServing and refuses the pod. The pod is as it is created, the places are those of the
+/// template.
+pub fn judge_role_pod(
+    serving: &Node,
+    (role, template): (usize, &str),
+    pod: &Node,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let mut judge = Judge::of(serving, findings);
+    let at = At::ROOT.field("spec");
+    let at = at.field("template");
+    let at = at.field("roles");
+    let at = at.index(role);
+    pods(&mut judge, &at.field(template), Some(pod));
 }
 
 /// Whether everything has a field and every field its type. Built-in types notice, schemas find the
@@ -142,42 +205,10 @@ fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
 /// here is an error.
 fn pods(judge: &mut Judge<'_>, at: &At<'_>, template: Option<&Node>) {
     let Some(template) = template else { return };
-    judge.severity = Severity::Warning;
+    (judge.severity, judge.applied) = (Severity::Warning, false);
     metadata::template(judge, at, template);
     if let Some(spec) = template.get("spec") {
-        pod::spec(judge, &at.field("spec"), spec);
+        pod::spec(judge, &at.field("spec"), spec, pod::Form::Pod);
     }
-    judge.severity = Severity::Error;
-}
-
-fn ray(judge: &mut Judge<'_>, at: &At<'_>, spec: Option<&Node>, sources: &SourceMap) {
-    let head = at.field("headGroupSpec");
-    let workers = at.field("workerGroupSpecs");
-    let templates = |judge: &mut Judge<'_>, at: &At<'_>, group: Option<&Node>| {
-        let template = group.and_then(|group| group.get("template"));
-        pods(judge, &at.field("template"), template);
-        if let Some(spec) = template
-            .and_then(|template| template.get("spec"))
-            .filter(|spec| !decode::is_pod_spec(spec))
-        {
-            // No schema of Ray is at hand; the pod in it has one.
-            let first = judge.findings.len();
-            if let Some(ty) = schema::structure("PodSpec") {
-                ty.check(spec, Strictness::Server, sources, judge.findings);
-            }
-            for finding in &mut judge.findings[first..] {
-                finding.severity = Severity::Warning;
-            }
-        }
-    };
-    templates(judge, &head, spec.and_then(|spec| spec.get("headGroupSpec")));
-    for (index, group) in spec
-        .and_then(|spec| spec.get("workerGroupSpecs"))
-        .map(Node::items)
-        .unwrap_or_default()
-        .iter()
-        .enumerate()
-    {
-        templates(judge, &workers.index(index), Some(group));
-    }
+    (judge.severity, judge.applied) = (Severity::Error, true);
 }

@@ -7,8 +7,37 @@ use crate::quantity::names;
 use crate::yaml::Node;
 use std::collections::HashSet;
 
+/// Whether a pod is made of the spec, or a workload holds it as its template. Of a pod more is asked:
+/// templates that were taken once stay good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Template,
+    Pod,
+}
+
+/// Judges a Pod (`ValidatePodCreate`). One that a server handed out is what it became, not what was
+/// created.
+pub(super) fn object(judge: &mut Judge<'_>, at: &At<'_>, object: &Node) {
+    let text = |keys: &[&str]| object.at(keys).and_then(Node::as_str).unwrap_or_default();
+    if !text(&["metadata", "uid"]).is_empty() {
+        return;
+    }
+    let cost = "controller.kubernetes.io/pod-deletion-cost";
+    if let Some(node) = object.at(&["metadata", "annotations", cost])
+        && node.as_str().is_some_and(|text| !text.is_empty() && text.parse::<i32>().is_err())
+    {
+        let at = At::ROOT.field("metadata");
+        let at = at.field("annotations");
+        judge.invalid(&at.key(cost), node, "must be a 32bit integer", "write a number");
+    }
+    let Some(found) = object.get("spec") else {
+        return judge.required(&at.field("containers"), object, "");
+    };
+    spec(judge, at, found, Form::Pod);
+}
+
 /// Judges a pod spec.
-pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form) {
     judge.one_of(
         &at.field("dnsPolicy"),
         spec.get("dnsPolicy"),
@@ -55,7 +84,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     network(judge, at, spec);
     security::of_pod(judge, at, spec);
     if let Some(secrets) = spec.get("imagePullSecrets") {
-        judge.keyed(&at.field("imagePullSecrets"), secrets, &[("name", "")]);
+        judge.keyed_where_applied(&at.field("imagePullSecrets"), secrets, &[("name", "")]);
     }
     if let Some(gates) = spec.get("schedulingGates") {
         judge.keyed(&at.field("schedulingGates"), gates, &[("name", "")]);
@@ -72,12 +101,15 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(containers) =
         spec.get("ephemeralContainers").filter(|list| !list.items().is_empty())
     {
-        judge.forbidden(
-            &at.field("ephemeralContainers"),
-            containers,
-            "ephemeral containers not allowed in pod template",
-            "delete them",
-        );
+        let detail = match form {
+            Form::Template => "ephemeral containers not allowed in pod template",
+            Form::Pod => "cannot be set on create",
+        };
+        judge.forbidden(&at.field("ephemeralContainers"), containers, detail, "delete them");
+    }
+    judge.within(at, spec, "activeDeadlineSeconds", (1, i32::MAX.into()));
+    if form == Form::Pod {
+        of_pods(judge, at, spec);
     }
     let claims = claims(judge, &at.field("resourceClaims"), spec);
     if let Some(found) = spec.get("resources") {
@@ -124,12 +156,33 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
 }
 
+/// Judges what is asked of pods and not of templates.
+fn of_pods(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    if let Some(node) = spec.get("nodeName").filter(|node| node.as_str() != Some(""))
+        && !items(spec, "schedulingGates").is_empty()
+    {
+        let detail = "cannot be set until all schedulingGates have been cleared";
+        judge.forbidden(&at.field("nodeName"), node, detail, "delete one of the two");
+    }
+    for list in ["containers", "initContainers"] {
+        let at = at.field(list);
+        for (index, container) in items(spec, list).iter().enumerate() {
+            let Some(image) = container.get("image") else { continue };
+            if image.as_str().is_some_and(|text| !text.is_empty() && text.trim() != text) {
+                let at = at.index(index);
+                let said = "must not have leading or trailing whitespace";
+                judge.invalid(&at.field("image"), image, said, "delete the blanks");
+            }
+        }
+    }
+}
+
 /// Judges names and addresses of the pod's network.
 fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let says = |key: &str, truth: bool| spec.get(key).and_then(Node::as_bool) == Some(truth);
     let aliases_at = at.field("hostAliases");
     if let Some(aliases) = spec.get("hostAliases") {
-        judge.keyed(&aliases_at, aliases, &[("ip", "")]);
+        judge.keyed_where_applied(&aliases_at, aliases, &[("ip", "")]);
     }
     for (index, alias) in items(spec, "hostAliases").iter().enumerate() {
         let at = aliases_at.index(index);

@@ -62,18 +62,7 @@ fn amounts(
             name(judge, &at, &entry.key, &entry.node);
             huge |= entry.key.starts_with("hugepages-");
             computes |= matches!(entry.key.as_str(), "cpu" | "memory");
-            // What is no amount at all is not of its type, and said to be so.
-            let Some(quantity) = quantity(&entry.node) else { continue };
-            if quantity.is_negative() {
-                judge.invalid(
-                    &at,
-                    &entry.node,
-                    "must be greater than or equal to 0",
-                    "write an amount of at least 0",
-                );
-            } else if !is_native(&entry.key) && !quantity.is_integer() {
-                judge.invalid(&at, &entry.node, "must be an integer", "write a whole number");
-            }
+            amount(judge, &at, &entry.key, &entry.node);
         }
     }
     if huge && !computes {
@@ -125,8 +114,33 @@ fn amounts(
     }
 }
 
+/// Judges an amount of a resource (`ValidateResourceQuantityValue`). What is no amount at all is not
+/// of its type, and said to be so.
+pub(super) fn amount(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
+    let Some(quantity) = quantity(node) else { return };
+    if quantity.is_negative() {
+        let said = "must be greater than or equal to 0";
+        judge.invalid(at, node, said, "write an amount of at least 0");
+    } else if (!is_native(name) || WHOLE.contains(&name)) && !quantity.is_integer() {
+        judge.invalid(at, node, "must be an integer", "write a whole number");
+    }
+}
+
+/// Resources of Kubernetes itself that come in whole numbers (`IsIntegerResourceName`).
+const WHOLE: [&str; 9] = [
+    "pods",
+    "services",
+    "replicationcontrollers",
+    "resourcequotas",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
 /// An amount; null is zero, as in Go.
-fn quantity(node: &Node) -> Option<Quantity> {
+pub(super) fn quantity(node: &Node) -> Option<Quantity> {
     if node.is_null() {
         return Some(Quantity::from_integer(0));
     }

@@ -197,13 +197,7 @@ fn toleration(judge: &mut Judge<'_>, at: &At<'_>, toleration: &Node) {
 fn node_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
     if let Some(required) = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") {
         let at = at.field("requiredDuringSchedulingIgnoredDuringExecution");
-        let at = at.field("nodeSelectorTerms");
-        if items(required, "nodeSelectorTerms").is_empty() {
-            judge.required(&at, required, "must have at least one node selector term");
-        }
-        for (index, term) in items(required, "nodeSelectorTerms").iter().enumerate() {
-            self::term(judge, &at.index(index), term, true);
-        }
+        node_selector(judge, &at, required);
     }
     let preferred_at = at.field("preferredDuringSchedulingIgnoredDuringExecution");
     for (index, preferred) in
@@ -214,6 +208,17 @@ fn node_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
         if let Some(term) = preferred.get("preference") {
             self::term(judge, &at.field("preference"), term, false);
         }
+    }
+}
+
+/// Judges a choice of nodes.
+pub(super) fn node_selector(judge: &mut Judge<'_>, at: &At<'_>, selector: &Node) {
+    let at = at.field("nodeSelectorTerms");
+    if items(selector, "nodeSelectorTerms").is_empty() {
+        judge.required(&at, selector, "must have at least one node selector term");
+    }
+    for (index, term) in items(selector, "nodeSelectorTerms").iter().enumerate() {
+        self::term(judge, &at.index(index), term, true);
     }
 }
 

@@ -50,26 +50,37 @@ pub(super) fn volumes<'n>(
     found
 }
 
+/// Judges a path of the node; whether it can be one.
+pub(super) fn host_path(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) -> bool {
+    let Some(path) = judge.present(at, source, "path") else { return false };
+    let up = path.as_str().is_some_and(steps_up);
+    if up {
+        let help = "write the path without `..`";
+        judge.invalid(&at.field("path"), path, "must not contain '..'", help);
+    }
+    !up
+}
+
+/// Judges the name of a CSI driver; whether it can be one.
+pub(super) fn driver(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) -> bool {
+    let Some(name) = judge.present(at, source, "driver") else { return false };
+    let text = name.as_str().unwrap_or_default();
+    let mut objections = names::dns1123_subdomain(&text.to_lowercase());
+    if text.len() > 63 {
+        objections.push("Too long: may not be more than 63 bytes".to_owned());
+    }
+    let sound = objections.is_empty();
+    judge.shaped(&at.field("driver"), name, objections);
+    sound
+}
+
 /// Judges what a volume is made of; whether it can be mounted.
-fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node) -> bool {
+pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node) -> bool {
     let text = |key: &str| source.get(key).and_then(Node::as_str).unwrap_or_default();
     match kind {
         "hostPath" => {
-            if text("path").is_empty() {
-                judge.required(&at.field("path"), source, "");
-                return false;
-            }
-            if steps_up(text("path")) {
-                let path = source.get("path").unwrap_or(source);
-                judge.invalid(
-                    &at.field("path"),
-                    path,
-                    "must not contain '..'",
-                    "write the path without `..`",
-                );
-                return false;
-            }
-            return judge.exactly_if_there(at, source, "type", &HOST_PATHS);
+            return host_path(judge, at, source)
+                && judge.exactly_if_there(at, source, "type", &HOST_PATHS);
         }
         "nfs" => {
             let named = judge.present(at, source, "server").is_some()
@@ -87,13 +98,7 @@ fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node) -> bool
             }
             return named && absolute;
         }
-        "csi" => {
-            let Some(name) = judge.present(at, source, "driver") else { return false };
-            let objections = names::dns1123_subdomain(&text("driver").to_lowercase());
-            let sound = objections.is_empty();
-            judge.shaped(&at.field("driver"), name, objections);
-            return sound;
-        }
+        "csi" => return driver(judge, at, source),
         "ephemeral" if source.get("volumeClaimTemplate").is_none() => {
             judge.required(&at.field("volumeClaimTemplate"), source, "");
             return false;

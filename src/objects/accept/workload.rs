@@ -1,8 +1,8 @@
-//! Deployments.
+//! Deployments and StatefulSets.
 
 use super::at::At;
 use super::judge::Judge;
-use super::{metadata, pod};
+use super::{metadata, pod, storage};
 use crate::quantity::names;
 use crate::yaml::Node;
 
@@ -27,54 +27,192 @@ pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             "raise it, or lower `minReadySeconds`",
         );
     }
-    let labels = spec.at(&["template", "metadata", "labels"]);
-    match spec.get("selector") {
-        None => judge.required(&at.field("selector"), spec, ""),
-        Some(selector) => {
-            metadata::selector(judge, &at.field("selector"), Some(selector), true);
-            if !metadata::holds_something(selector.get("matchLabels"))
-                && !metadata::holds_something(selector.get("matchExpressions"))
-            {
-                judge.invalid(
-                    &at.field("selector"),
-                    selector,
-                    "empty selector is invalid for deployment",
-                    "select the labels of the template",
-                );
-            } else if !metadata::selects(selector, labels) {
-                let node = labels.unwrap_or(selector);
-                let place = at.field("template");
-                let place = place.field("metadata");
-                judge.invalid(
-                    &place.field("labels"),
-                    node,
-                    "`selector` does not match template `labels`",
-                    "give both the same labels",
-                );
-            }
-        }
-    }
+    chosen(judge, at, spec, "deployment");
     if let Some(strategy) = spec.get("strategy") {
         self::strategy(judge, &at.field("strategy"), strategy);
     }
-    let template_at = at.field("template");
-    let Some(template) = spec.get("template") else {
-        return judge.required(&template_at, spec, "");
+    endless(judge, at, spec, spec.get("template"), "ReplicaSet");
+}
+
+/// Judges which pods a workload calls its own: those of its template.
+fn chosen(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, kind: &str) {
+    let Some(selector) = spec.get("selector") else {
+        return judge.required(&at.field("selector"), spec, "");
     };
-    metadata::template(judge, &template_at, template);
-    let spec_at = template_at.field("spec");
-    let Some(found) = template.get("spec") else { return judge.required(&spec_at, template, "") };
-    pod::spec(judge, &spec_at, found);
+    metadata::selector(judge, &at.field("selector"), Some(selector), true);
+    if !metadata::holds_something(selector.get("matchLabels"))
+        && !metadata::holds_something(selector.get("matchExpressions"))
+    {
+        let said = format!("empty selector is invalid for {kind}");
+        judge.invalid(&at.field("selector"), selector, &said, "select the labels of the template");
+    } else {
+        of_template(judge, at, spec, selector);
+    }
+}
+
+/// Judges whether a selector matches the labels of the template.
+pub(super) fn of_template(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, selector: &Node) {
+    let labels = spec.at(&["template", "metadata", "labels"]);
+    if !metadata::selects(selector, labels) {
+        let place = at.field("template");
+        let place = place.field("metadata");
+        judge.invalid(
+            &place.field("labels"),
+            labels.unwrap_or(selector),
+            "`selector` does not match template `labels`",
+            "give both the same labels",
+        );
+    }
+}
+
+/// Judges a template; its pod spec, where it has one. The template may be another one than that in
+/// the spec.
+pub(super) fn template<'n>(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    spec: &Node,
+    template: Option<&'n Node>,
+) -> Option<&'n Node> {
+    let at = at.field("template");
+    if let Some(template) = template {
+        metadata::template(judge, &at, template);
+    }
+    let at = at.field("spec");
+    let Some(found) = template.and_then(|template| template.get("spec")) else {
+        // The server has an empty pod there.
+        judge.required(&at.field("containers"), template.unwrap_or(spec), "");
+        return None;
+    };
+    pod::spec(judge, &at, found, pod::Form::Template);
+    Some(found)
+}
+
+/// Judges a template whose pods run until somebody ends them.
+fn endless(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    spec: &Node,
+    template: Option<&Node>,
+    controller: &str,
+) {
+    let Some(found) = self::template(judge, at, spec, template) else { return };
+    let at = at.field("template");
+    let at = at.field("spec");
     if let Some(deadline) = found.get("activeDeadlineSeconds") {
-        let detail = "activeDeadlineSeconds in ReplicaSet is not Supported";
-        judge.forbidden(&spec_at.field("activeDeadlineSeconds"), deadline, detail, "delete it");
+        let detail = format!("activeDeadlineSeconds in {controller} is not Supported");
+        judge.forbidden(&at.field("activeDeadlineSeconds"), deadline, &detail, "delete it");
     }
     if found
         .get("restartPolicy")
         .and_then(Node::as_str)
         .is_some_and(|policy| matches!(policy, "OnFailure" | "Never"))
     {
-        judge.one_of(&spec_at.field("restartPolicy"), found.get("restartPolicy"), &["Always"]);
+        judge.one_of(&at.field("restartPolicy"), found.get("restartPolicy"), &["Always"]);
+    }
+}
+
+/// Judges the spec of a StatefulSet (`ValidateStatefulSetSpec`).
+pub(super) fn stateful_set(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let text = |key: &str| spec.get(key).and_then(Node::as_str).unwrap_or_default();
+    if let Some(policy) = spec
+        .get("podManagementPolicy")
+        .filter(|_| !matches!(text("podManagementPolicy"), "" | "OrderedReady" | "Parallel"))
+    {
+        let at = at.field("podManagementPolicy");
+        let said = "must be 'OrderedReady' or 'Parallel'";
+        judge.invalid(&at, policy, said, "write one of the two");
+    }
+    if let Some(update) = spec.get("updateStrategy") {
+        rolling_update(judge, &at.field("updateStrategy"), update);
+    }
+    if let Some(kept) = spec.get("persistentVolumeClaimRetentionPolicy") {
+        let at = at.field("persistentVolumeClaimRetentionPolicy");
+        for key in ["whenDeleted", "whenScaled"] {
+            judge.one_of(&at.field(key), kept.get(key), &["Retain", "Delete"]);
+        }
+    }
+    let claims_at = at.field("volumeClaimTemplates");
+    let claims = pod::items(spec, "volumeClaimTemplates");
+    for (index, claim) in claims.iter().enumerate() {
+        let at = claims_at.index(index);
+        storage::claim(judge, &at.field("spec"), claim.get("spec").unwrap_or(claim));
+        judge.present(&at.field("metadata"), claim.get("metadata").unwrap_or(claim), "name");
+    }
+    for key in ["replicas", "minReadySeconds", "revisionHistoryLimit"] {
+        non_negative(judge, &at.field(key), spec.get(key));
+    }
+    non_negative(judge, &at.field("ordinals").field("start"), spec.at(&["ordinals", "start"]));
+    judge.formed(at, spec, "serviceName", names::dns1123_label);
+    chosen(judge, at, spec, "statefulset");
+    let template = spec.get("template").map(|template| of_one_pod(template, claims));
+    endless(judge, at, spec, template.as_ref(), "StatefulSet");
+}
+
+/// The template of a StatefulSet with what its controller writes over: names of the pods, and the
+/// volumes of the claims.
+fn of_one_pod(template: &Node, claims: &[Node]) -> Node {
+    let mut template = template.clone();
+    let Some(spec) =
+        template.as_map_mut().and_then(|map| map.get_mut("spec")).and_then(Node::as_map_mut)
+    else {
+        return template;
+    };
+    spec.remove("hostname");
+    spec.remove("subdomain");
+    let name = |claim: &Node| claim.at(&["metadata", "name"]).cloned();
+    let names: Vec<Node> = claims.iter().filter_map(name).collect();
+    if !names.is_empty() {
+        let own = spec.get("volumes").map(Node::items).unwrap_or_default();
+        let kept = own.iter().filter(|volume| {
+            !names.iter().any(|name| volume.get("name").is_some_and(|own| own.value == name.value))
+        });
+        let added = names.iter().map(|name| {
+            let mut volume = Node::map(name.origin);
+            if let Some(map) = volume.as_map_mut() {
+                map.insert("name", name.clone());
+            }
+            volume
+        });
+        let origin = names[0].origin;
+        // Behind those of the template, so that places of these stay.
+        let volumes = Node::list(kept.cloned().chain(added).collect::<Vec<_>>(), origin);
+        spec.insert("volumes", volumes);
+    }
+    template
+}
+
+fn rolling_update(judge: &mut Judge<'_>, at: &At<'_>, update: &Node) {
+    let rolling_at = at.field("rollingUpdate");
+    let rolling = update.get("rollingUpdate");
+    match update.get("type").and_then(Node::as_str).unwrap_or_default() {
+        "" | "RollingUpdate" => {}
+        "OnDelete" => {
+            if let Some(rolling) = rolling {
+                let said = "only allowed for updateStrategy 'RollingUpdate'";
+                judge.invalid(&rolling_at, rolling, said, "delete `rollingUpdate`");
+            }
+            return;
+        }
+        _ => {
+            let said = "must be 'RollingUpdate' or 'OnDelete'";
+            return judge.invalid(at, update.get("type").unwrap_or(update), said, "write one");
+        }
+    }
+    let Some(rolling) = rolling else { return };
+    non_negative(judge, &rolling_at.field("partition"), rolling.get("partition"));
+    let at = rolling_at.field("maxUnavailable");
+    let Some(most) = rolling.get("maxUnavailable") else { return };
+    count_or_percent(judge, &at, Some(most));
+    if most.as_int() == Some(0) || share(most) == Some(0) {
+        judge.invalid(&at, most, "cannot be 0", "write at least 1");
+    }
+    at_most_all(judge, &at, most);
+}
+
+/// A percentage of at most 100.
+pub(super) fn at_most_all(judge: &mut Judge<'_>, at: &At<'_>, node: &Node) {
+    if share(node).is_some_and(|share| share > 100) {
+        judge.invalid(at, node, "must not be greater than 100%", "write at most 100%");
     }
 }
 
@@ -107,14 +245,7 @@ fn strategy(judge: &mut Judge<'_>, at: &At<'_>, strategy: &Node) {
                 "let one of the two be at least 1",
             );
         }
-        if share(node).is_some_and(|share| share > 100) {
-            judge.invalid(
-                &unavailable_at,
-                node,
-                "must not be greater than 100%",
-                "write at most 100%",
-            );
-        }
+        at_most_all(judge, &unavailable_at, node);
     }
 }
 

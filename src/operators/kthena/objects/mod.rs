@@ -14,6 +14,7 @@ pub mod rules;
 
 use crate::api::ModelServing;
 use crate::diag::{Code, Diagnostic};
+use crate::objects::accept::judge_role_pod;
 use crate::objects::build::node;
 use crate::policy::KthenaPolicy;
 use crate::schema::{self, Library};
@@ -158,6 +159,56 @@ pub fn expand_each<E>(
         }
     }
     Ok(())
+}
+
+/// A pod that stands for all that a template of a role becomes.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The role, by its place.
+    role: usize,
+    /// Its template.
+    template: &'static str,
+    /// The pod.
+    pub pod: Node,
+}
+
+/// Entry and worker of the last replica of every role in the last group, whose names are the
+/// longest. Pods of a template differ in names and numbers alone.
+pub fn samples(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Sample> {
+    let Ok(chain) = Chain::of(serving) else { return Vec::new() };
+    if serving.replicas.value <= 0 {
+        return Vec::new();
+    }
+    let revision = EcoString::new();
+    let gang = pod_group::has_pod_group(serving, policy);
+    let common = Common { revision: &revision, chain: &chain, gang, policy };
+    let mut found = Vec::new();
+    for (index, role) in serving.roles.iter().enumerate() {
+        if role.replicas.value <= 0 {
+            continue;
+        }
+        let mut one = role.clone();
+        one.workers.value = one.workers.value.min(1);
+        let prepared = Prepared::new(serving, &one, policy);
+        let (group, ordinal) = (serving.replicas.value - 1, role.replicas.value - 1);
+        let pods = pods::pods(serving, &prepared, common, group, ordinal);
+        let templates = ["entryTemplate", "workerTemplate"];
+        found.extend(templates.into_iter().zip(pods).map(|(template, mut pod)| {
+            crate::objects::tidy::tidy(&mut pod.node);
+            Sample { role: index, template, pod: pod.node }
+        }));
+    }
+    found
+}
+
+/// What a server refuses the pods of a ModelServing for: it takes the ModelServing itself.
+pub fn refusals(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for sample in samples(serving, policy) {
+        let place = (sample.role, sample.template);
+        judge_role_pod(&serving.object.node, place, &sample.pod, &mut found);
+    }
+    found
 }
 
 fn defect(serving: &ModelServing, said: &str) -> Diagnostic {

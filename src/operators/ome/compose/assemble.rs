@@ -259,7 +259,7 @@ impl Builder<'_> {
         }
         if self.policy.pod_faults == FaultRule::Stop {
             let injected = lint::injected_volumes(|key| metadata::value(self.annotations, key));
-            lint::pod_with(
+            lint::pod(
                 &pod,
                 None,
                 injected,

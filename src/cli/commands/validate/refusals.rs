@@ -1,0 +1,149 @@
+//! What a server would refuse: of the input, and of what becomes of it.
+//!
+//! Under controller semantics an object that is refused is an error; under the documents it is a
+//! warning, and what only the shipped definitions refuse is one finding for each object. What
+//! becomes of a service, and pods that others make, are warnings under both.
+
+use super::at_home;
+use crate::api::Object;
+use crate::api::Semantics;
+use crate::catalog::Views;
+use crate::check;
+use crate::cli::input::Session;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::exchange::accelerator_shape::to_shipped;
+use crate::objects::accept::{accept_rendered, judge};
+use crate::operators::kthena::objects as kthena;
+use crate::pipeline::Renderer;
+use crate::schema::{self, Strictness};
+use crate::source::{SourceMap, Span};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+
+/// All of it, but for what earlier findings say of the same place.
+pub(super) fn all(
+    session: &Session,
+    services: &[&Views],
+    earlier: &[Diagnostic],
+) -> Vec<Diagnostic> {
+    let said = || earlier.iter().chain(&session.world.diagnostics);
+    // What is absent is reported at its holder, which lacks more than one thing.
+    let is_absence = |finding: &&Diagnostic| finding.code == Code::RequiredField;
+    let told: BTreeSet<Span> =
+        said().filter(|finding| !is_absence(finding)).filter_map(Diagnostic::span).collect();
+    let absent: BTreeSet<(Span, Option<&str>)> = said()
+        .filter(is_absence)
+        .filter_map(|finding| Some((finding.span()?, finding.path.as_deref())))
+        .collect();
+    let fresh = |finding: &Diagnostic| {
+        finding.span().is_none_or(|span| {
+            !told.contains(&span) && !absent.contains(&(span, finding.path.as_deref()))
+        })
+    };
+    let mut found = of_input(session);
+    found.extend(of_services(session, services));
+    found.extend(of_servings(session));
+    found.retain(fresh);
+    found
+}
+
+/// What a server would refuse of the objects that were read.
+fn of_input(session: &Session) -> Vec<Diagnostic> {
+    let sources = &session.world.sources;
+    let catalog = &session.world.catalog;
+    let mut texts: Vec<Span> = catalog
+        .objects()
+        .filter(|object| object.id.kind == "ConfigMap")
+        .map(|object| object.span)
+        .collect();
+    texts.sort_unstable();
+    // A manifest in the data of a ConfigMap is text to a server.
+    let is_text = |object: &Object| {
+        let after = texts.partition_point(|span| *span <= object.span);
+        let holder = texts[..after].iter().rev().find(|span| **span != object.span);
+        holder.is_some_and(|span| span.contains(object.span))
+    };
+    let objects: Vec<&Object> =
+        catalog.objects().filter(|object| !object.builtin && !is_text(object)).collect();
+    let found: Vec<Vec<Diagnostic>> = objects
+        .into_par_iter()
+        .map(|object| {
+            let mut found = Vec::new();
+            judge(&object.node, &mut found);
+            if session.semantics == Semantics::Documented {
+                for finding in &mut found {
+                    finding.severity = finding.severity.min(Severity::Warning);
+                }
+                found.extend(of_definition(object, sources));
+            }
+            found
+        })
+        .collect();
+    found.into_iter().flatten().collect()
+}
+
+/// What the shipped definition of an object's kind refuses although the documents allow it, with
+/// what mends it.
+fn of_definition(object: &Object, sources: &SourceMap) -> Option<Diagnostic> {
+    let refused = check::refused_by_definition(object, sources)?;
+    let schema = schema::kind(&object.api_version, &object.id.kind)?;
+    let reshaped = to_shipped(object);
+    let mut faults = Vec::new();
+    schema.check(&reshaped.node, Strictness::Server, sources, &mut faults);
+    let mended = faults.iter().all(|fault| fault.severity != Severity::Error);
+    Some(if reshaped.changed && mended {
+        refused.help(if reshaped.losses.is_empty() {
+            "`ome convert --to shipped` writes it as a server takes it"
+        } else {
+            "`ome convert --to shipped` writes it as a server takes it, and names what is lost"
+        })
+    } else {
+        refused
+    })
+}
+
+/// What a server would refuse of the pods of ModelServings.
+fn of_servings(session: &Session) -> Vec<Diagnostic> {
+    let Ok((_, servings)) = session.select_all(&[]) else { return Vec::new() };
+    let found: Vec<Vec<Diagnostic>> = servings
+        .into_par_iter()
+        .filter(|serving| !session.is_broken(serving))
+        .map(|serving| kthena::refusals(serving, session.kthena))
+        .collect();
+    found.into_iter().flatten().collect()
+}
+
+/// What a server would refuse of the objects that services become.
+fn of_services(session: &Session, services: &[&Views]) -> Vec<Diagnostic> {
+    let sources = &session.world.sources;
+    let mut found = Vec::new();
+    let renderer = Renderer::new(&session.world.catalog, session.semantics, "cluster.local");
+    // A fault of a runtime shows in every service that has it; it is one fault.
+    let mut shared: BTreeSet<(Span, Option<String>)> = BTreeSet::new();
+    let judge = |views| {
+        let mut rendered = renderer.render(views, &mut ());
+        for object in &rendered.objects {
+            accept_rendered(&object.node, session.semantics, sources, &mut rendered.diagnostics);
+        }
+        rendered.diagnostics.retain(|finding| finding.code == Code::ServerRefuses);
+        (&rendered.service.object, rendered.diagnostics)
+    };
+    let done: Result<(), Infallible> =
+        renderer.in_windows(services, judge, |(service, new): (&Object, Vec<Diagnostic>)| {
+            for finding in new {
+                let fresh = match finding.span() {
+                    Some(span) if !service.span.contains(span) => {
+                        shared.insert((span, finding.path.clone()))
+                    }
+                    _ => true,
+                };
+                if fresh {
+                    found.push(at_home(finding.severity(Severity::Warning), service, session));
+                }
+            }
+            Ok(())
+        });
+    let Ok(()) = done;
+    found
+}

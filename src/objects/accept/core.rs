@@ -1,0 +1,215 @@
+//! ConfigMaps, Secrets, Namespaces and Nodes.
+
+use super::at::At;
+use super::judge::Judge;
+use super::metadata;
+use super::pod::items;
+use super::resources;
+use crate::quantity::{base64, names};
+use crate::yaml::Node;
+use serde_json::Value as Json;
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+/// Bytes that a ConfigMap or Secret may hold (`core.MaxSecretSize`).
+const MOST_BYTES: u64 = 1024 * 1024;
+
+/// Judges the keys of a ConfigMap and how much it holds (`ValidateConfigMap`).
+pub(super) fn config_map(judge: &mut Judge<'_>, object: &Node) {
+    let mut size = 0;
+    for list in ["data", "binaryData"] {
+        let at = At::ROOT.field(list);
+        for entry in object.get(list).into_iter().flat_map(Node::entries) {
+            let key = Node::str(entry.key.clone(), entry.key_origin);
+            let at = at.key(&entry.key);
+            judge.shaped(&at, &key, names::config_map_key(&entry.key));
+            let other = object.at(&["binaryData", entry.key.as_str()]);
+            if list == "data" && other.is_some() {
+                let said = "duplicate of key present in binaryData";
+                judge.invalid(&at, &key, said, "keep one of the two");
+            }
+            let text = entry.node.as_str().unwrap_or_default();
+            size += if list == "data" {
+                text.len() as u64
+            } else {
+                base64::decoded_length(text).unwrap_or(0)
+            };
+        }
+    }
+    too_long(judge, &At::ROOT, object, size);
+}
+
+fn too_long(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, size: u64) {
+    if size > MOST_BYTES {
+        let said = format!("Too long: may not be more than {MOST_BYTES} bytes");
+        judge.refuse(at, holder.origin.span(), &said, "keep large files on a volume");
+    }
+}
+
+/// Judges the keys of a Secret, and those that its type asks for (`ValidateSecret`). Values are
+/// never shown.
+pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
+    let at = At::ROOT.field("data");
+    let mut size = 0;
+    for list in ["data", "stringData"] {
+        for entry in object.get(list).into_iter().flat_map(Node::entries) {
+            let key = Node::str(entry.key.clone(), entry.key_origin);
+            judge.shaped(&at.key(&entry.key), &key, names::config_map_key(&entry.key));
+            let hidden = list == "data" && object.at(&["stringData", &entry.key]).is_some();
+            let text = entry.node.as_str().unwrap_or_default();
+            size += match list {
+                _ if hidden => 0,
+                "data" => base64::decoded_length(text).unwrap_or(0),
+                _ => text.len() as u64,
+            };
+        }
+    }
+    too_long(judge, &at, object.get("data").unwrap_or(object), size);
+    // What `stringData` says replaces what `data` says of the same key.
+    let value = |key: &str| -> Option<Vec<u8>> {
+        match object.at(&["stringData", key]).and_then(Node::as_str) {
+            Some(text) => Some(text.as_bytes().to_vec()),
+            None => base64::decoded(object.at(&["data", key])?.as_str()?),
+        }
+    };
+    let there =
+        |key: &str| ["stringData", "data"].iter().any(|list| object.at(&[list, key]).is_some());
+    let kind = object.get("type").and_then(Node::as_str).unwrap_or_default();
+    let needed: &[&str] = match kind {
+        "kubernetes.io/tls" => &["tls.crt", "tls.key"],
+        "kubernetes.io/dockercfg" => &[".dockercfg"],
+        "kubernetes.io/dockerconfigjson" => &[".dockerconfigjson"],
+        "kubernetes.io/ssh-auth" => &["ssh-privatekey"],
+        "kubernetes.io/basic-auth" if !there("username") && !there("password") => {
+            &["username", "password"]
+        }
+        _ => &[],
+    };
+    for key in needed {
+        let empty = kind.ends_with("ssh-auth") && value(key).is_none_or(|value| value.is_empty());
+        if !there(key) || empty {
+            judge.required(&at.key(key), object, "");
+        } else if key.starts_with(".docker") {
+            let json = value(key)
+                .is_some_and(|bytes| matches!(serde_json::from_slice(&bytes), Ok(Json::Object(_))));
+            let node = object.at(&["stringData", key]).or_else(|| object.at(&["data", key]));
+            if let Some(node) = node.filter(|_| !json) {
+                let said = "Invalid value: \"<secret contents redacted>\": no JSON object";
+                judge.refuse(
+                    &at.key(key),
+                    node.origin.span(),
+                    said,
+                    "write what `docker login` leaves in its configuration",
+                );
+            }
+        }
+    }
+    let account = "kubernetes.io/service-account.name";
+    if kind == "kubernetes.io/service-account-token"
+        && object
+            .at(&["metadata", "annotations", account])
+            .is_none_or(|name| name.as_str() == Some(""))
+    {
+        let at = At::ROOT.field("metadata");
+        let at = at.field("annotations");
+        judge.required(&at.key(account), object, "");
+    }
+}
+
+/// Judges the finalizers of a Namespace (`ValidateNamespace`).
+pub(super) fn namespace(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let at = at.field("finalizers");
+    for finalizer in items(spec, "finalizers") {
+        metadata::finalizer(judge, &at, Some(&at), finalizer);
+    }
+}
+
+/// Judges taints, addresses and amounts of a Node (`ValidateNode`).
+pub(super) fn node(judge: &mut Judge<'_>, object: &Node) {
+    let at = At::ROOT.field("spec");
+    if let Some(spec) = object.get("spec") {
+        taints(judge, &at.field("taints"), spec);
+        pod_ranges(judge, &at, spec);
+    }
+    let at = At::ROOT.field("status");
+    for list in ["capacity", "allocatable"] {
+        let at = at.field(list);
+        for entry in object.at(&["status", list]).into_iter().flat_map(Node::entries) {
+            resources::amount(judge, &at.field(&entry.key), &entry.key, &entry.node);
+        }
+    }
+}
+
+/// A key, an effect that is one, and no pair of both twice.
+fn taints(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let mut seen: HashSet<(&str, &str)> = HashSet::new();
+    for (index, taint) in items(spec, "taints").iter().enumerate() {
+        let at = at.index(index);
+        let text = |key: &str| taint.get(key).and_then(Node::as_str).unwrap_or_default();
+        let key = taint.get("key").cloned().unwrap_or_else(|| Node::str("", taint.origin));
+        judge.shaped(&at.field("key"), &key, names::label_key(text("key")));
+        if let Some(value) = taint.get("value") {
+            judge.shaped(&at.field("value"), value, names::label_value(text("value")));
+        }
+        if judge.present(&at, taint, "effect").is_some() {
+            judge.exactly(&at, taint, "effect", &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
+        }
+        if !seen.insert((text("key"), text("effect"))) {
+            let said = format!(
+                "Duplicate value: {}: taints must be unique by key and effect pair",
+                taint.to_json()
+            );
+            judge.refuse(&at, taint.origin.span(), &said, "keep one of them");
+        }
+    }
+}
+
+/// Addresses of pods: one range for each family. The older field alone counts where the two differ.
+fn pod_ranges(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let list = items(spec, "podCIDRs");
+    let single = spec.get("podCIDR").filter(|node| node.as_str() != Some(""));
+    let at = at.field("podCIDRs");
+    let ranges: Vec<&Node> = match single {
+        Some(single) if list.first().is_none_or(|first| first.value != single.value) => {
+            vec![single]
+        }
+        _ => list.iter().collect(),
+    };
+    let mut families = Vec::new();
+    for (index, range) in ranges.iter().enumerate() {
+        match range.as_str().and_then(family) {
+            Some(family) => families.push(family),
+            None => judge.invalid(
+                &at.index(index),
+                range,
+                "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
+                "write an address and the bits of its network",
+            ),
+        }
+    }
+    let several = families.len() == ranges.len() && ranges.len() > 1;
+    if let (true, Some(node)) =
+        (several && (ranges.len() > 2 || families[0] == families[1]), spec.get("podCIDRs"))
+    {
+        let said = "may specify no more than one CIDR for each IP family";
+        judge.invalid(&at, node, said, "keep one of each family");
+    }
+}
+
+/// Whether a range of addresses is of IPv6; none of what is no range. Zeros may begin a number of
+/// IPv4, as in fields that are older than the rule against them.
+fn family(text: &str) -> Option<bool> {
+    let (address, bits) = text.split_once('/')?;
+    let short: Vec<&str> = address
+        .split('.')
+        .map(|part| {
+            let short = part.trim_start_matches('0');
+            if short.is_empty() && !part.is_empty() { "0" } else { short }
+        })
+        .collect();
+    let plain = if address.contains(':') { address.to_owned() } else { short.join(".") };
+    let address: IpAddr = plain.parse().ok()?;
+    let most = if address.is_ipv6() { 128 } else { 32 };
+    let bits: u8 = bits.bytes().all(|byte| byte.is_ascii_digit()).then(|| bits.parse().ok())??;
+    (bits <= most).then_some(address.is_ipv6())
+}

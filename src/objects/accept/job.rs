@@ -1,0 +1,302 @@
+//! Jobs.
+
+use super::at::At;
+use super::judge::Judge;
+use super::metadata;
+use super::pod::items;
+use super::workload::{non_negative, of_template, template};
+use crate::quantity::names;
+use crate::yaml::Node;
+use std::collections::HashSet;
+
+/// Labels that the server gives to the pods of a Job: its name, and its uid.
+const NAME_LABELS: [&str; 2] = ["job-name", "batch.kubernetes.io/job-name"];
+const UID_LABELS: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller-uid"];
+
+/// Most pods at once and most failed indexes of an indexed Job.
+const MOST_INDEXED: i64 = 100_000;
+/// The same of one with more completions than that.
+const MOST_OF_MANY: i64 = 10_000;
+/// Most rules of a policy.
+const MOST_RULES: usize = 20;
+
+/// Judges the spec of a Job (`ValidateJob`).
+pub(super) fn job(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    for key in [
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+        "maxFailedIndexes",
+    ] {
+        non_negative(judge, &at.field(key), spec.get(key));
+    }
+    if let Some(manager) = spec.get("managedBy") {
+        let at = at.field("managedBy");
+        let text = manager.as_str().unwrap_or_default();
+        judge.shaped(
+            &at,
+            manager,
+            names::domain_prefixed_path(text).iter().map(|error| error.at("")).collect(),
+        );
+        if text.len() > 63 {
+            let said = "Too long: may not be more than 63 bytes";
+            judge.refuse(&at, manager.origin.span(), said, "shorten it");
+        }
+    }
+    completion(judge, at, spec);
+    let found = template(judge, at, spec, spec.get("template"));
+    policies(judge, at, spec);
+    selector(judge, at, spec);
+    let Some(pod) = found else { return };
+    let pod_at = at.field("template");
+    let pod_at = pod_at.field("spec");
+    let policy_at = pod_at.field("restartPolicy");
+    match pod.get("restartPolicy").and_then(Node::as_str).unwrap_or_default() {
+        "" => judge.required(&policy_at, pod, ENDS),
+        "Always" => {
+            let span = pod.get("restartPolicy").and_then(|node| node.origin.span());
+            let said = format!("Required value: {ENDS}");
+            judge.refuse(&policy_at, span, &said, "write `restartPolicy: Never`");
+        }
+        "OnFailure" if spec.get("podFailurePolicy").is_some() => {
+            let node = pod.get("restartPolicy").unwrap_or(pod);
+            let said = "only \"Never\" is supported when podFailurePolicy is specified";
+            judge.invalid(&policy_at, node, said, "write `restartPolicy: Never`");
+        }
+        _ => _ = judge.one_of(&policy_at, pod.get("restartPolicy"), &["OnFailure", "Never"]),
+    }
+}
+
+const ENDS: &str = "valid values: \"OnFailure\", \"Never\"";
+
+/// Judges how a Job counts its pods.
+fn completion(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let number = |key: &str| spec.get(key).and_then(Node::as_int);
+    let mode = spec.get("completionMode").and_then(Node::as_str).unwrap_or_default();
+    judge.exactly_if_there(at, spec, "completionMode", &["NonIndexed", "Indexed"]);
+    if spec.get("maxFailedIndexes").is_some() && spec.get("backoffLimitPerIndex").is_none() {
+        let detail = "when maxFailedIndexes is specified";
+        judge.required(&at.field("backoffLimitPerIndex"), spec, detail);
+    }
+    if matches!(mode, "" | "NonIndexed") {
+        for key in ["backoffLimitPerIndex", "maxFailedIndexes"] {
+            if let Some(node) = spec.get(key) {
+                let said = "requires indexed completion mode";
+                judge.invalid(&at.field(key), node, said, "write `completionMode: Indexed`");
+            }
+        }
+    }
+    if mode != "Indexed" {
+        return;
+    }
+    let mut most = |key: &str, most: i64, why: &str| {
+        if let Some(node) = spec.get(key).filter(|_| number(key) > Some(most)) {
+            let said = format!("must be less than or equal to {most}{why}");
+            judge.invalid(&at.field(key), node, &said, &format!("write at most {most}"));
+        }
+    };
+    most("parallelism", MOST_INDEXED, " when completion mode is Indexed");
+    most("maxFailedIndexes", MOST_INDEXED, "");
+    let Some(completions) = number("completions") else {
+        let detail = "when completion mode is Indexed";
+        return judge.required(&at.field("completions"), spec, detail);
+    };
+    most("maxFailedIndexes", completions, " (completions)");
+    if completions > MOST_INDEXED && spec.get("backoffLimitPerIndex").is_some() {
+        let why = format!(
+            " when completions are above {MOST_INDEXED} and used with backoff limit per index"
+        );
+        most("parallelism", MOST_OF_MANY, &why);
+        most("maxFailedIndexes", MOST_OF_MANY, &why);
+        if spec.get("maxFailedIndexes").is_none() {
+            let detail = format!("must be specified when completions is above {MOST_INDEXED}");
+            judge.required(&at.field("maxFailedIndexes"), spec, &detail);
+        }
+    }
+    // The pods of an indexed Job are hosts named after it and their index.
+    let name = judge.object.at(&["metadata", "name"]);
+    let last = name
+        .and_then(Node::as_str)
+        .filter(|_| completions > 0)
+        .map(|name| format!("{name}-{}", completions - 1));
+    if let (Some(name), Some(last)) = (name, last)
+        && !names::dns1123_label(&last).is_empty()
+    {
+        let at = At::ROOT.field("metadata");
+        let said = format!("will not able to create pod with invalid DNS label: {last}");
+        judge.invalid(&at.field("name"), name, &said, "shorten the name, without dots");
+    }
+}
+
+/// Judges when a Job fails and when it has succeeded.
+fn policies(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    if let Some(policy) = spec.get("podFailurePolicy") {
+        let at = at.field("podFailurePolicy");
+        let list = at.field("rules");
+        too_many(judge, &list, policy.get("rules"), MOST_RULES);
+        for (index, rule) in items(policy, "rules").iter().enumerate() {
+            failure_rule(judge, &list.index(index), rule, spec);
+        }
+    }
+    let replaced = if spec.get("podFailurePolicy").is_some() {
+        &["Failed"][..]
+    } else {
+        &["Failed", "TerminatingOrFailed"]
+    };
+    judge.exactly_if_there(at, spec, "podReplacementPolicy", replaced);
+    let Some(policy) = spec.get("successPolicy") else { return };
+    let at = at.field("successPolicy");
+    if spec.get("completionMode").and_then(Node::as_str) != Some("Indexed") {
+        let said = "requires indexed completion mode";
+        return judge.invalid(&at, policy, said, "write `completionMode: Indexed`");
+    }
+    let list = at.field("rules");
+    if items(policy, "rules").is_empty() {
+        let detail = "at least one rules must be specified when the successPolicy is specified";
+        judge.required(&list, policy, detail);
+    }
+    too_many(judge, &list, policy.get("rules"), MOST_RULES);
+    for (index, rule) in items(policy, "rules").iter().enumerate() {
+        let at = list.index(index);
+        let count = rule.get("succeededCount");
+        if count.is_none() && rule.get("succeededIndexes").is_none() {
+            let detail = "at least one of succeededCount or succeededIndexes must be specified";
+            judge.required(&at, rule, detail);
+        }
+        non_negative(judge, &at.field("succeededCount"), count);
+        let completions = spec.get("completions").and_then(Node::as_int).unwrap_or(0);
+        if let Some(count) = count.filter(|count| count.as_int() > Some(completions)) {
+            let said = format!(
+                "must be less than or equal to {completions} (the number of specified completions)"
+            );
+            judge.invalid(&at.field("succeededCount"), count, &said, "write a smaller number");
+        }
+    }
+}
+
+fn too_many(judge: &mut Judge<'_>, at: &At<'_>, list: Option<&Node>, most: usize) {
+    if let Some(list) = list.filter(|list| list.items().len() > most) {
+        let said = format!("Too many: {}: must have at most {most} items", list.items().len());
+        judge.refuse(at, list.origin.span(), &said, &format!("keep {most}"));
+    }
+}
+
+fn failure_rule(judge: &mut Judge<'_>, at: &At<'_>, rule: &Node, spec: &Node) {
+    let actions = ["Count", "FailIndex", "FailJob", "Ignore"];
+    if judge.present(at, rule, "action").is_some()
+        && judge.exactly(at, rule, "action", &actions)
+        && let Some(action) = rule.get("action").filter(|action| {
+            action.as_str() == Some("FailIndex") && spec.get("backoffLimitPerIndex").is_none()
+        })
+    {
+        let said = "requires the backoffLimitPerIndex to be set";
+        judge.invalid(&at.field("action"), action, said, "set `backoffLimitPerIndex`");
+    }
+    let (codes, conditions) = (rule.get("onExitCodes"), items(rule, "onPodConditions"));
+    let said = match (codes, conditions) {
+        (Some(_), [_, ..]) => {
+            Some("specifying both OnExitCodes and OnPodConditions is not supported")
+        }
+        (None, []) => Some("specifying one of OnExitCodes and OnPodConditions is required"),
+        _ => None,
+    };
+    if let Some(said) = said {
+        let said = format!("Invalid value: {said}");
+        judge.refuse(at, rule.origin.span(), &said, "keep one of them");
+    }
+    let list = at.field("onPodConditions");
+    too_many(judge, &list, rule.get("onPodConditions"), MOST_RULES);
+    for (index, condition) in conditions.iter().enumerate() {
+        let at = list.index(index);
+        let kind = condition.get("type").cloned().unwrap_or_else(|| Node::str("", rule.origin));
+        let text = kind.as_str().unwrap_or_default();
+        judge.shaped(&at.field("type"), &kind, names::qualified_name(text));
+        // The server fills in `True`.
+        judge.one_of(&at.field("status"), condition.get("status"), &["False", "True", "Unknown"]);
+    }
+    if let Some(codes) = codes {
+        exit_codes(judge, &at.field("onExitCodes"), codes, spec);
+    }
+}
+
+fn exit_codes(judge: &mut Judge<'_>, at: &At<'_>, codes: &Node, spec: &Node) {
+    if judge.present(at, codes, "operator").is_some() {
+        judge.exactly(at, codes, "operator", &["In", "NotIn"]);
+    }
+    let pod = spec.at(&["template", "spec"]);
+    let is_container = |name: &Node| {
+        ["containers", "initContainers"]
+            .iter()
+            .flat_map(|list| pod.map_or(&[][..], |pod| items(pod, list)))
+            .any(|container| container.get("name").is_some_and(|own| own.value == name.value))
+    };
+    if let Some(name) = codes.get("containerName").filter(|name| !is_container(name)) {
+        let said = "must be one of the container or initContainer names in the pod template";
+        judge.invalid(&at.field("containerName"), name, said, "name a container of the template");
+    }
+    let list = at.field("values");
+    let numbers: Vec<i64> = items(codes, "values").iter().filter_map(Node::as_int).collect();
+    too_many(judge, &list, codes.get("values"), 255);
+    let Some(values) = codes.get("values").filter(|_| !numbers.is_empty()) else {
+        let empty = Node::list(Vec::<Node>::new(), codes.origin);
+        return judge.invalid(&list, &empty, "at least one value is required", "add an exit code");
+    };
+    let within = codes.get("operator").and_then(Node::as_str) == Some("In");
+    let mut seen = HashSet::new();
+    for (index, value) in values.items().iter().enumerate() {
+        let at = list.index(index);
+        if within && value.as_int() == Some(0) {
+            let said = "must not be 0 for the In operator";
+            judge.invalid(&at, value, said, "delete it: 0 is success");
+        }
+        if value.as_int().is_some_and(|number| !seen.insert(number)) {
+            let said = format!("Duplicate value: {}", value.to_json());
+            judge.refuse(&at, value.origin.span(), &said, "keep one of them");
+        }
+    }
+    if !numbers.is_sorted() {
+        judge.invalid(&list, values, "must be ordered", "write the smallest first");
+    }
+}
+
+/// Judges which pods a Job calls its own. Unless it says that it selects by hand, the server writes
+/// selector and labels, and refuses what contradicts them.
+fn selector(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let selector_at = at.field("selector");
+    let by_hand = spec.get("manualSelector").and_then(Node::as_bool) == Some(true);
+    if let Some(selector) = spec.get("selector") {
+        metadata::selector(judge, &selector_at, Some(selector), true);
+    }
+    if by_hand {
+        return match spec.get("selector") {
+            Some(selector) => of_template(judge, at, spec, selector),
+            None => judge.required(&selector_at, spec, ""),
+        };
+    }
+    let name = judge.object.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
+    let labels_at = at.field("template");
+    let labels_at = labels_at.field("metadata");
+    let labels_at = labels_at.field("labels");
+    let labels = spec.at(&["template", "metadata", "labels"]);
+    for entry in labels.into_iter().flat_map(Node::entries) {
+        let own = NAME_LABELS.contains(&&*entry.key) && entry.node.as_str() != Some(name);
+        if own || UID_LABELS.contains(&&*entry.key) {
+            let must = if own { format!("must be '{name}'") } else { "must be the uid".to_owned() };
+            let help = "delete the label: the server writes it";
+            judge.invalid(&labels_at.key(&entry.key), &entry.node, &must, help);
+        }
+    }
+    let Some(selector) = spec.get("selector") else { return };
+    let wanted = |entry: &crate::yaml::Entry| {
+        NAME_LABELS.contains(&&*entry.key) && entry.node.as_str() == Some(name)
+    };
+    let foreign =
+        selector.get("matchLabels").into_iter().flat_map(Node::entries).any(|entry| !wanted(entry));
+    if foreign || metadata::holds_something(selector.get("matchExpressions")) {
+        let said = "`selector` not auto-generated";
+        judge.invalid(&selector_at, selector, said, "delete it, or write `manualSelector: true`");
+    }
+}
