@@ -149,6 +149,15 @@ fn ordinals(letter: char, all: &[i64]) -> String {
     }
 }
 
+/// Most ordinals with gaps that are named.
+const NAMED: usize = 16;
+
+/// `R-0, R-3, R-4 from the left`.
+fn ordinals_from_left(letter: char, all: &[i64]) -> String {
+    let names: Vec<String> = all.iter().map(|ordinal| format!("{letter}-{ordinal}")).collect();
+    format!("{} from the left", names.join(", "))
+}
+
 /// A list whose elements are made when they are written.
 struct List<F>(F);
 
@@ -322,6 +331,25 @@ impl Rollout<'_> {
             .any(|row| row.groups.runs().any(|(_, (_, status))| status == GroupStatus::Absent))
     }
 
+    /// Which groups a row shows: from the lowest ordinal on, which are named when they are not
+    /// those below `replicas`.
+    fn columns(&self) -> String {
+        let columns = &self.trace().columns;
+        let usual = columns.iter().copied().eq(0..self.to.replicas.value);
+        match (columns.first(), columns.last()) {
+            (Some(first), Some(last)) if !usual => {
+                let letter = self.letter();
+                let gaps = columns.windows(2).any(|pair| pair[1] != pair[0] + 1);
+                if gaps && columns.len() <= NAMED {
+                    ordinals_from_left(letter, columns)
+                } else {
+                    format!("{letter}-{first} to {letter}-{last} from the left")
+                }
+            }
+            _ => "lowest ordinal left".to_owned(),
+        }
+    }
+
     /// The row as cells of a table: stage, groups, running, roles, GPUs, what happens.
     fn line(&self, position: usize) -> Vec<String> {
         let row = &self.trace().rows[position];
@@ -418,7 +446,7 @@ impl Rollout<'_> {
             let titles = ["STAGE", "GROUPS", "RUNNING", "READY REPLICAS", "GPUS", "WHAT HAPPENS"];
             out.draw(&table(&titles, (0..rows.len()).map(|position| self.line(position)), style));
             out.push_str(if self.has_absent() { "· absent  " } else { "" });
-            out.push_str("○ old  ◐ in progress  ● as wanted; lowest ordinal left\n\n");
+            let _ = write!(out, "○ old  ◐ in progress  ● as wanted; {}\n\n", self.columns());
         }
         for line in self.summary(Severity::Info) {
             let _ = writeln!(out, "{line}");
@@ -452,7 +480,7 @@ impl Rollout<'_> {
                 let _ = writeln!(out, "| {} |", self.line(position).join(" | "));
             }
             out.push_str(if self.has_absent() { "\n· absent, " } else { "\n" });
-            out.push_str("○ old, ◐ in progress, ● as wanted\n\n");
+            let _ = write!(out, "○ old, ◐ in progress, ● as wanted; {}\n\n", self.columns());
         }
         for line in self.summary(Severity::Warning) {
             let _ = writeln!(out, "- {line}");

@@ -8,7 +8,7 @@ use super::trace::{
 };
 use crate::api::{ModelServing, RecoveryPolicy};
 use crate::operators::kthena::objects::names;
-use crate::policy::{KthenaPolicy, RoleRecreateRule};
+use crate::policy::{KthenaPolicy, OrdinalRule, RoleRecreateRule};
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
@@ -434,24 +434,32 @@ impl Cluster {
     }
 
     fn push_row(&mut self, stage: Option<u32>) {
+        // Ordinals that are appended are new columns; they are above all that were there.
+        let known = self.columns.last().copied().unwrap_or(-1);
+        let new = self.groups.partition_point(|group| group.ordinal <= known);
+        self.columns.extend(self.groups[new..].iter().map(|group| group.ordinal));
         let groups = self.cells();
         self.trace.rows.push(Row { stage, groups, available: self.counts.groups });
     }
 
     /// How far the groups of all columns are. Both lists are in the order of ordinals.
     fn cells(&self) -> Groups {
-        let mut groups = self.groups.iter().peekable();
+        let mut groups = self.groups.iter().zip(0..).peekable();
         let cells = self.columns.iter().map(|ordinal| {
-            while groups.next_if(|group| group.ordinal < *ordinal).is_some() {}
-            self.cell(*ordinal, groups.next_if(|group| group.ordinal == *ordinal))
+            while groups.next_if(|(group, _)| group.ordinal < *ordinal).is_some() {}
+            self.cell(*ordinal, groups.next_if(|(group, _)| group.ordinal == *ordinal))
         });
         cells.collect()
     }
 
-    /// How far the group of an ordinal is.
-    fn cell(&self, ordinal: i64, group: Option<&Group>) -> (Cell, GroupStatus) {
-        let wanted = ordinal < self.target.replicas;
-        let Some(group) = group else {
+    /// How far the group of an ordinal is; groups come with their places in the list.
+    fn cell(&self, ordinal: i64, group: Option<(&Group, i64)>) -> (Cell, GroupStatus) {
+        // Where ordinals are appended they grow without end, and places say who is surplus.
+        let wanted = match (self.policy.ordinals, group) {
+            (OrdinalRule::Append, Some((_, place))) => place < self.target.replicas,
+            _ => ordinal < self.target.replicas,
+        };
+        let Some((group, _)) = group else {
             return (if wanted { Cell::Old } else { Cell::Updated }, GroupStatus::Absent);
         };
         let status = match group.status {
@@ -481,9 +489,14 @@ impl Cluster {
         if self.trace.rows.len() == 1 {
             self.trace.rows.clear();
         } else {
-            let groups = self.cells();
-            if self.trace.rows.last().is_some_and(|last| last.groups != groups) {
-                self.trace.rows.push(Row { stage: None, groups, available: self.counts.groups });
+            self.push_row(None);
+            if let [.., last, after] = &self.trace.rows[..]
+                && last.groups == after.groups
+            {
+                self.trace.rows.pop();
+            }
+            for row in &mut self.trace.rows {
+                row.groups.pad(self.columns.len(), (Cell::Updated, GroupStatus::Absent));
             }
         }
         self.trace.columns = std::mem::take(&mut self.columns);

@@ -268,6 +268,16 @@ impl Groups {
         self.0.iter().copied()
     }
 
+    /// Adds groups that are all alike until there are so many.
+    pub(super) fn pad(&mut self, wanted: usize, group: (Cell, GroupStatus)) {
+        let missing = wanted.saturating_sub(self.len());
+        match self.0.last_mut() {
+            Some((count, last)) if *last == group => *count += missing,
+            _ if missing > 0 => self.0.push((missing, group)),
+            _ => {}
+        }
+    }
+
     /// Every group.
     pub fn iter(&self) -> impl Iterator<Item = (Cell, GroupStatus)> {
         self.runs().flat_map(|(count, group)| std::iter::repeat_n(group, count))
