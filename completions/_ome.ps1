@@ -338,8 +338,10 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
         }
         'ome;rollout' {
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod')
-            [CompletionResult]::new('--fail', '--fail', [CompletionResultType]::ParameterName, 'A container of this pod crashes after everything has settled; under the document''s rules a pod that the change creates does not get ready. Repeatable')
-            [CompletionResult]::new('--stuck', '--stuck', [CompletionResultType]::ParameterName, 'A pod of this name never gets ready once the change is applied. Repeatable')
+            [CompletionResult]::new('--base', '--base', [CompletionResultType]::ParameterName, 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod')
+            [CompletionResult]::new('--fail', '--fail', [CompletionResultType]::ParameterName, 'A container of this pod crashes after everything has settled; under the document''s rules a pod that the change creates does not get ready. Of an InferenceService: the containers of the component''s new pods never start. Repeatable')
+            [CompletionResult]::new('--stuck', '--stuck', [CompletionResultType]::ParameterName, 'A pod of this name never gets ready once the change is applied. Of an InferenceService: the component''s new pods. Repeatable')
+            [CompletionResult]::new('--slow', '--slow', [CompletionResultType]::ParameterName, 'New pods of this component of an InferenceService need so many ticks to get ready, 4 when no number is given; others need one. Repeatable')
             [CompletionResult]::new('--pending', '--pending', [CompletionResultType]::ParameterName, 'This pod is not ready before the change, and stays so until another one replaces it. Repeatable')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Shape of the output')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Shape of the output')
@@ -370,6 +372,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All InferenceServices, together: those that change at once, the others as they are')
             [CompletionResult]::new('--stagger', '--stagger', [CompletionResultType]::ParameterName, 'Pods end and get ready in one group at a time, the highest ordinal first')
             [CompletionResult]::new('--steps', '--steps', [CompletionResultType]::ParameterName, 'Also print every request, in order (with `-o table`)')
             [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Classes of preferredClasses are required')

@@ -2879,7 +2879,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__rollout)
-            opts="-o -f -k -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -k -n -A -l -h --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2889,11 +2889,19 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --base)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --fail)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --stuck)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slow)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -328,8 +328,10 @@ set edit:completion:arg-completer[ome] = {|@words|
         }
         &'ome;rollout'= {
             cand --from 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod'
-            cand --fail 'A container of this pod crashes after everything has settled; under the document''s rules a pod that the change creates does not get ready. Repeatable'
-            cand --stuck 'A pod of this name never gets ready once the change is applied. Repeatable'
+            cand --base 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod'
+            cand --fail 'A container of this pod crashes after everything has settled; under the document''s rules a pod that the change creates does not get ready. Of an InferenceService: the containers of the component''s new pods never start. Repeatable'
+            cand --stuck 'A pod of this name never gets ready once the change is applied. Of an InferenceService: the component''s new pods. Repeatable'
+            cand --slow 'New pods of this component of an InferenceService need so many ticks to get ready, 4 when no number is given; others need one. Repeatable'
             cand --pending 'This pod is not ready before the change, and stays so until another one replaces it. Repeatable'
             cand -o 'Shape of the output'
             cand --output 'Shape of the output'
@@ -360,6 +362,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
             cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
+            cand --all 'All InferenceServices, together: those that change at once, the others as they are'
             cand --stagger 'Pods end and get ready in one group at a time, the highest ordinal first'
             cand --steps 'Also print every request, in order (with `-o table`)'
             cand --strict-preferred 'Classes of preferredClasses are required'

@@ -437,9 +437,10 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -l partial -d 'References
 complete -c ome -n "__fish_ome_using_subcommand drift" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand drift" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand drift" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -d 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod' -r -F
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l fail -d 'A container of this pod crashes after everything has settled; under the document\'s rules a pod that the change creates does not get ready. Repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l stuck -d 'A pod of this name never gets ready once the change is applied. Repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -l base -d 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod' -r -F
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l fail -d 'A container of this pod crashes after everything has settled; under the document\'s rules a pod that the change creates does not get ready. Of an InferenceService: the containers of the component\'s new pods never start. Repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l stuck -d 'A pod of this name never gets ready once the change is applied. Of an InferenceService: the component\'s new pods. Repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l slow -d 'New pods of this component of an InferenceService need so many ticks to get ready, 4 when no number is given; others need one. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l pending -d 'This pod is not ready before the change, and stays so until another one replaces it. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'
@@ -490,6 +491,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l jobs -d 'Threads, at
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l all -d 'All InferenceServices, together: those that change at once, the others as they are'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stagger -d 'Pods end and get ready in one group at a time, the highest ordinal first'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l steps -d 'Also print every request, in order (with `-o table`)'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict-preferred -d 'Classes of preferredClasses are required'

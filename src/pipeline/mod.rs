@@ -32,8 +32,8 @@ pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
 
 pub use render::{Rendered, Renderer, identity};
 pub use roll::{
-    Amounts, ComponentRollout, Fix, RollEdit, RollEnd, RollStage, ServiceChange, ServiceRollout,
-    Stuck, roll,
+    Amounts, Before, ComponentRollout, Fix, RollEdit, RollEnd, RollStage, ServiceChange,
+    ServiceRollout, Stuck, Trouble, Troubles, peak_gpus, roll,
 };
 
 pub use running::{RunningPod, RunningPods};

@@ -35,6 +35,7 @@ pub mod places;
 mod queue;
 pub mod rdjson;
 pub mod roll;
+pub mod roll_all;
 pub mod rollout;
 pub mod sarif;
 pub mod schema;

@@ -38,12 +38,19 @@ fn edit(edit: &RollEdit, sources: &SourceMap) -> Value {
 }
 
 fn fix(fix: &Fix, sources: &SourceMap) -> Value {
-    json!({
+    let mut out = json!({
         "edits": fix.edits.iter().map(|own| edit(own, sources)).collect::<Vec<_>>(),
         "end": fix.end.as_str(),
         "lowestReady": fix.lowest_ready,
         "peakGpus": fix.peak_gpus,
-    })
+    });
+    if fix.then_as_written {
+        out["thenAsWritten"] = true.into();
+    }
+    if fix.with_others {
+        out["withTheOthers"] = true.into();
+    }
+    out
 }
 
 /// One component.
@@ -107,9 +114,12 @@ pub(super) fn title(own: &ComponentRollout) -> String {
 
 /// How it ends, and what would get through, a sentence each.
 pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
-    let what = if own.kind == "LeaderWorkerSet" { "groups" } else { "pods" };
-    let cost =
-        |lowest: i64, peak: i64| format!("at least {lowest} {what} ready, at most {peak} GPUs");
+    let what = if own.kind == "LeaderWorkerSet" { "group" } else { "pod" };
+    let plural = |count: i64| if count == 1 { "" } else { "s" };
+    let cost = |lowest: i64, peak: i64| {
+        let (pods, gpus) = (plural(lowest), plural(peak));
+        format!("at least {lowest} {what}{pods} ready, at most {peak} GPU{gpus}")
+    };
     let mut out = Vec::new();
     match (own.end, &own.stuck) {
         (RollEnd::Complete, _) => {
@@ -124,19 +134,10 @@ pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<Stri
             out.push(format!("meanwhile {}", cost(own.lowest_ready, own.peak_gpus)));
         }
     }
-    for fix in &own.fix {
-        let edits: Vec<String> = fix
-            .edits
-            .iter()
-            .map(|edit| {
-                let from = edit.from.as_ref().map_or(String::new(), |from| format!("{from} → "));
-                let place = edit.place.map(|span| format!(" ({})", sources.locate(span)));
-                format!("{}: {from}{}{}", edit.path, edit.to, place.unwrap_or_default())
-            })
-            .collect();
+    out.extend(own.fix.iter().map(|fix| {
         let cost = cost(fix.lowest_ready, fix.peak_gpus);
-        out.push(format!("gets through with {}: {cost}", edits.join(" and ")));
-    }
+        format!("gets through with {}: {cost}", words(fix, sources))
+    }));
     if own.end == RollEnd::Stuck && own.fix.is_empty() {
         out.push(
             "no edit that was tried gets through: more nodes, other limits of the update, Recreate"
@@ -144,6 +145,35 @@ pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<Stri
         );
     }
     out
+}
+
+/// `spec.engine.minReplicas: 2 → 1 (a.yaml:7), and as it is written afterwards`.
+fn words(fix: &Fix, sources: &SourceMap) -> String {
+    let value = |value: &Value| match value {
+        Value::Null => "absent".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let edits: Vec<String> = fix
+        .edits
+        .iter()
+        .map(|edit| {
+            let place = edit.place.map(|span| format!(" ({})", sources.locate(span)));
+            // What is added has no place.
+            let from = edit.place.map_or(String::new(), |_| format!("{} → ", value(&edit.from)));
+            format!("{}: {from}{}{}", edit.path, value(&edit.to), place.unwrap_or_default())
+        })
+        .collect();
+    let mut words = edits.join(" and ");
+    if fix.with_others {
+        words.push_str(", and the same edit of the others that are stuck");
+    }
+    if fix.then_as_written {
+        words.push_str(" first, and as it is written afterwards");
+    } else if fix.fewer_replicas {
+        words.push_str(" for good");
+    }
+    words
 }
 
 /// All components, for people.

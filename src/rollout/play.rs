@@ -116,7 +116,13 @@ impl World {
 
     /// How all workloads look.
     pub fn stage(&self, tick: u32, counted: impl Fn(&str) -> bool) -> Stage {
-        let of = |workload: &Workload| match workload {
+        let all = (0..self.workloads.len()).filter_map(|at| self.stage_of(WorkloadId(at)));
+        Stage { tick, held: self.held(counted), workloads: all.collect() }
+    }
+
+    /// How a workload looks.
+    pub fn stage_of(&self, workload: WorkloadId) -> Option<StageOf> {
+        Some(match self.workloads.get(workload.0)? {
             Workload::Deployment(own) => {
                 let (old, new) = own.counts(&self.pods);
                 StageOf::Deployment { old, new }
@@ -125,8 +131,20 @@ impl World {
                 let (replicas, partition) = own.leaders();
                 StageOf::Groups { groups: own.groups(&self.pods), replicas, partition }
             }
+        })
+    }
+
+    /// The pods of a workload that are not gone, oldest first.
+    pub fn pods_of(&self, workload: WorkloadId) -> Vec<PodId> {
+        let mut all: Vec<PodId> = match self.workloads.get(workload.0) {
+            None => Vec::new(),
+            Some(Workload::Deployment(own)) => own.pods(&self.pods).collect(),
+            Some(Workload::Groups(own)) => {
+                own.groups(&self.pods).into_values().flatten().map(|member| member.pod).collect()
+            }
         };
-        Stage { tick, held: self.held(counted), workloads: self.workloads.iter().map(of).collect() }
+        all.sort_unstable();
+        all
     }
 
     /// How it stands with a workload.
@@ -138,15 +156,8 @@ impl World {
                 (own.is_complete(&self.pods), false, Some(own.status(&self.pods)))
             }
         };
-        let mut all: Vec<PodId> = match own {
-            Workload::Deployment(own) => own.pods(&self.pods).collect(),
-            Workload::Groups(own) => {
-                own.groups(&self.pods).into_values().flatten().map(|member| member.pod).collect()
-            }
-        };
-        all.sort_unstable();
         let pods: Vec<(PodId, PodPhase)> =
-            all.into_iter().map(|pod| (pod, self.pods.phase(pod))).collect();
+            self.pods_of(workload).into_iter().map(|pod| (pod, self.pods.phase(pod))).collect();
         let waiting = pods.iter().filter(|(_, phase)| *phase == PodPhase::Pending);
         let waiting =
             waiting.map(|(pod, _)| (*pod, self.pods.scheduler.rejection(*pod).cloned())).collect();

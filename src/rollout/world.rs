@@ -15,6 +15,8 @@ pub enum Start {
     /// It is ready after one tick.
     #[default]
     Ready,
+    /// It is ready after so many ticks.
+    Slow(u32),
     /// It runs and is never ready.
     NeverReady,
     /// Its containers never start: an image that cannot be pulled.
@@ -73,10 +75,23 @@ struct Life {
     start: Start,
     running: bool,
     ready: bool,
+    /// The tick at which it began to run.
+    began: u32,
     /// The tick at which it became ready.
     since: u32,
     /// It ends never: somebody holds it.
     lingers: bool,
+}
+
+impl Life {
+    /// It has run long enough to be ready at a tick.
+    fn is_warm(self, tick: u32) -> bool {
+        match self.start {
+            Start::Ready => true,
+            Start::Slow(ticks) => tick - self.began + 1 >= ticks,
+            Start::NeverReady | Start::NeverRuns => false,
+        }
+    }
 }
 
 /// Pods with their lives, as controllers see them.
@@ -146,6 +161,15 @@ impl Pods {
             && life.start != Start::NeverRuns
     }
 
+    /// It runs and will be ready by itself.
+    fn warms_up(&self, pod: PodId) -> bool {
+        let life = self.life(pod);
+        matches!((life.start, self.scheduler.state(pod)), (Start::Slow(_), PodState::Bound(_)))
+            && life.running
+            && !life.ready
+            && !life.is_warm(self.tick)
+    }
+
     fn may_end(&self, pod: PodId) -> bool {
         matches!(self.scheduler.state(pod), PodState::Terminating(_)) && !self.life(pod).lingers
     }
@@ -190,6 +214,13 @@ impl World {
     fn push(&mut self, workload: Workload) -> WorkloadId {
         self.workloads.push(workload);
         WorkloadId(self.workloads.len() - 1)
+    }
+
+    /// A pod that runs already is not ready, and does not become so.
+    pub fn unready(&mut self, pod: PodId) {
+        let life = self.pods.life_mut(pod);
+        (life.ready, life.start) = (false, Start::NeverReady);
+        self.pods.scheduler.set_ready(pod, false);
     }
 
     /// Creates a Deployment.
@@ -265,7 +296,7 @@ impl World {
         let pods = &mut self.pods;
         pods.tick += 1;
         pods.scheduler.time_passes();
-        let bound: Vec<PodId> = pods.all().filter(|pod| pods.may_start(*pod)).collect();
+        let bound: BTreeSet<PodId> = pods.all().filter(|pod| pods.may_start(*pod)).collect();
         let ended: Vec<PodId> = pods.all().filter(|pod| pods.may_end(*pod)).collect();
         for pod in ended {
             pods.scheduler.finish(pod);
@@ -289,8 +320,10 @@ impl World {
         for pod in before {
             let tick = self.pods.tick;
             let life = self.pods.life_mut(pod);
-            life.running |= life.start != Start::NeverRuns;
-            if life.start == Start::Ready && !waits.contains(&pod) {
+            if !life.running && life.start != Start::NeverRuns {
+                (life.running, life.began) = (true, tick);
+            }
+            if life.is_warm(tick) && !waits.contains(&pod) {
                 (life.ready, life.since) = (true, tick);
                 self.pods.scheduler.set_ready(pod, true);
             }
@@ -300,7 +333,9 @@ impl World {
 
     /// Nothing will happen by itself: no pod ends, none starts.
     pub fn is_quiet(&self) -> bool {
-        let moves = |pod: PodId| self.pods.may_end(pod) || self.pods.may_start(pod);
+        let moves = |pod: PodId| {
+            self.pods.may_end(pod) || self.pods.may_start(pod) || self.pods.warms_up(pod)
+        };
         !self.pods.all().any(moves)
     }
 

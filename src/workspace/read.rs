@@ -352,7 +352,7 @@ fn labels_of_node(object: &Object) -> impl Iterator<Item = Diagnostic> {
 pub(crate) struct Dialect {
     api: Api,
     pub(crate) runtime: fn(Object, Semantics, &mut Vec<Diagnostic>) -> Runtime,
-    service: fn(Object, &Policy, &mut Vec<Diagnostic>) -> Service,
+    pub(crate) service: fn(Object, &Policy, &mut Vec<Diagnostic>) -> Service,
 }
 
 /// A row per API whose services are decided.

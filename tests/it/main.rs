@@ -9,6 +9,7 @@ mod diff;
 mod discover;
 mod examples;
 mod expect;
+mod fleets;
 mod hostile;
 mod hub;
 mod import;

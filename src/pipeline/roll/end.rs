@@ -17,7 +17,7 @@ pub(super) fn outcome(
         Begins::With(kind) => Some(kind),
         Begins::Nothing | Begins::Running => None,
     });
-    let (strategy, max_surge, max_unavailable) = limits(track, kind);
+    let (strategy, max_surge, max_unavailable) = limits(kind);
     let last = placed.ids.last().copied();
     let ended = last.and_then(|id| world.ended(id));
     let old_is_there = stages.last().is_some_and(|stage| stage.old.total > 0);
@@ -56,6 +56,7 @@ pub(super) fn outcome(
             .unwrap_or(0),
         peak_gpus: stages.iter().map(|stage| stage.gpus).max().unwrap_or(0),
         stages,
+        replaced: if end == RollEnd::NothingToDo { 0 } else { placed.adopted },
         end,
         stuck,
         fix: Vec::new(),
@@ -63,12 +64,11 @@ pub(super) fn outcome(
 }
 
 /// Strategy, surge and unavailable pods or groups.
-fn limits(track: &Track, kind: Option<&Kind>) -> (&'static str, i64, i64) {
+fn limits(kind: Option<&Kind>) -> (&'static str, i64, i64) {
     match kind {
         Some(Kind::Deployment(spec)) => {
-            let strategy = track.strategy.unwrap_or(spec.strategy);
-            let (surge, unavailable) = strategy.resolved(spec.replicas);
-            match strategy {
+            let (surge, unavailable) = spec.strategy.resolved(spec.replicas);
+            match spec.strategy {
                 Strategy::Recreate => ("Recreate", 0, spec.replicas),
                 Strategy::RollingUpdate { .. } => ("RollingUpdate", surge, unavailable),
             }
@@ -103,8 +103,8 @@ fn stuck(world: &World, track: &Track, id: Option<WorkloadId>) -> Stuck {
 /// numbered here.
 fn pod_name(world: &World, track: &Track, id: Option<WorkloadId>, pod: Option<PodId>) -> EcoString {
     let (Some(id), Some(pod)) = (id, pod) else { return track.name.clone() };
-    if let StageOf::Groups { groups, .. } = &world.stage(0, |_| false).workloads[id.index()] {
-        for (group, members) in groups {
+    if let Some(StageOf::Groups { groups, .. }) = world.stage_of(id) {
+        for (group, members) in &groups {
             if let Some(member) = members.iter().find(|member| member.pod == pod) {
                 let leader = eco_format!("{}-{group}", track.name);
                 return match member.index {
@@ -118,7 +118,6 @@ fn pod_name(world: &World, track: &Track, id: Option<WorkloadId>, pod: Option<Po
         Some(Kind::Deployment(spec) | Kind::Knative(spec)) => spec.revision.name.clone(),
         _ => EcoString::new(),
     };
-    let pods = world.ended(id).map(|ended| ended.pods).unwrap_or_default();
-    let number = pods.iter().position(|(own, _)| *own == pod).unwrap_or(0);
+    let number = world.pods_of(id).iter().position(|own| *own == pod).unwrap_or(0);
     eco_format!("{}-{revision}-{number}", track.name)
 }

@@ -1,122 +1,213 @@
 //! The smallest edits with which a stuck update gets through, each played.
 
-use super::play::{Kind, RollEnd, Track, play};
+use super::edit::{self, Fewer, What};
+use super::play::{ComponentRollout, RollEnd, Track, play};
 use super::{Fix, Ground, RollEdit, another};
-use crate::api::Service;
+use crate::api::{Semantics, Service};
 use crate::cluster::Machine;
-use crate::quantity::IntOrPercent;
-use crate::rollout::Strategy;
-use crate::yaml::Node;
+use crate::cluster::fleet::{kind, named};
+use crate::pipeline::built::PodContext;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Most edits that are shown.
-const MOST: usize = 3;
+const MOST: usize = 4;
 /// Most nodes that are added, and kinds of nodes that are tried.
 const MOST_NODES: usize = 8;
 const MOST_KINDS: usize = 4;
+/// With more updates that are stuck the same edit is tried for all of them at once.
+const MOST_ALONE: usize = 8;
 
-/// Edits that get the update of one track through, the smallest first.
-pub(super) fn search(
+/// Edits of services, the smallest first.
+const EDITS: [What; 5] = [
+    What::NoSurge,
+    What::Recreate,
+    What::Fewer(Fewer::One),
+    What::Fewer(Fewer::Half),
+    What::Fewer(Fewer::AllButOne),
+];
+
+/// Finds what gets the updates through that are stuck.
+pub(super) fn all<'a>(
     ground: &Ground<'_>,
+    semantics: Semantics,
+    context: &PodContext,
     tracks: &[Track],
-    at: usize,
-    service: &Service,
-) -> Vec<Fix> {
-    let mut found = Vec::new();
-    if let Some(Kind::Deployment(_)) = &tracks[at].after {
-        let slow = Strategy::RollingUpdate {
-            surge: IntOrPercent::Int(0),
-            unavailable: IntOrPercent::Int(1),
-        };
-        for strategy in [slow, Strategy::Recreate] {
-            let mut own = tracks.to_vec();
-            own[at].strategy = Some(strategy);
-            take(&mut found, ground, &own, at, &[], || edits(service, &tracks[at], strategy));
-        }
-    }
-    for (machine, number) in more(ground, tracks, at) {
-        let nodes: Vec<Arc<Machine>> = (1..=number).map(|number| named(&machine, number)).collect();
-        let before = found.len();
-        take(&mut found, ground, tracks, at, &nodes, || {
-            vec![RollEdit {
-                place: None,
-                path: format!("nodes like {}", machine.name),
-                from: None,
-                to: format!("{number} more"),
-            }]
-        });
-        if found.len() > before {
-            break;
-        }
-    }
-    found.truncate(MOST);
-    found
-}
-
-/// Kinds of nodes, fewer nodes first.
-fn more(ground: &Ground<'_>, tracks: &[Track], at: usize) -> Vec<(Arc<Machine>, usize)> {
-    let mut seen = HashSet::new();
-    let usable = ground.machines.iter().filter(|machine| machine.ready && !machine.cordoned);
-    let kinds: Vec<&Arc<Machine>> = usable
-        .filter(|machine| seen.insert(crate::cluster::fleet::kind(machine)))
-        .take(MOST_KINDS)
-        .collect();
-    let most = match &tracks[at].after {
-        Some(Kind::Groups(spec)) => spec.revision.size.clamp(1, MOST_NODES),
-        _ => 1,
-    };
-    (1..=most)
-        .flat_map(|number| kinds.iter().map(move |machine| (Arc::clone(machine), number)))
-        .collect()
-}
-
-fn named(machine: &Machine, number: usize) -> Arc<Machine> {
-    Arc::new(crate::cluster::fleet::named(machine, another(machine, number)))
-}
-
-fn take(
-    found: &mut Vec<Fix>,
-    ground: &Ground<'_>,
-    tracks: &[Track],
-    at: usize,
-    more: &[Arc<Machine>],
-    edits: impl Fn() -> Vec<RollEdit>,
+    played: &mut [ComponentRollout],
+    service: &dyn Fn(&Track) -> Option<&'a Service>,
 ) {
-    if found.len() >= MOST {
-        return;
-    }
-    let played = play(ground, tracks, more).swap_remove(at);
-    if played.end == RollEnd::Complete {
-        found.push(Fix {
-            edits: edits(),
-            end: played.end,
-            lowest_ready: played.lowest_ready,
-            peak_gpus: played.peak_gpus,
-        });
+    let stuck: Vec<usize> =
+        (0..tracks.len()).filter(|at| played[*at].end == RollEnd::Stuck).collect();
+    let groups: Vec<&[usize]> =
+        if stuck.len() > MOST_ALONE { vec![&stuck[..]] } else { stuck.chunks(1).collect() };
+    for group in groups {
+        let mut search = Search {
+            ground,
+            semantics,
+            context,
+            tracks,
+            service,
+            group,
+            found: vec![Vec::new(); group.len()],
+        };
+        search.run();
+        for (at, found) in group.iter().zip(search.found) {
+            played[*at].fix = found;
+        }
     }
 }
 
-/// The fields of the service that say how its pods are replaced.
-fn edits(service: &Service, track: &Track, strategy: Strategy) -> Vec<RollEdit> {
-    let component = track.component.as_str();
-    let own = service.object.spec(component);
-    let written = |path: &[&str]| own.and_then(|own| own.get("deploymentStrategy")?.at(path));
-    let place = |path: &[&str]| {
-        let written = written(path).or_else(|| own?.get("deploymentStrategy")).or(own);
-        written.and_then(|node| node.origin.span()).or_else(|| Some(service.object.name_span()))
-    };
-    let edit = |path: &[&str], to: &str| RollEdit {
-        place: place(path),
-        path: format!("spec.{component}.deploymentStrategy.{}", path.join(".")),
-        from: written(path).and_then(Node::scalar_text).map(|text| text.to_string()),
-        to: to.to_owned(),
-    };
-    match strategy {
-        Strategy::Recreate => vec![edit(&["type"], "Recreate")],
-        Strategy::RollingUpdate { .. } => vec![
-            edit(&["rollingUpdate", "maxSurge"], "0"),
-            edit(&["rollingUpdate", "maxUnavailable"], "1"),
-        ],
+struct Search<'s, 'a> {
+    ground: &'s Ground<'s>,
+    semantics: Semantics,
+    context: &'s PodContext,
+    tracks: &'s [Track],
+    service: &'s dyn Fn(&Track) -> Option<&'a Service>,
+    /// The tracks that are edited, in the same way.
+    group: &'s [usize],
+    /// What gets each of them through.
+    found: Vec<Vec<Fix>>,
+}
+
+impl Search<'_, '_> {
+    fn run(&mut self) {
+        for what in EDITS {
+            self.take(Some(what), &[], true);
+        }
+        self.nodes(None);
+        if self.is_done() {
+            return;
+        }
+        // Neither alone is enough.
+        self.nodes(Some(What::NoSurge));
+        if !self.is_done() {
+            // Fewer replicas for good.
+            for fewer in [Fewer::One, Fewer::Half, Fewer::AllButOne] {
+                self.take(Some(What::Fewer(fewer)), &[], false);
+            }
+        }
     }
+
+    /// Something was found for all of them.
+    fn is_done(&self) -> bool {
+        self.found.iter().all(|found| !found.is_empty())
+    }
+
+    /// More nodes, the fewest of a kind that are enough.
+    fn nodes(&mut self, what: Option<What>) {
+        let mut seen = HashSet::new();
+        let usable = self.ground.machines.iter().filter(|own| own.ready && !own.cordoned);
+        let kinds: Vec<Arc<Machine>> =
+            usable.filter(|machine| seen.insert(kind(machine))).take(MOST_KINDS).cloned().collect();
+        let more = |machine: &Arc<Machine>, number: usize| -> Vec<Arc<Machine>> {
+            (1..=number).map(|number| Arc::new(named(machine, another(machine, number)))).collect()
+        };
+        let helps = |machine: &&Arc<Machine>| {
+            let played = self.played(what, &more(machine, MOST_NODES), false);
+            played.is_some_and(|played| played.iter().any(|own| own.end == RollEnd::Complete))
+        };
+        let kinds: Vec<&Arc<Machine>> = kinds.iter().filter(helps).collect();
+        for number in 1..=MOST_NODES {
+            for machine in &kinds {
+                let before: usize = self.found.iter().map(Vec::len).sum();
+                self.take(what, &more(machine, number), false);
+                if self.found.iter().map(Vec::len).sum::<usize>() > before {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The tracks of the group with an edit; those that it says nothing to stay as they are.
+    fn edited(&self, what: What, then_as_written: bool) -> Option<Vec<Track>> {
+        let mut tracks = self.tracks.to_vec();
+        let mut any = false;
+        for at in self.group {
+            let Some(service) = (self.service)(&tracks[*at]) else { continue };
+            let Some(fields) = edit::fields(what, service, &tracks[*at]) else { continue };
+            let (ground, track) = (self.ground, &tracks[*at]);
+            let edited =
+                edit::edited(ground.catalog, self.semantics, self.context, service, track, &fields);
+            if let Some(mut edited) = edited {
+                any = true;
+                if then_as_written && matches!(what, What::Fewer(_)) {
+                    edited.then.clone_from(&track.after);
+                }
+                tracks[*at] = edited;
+            }
+        }
+        any.then_some(tracks)
+    }
+
+    /// How the group ends with an edit and more nodes; none where the edit says nothing.
+    fn played(
+        &self,
+        what: Option<What>,
+        nodes: &[Arc<Machine>],
+        then_as_written: bool,
+    ) -> Option<Vec<ComponentRollout>> {
+        let edited = match what {
+            Some(what) => Some(self.edited(what, then_as_written)?),
+            None => None,
+        };
+        let mut played = play(self.ground, edited.as_deref().unwrap_or(self.tracks), nodes);
+        let mut place = 0;
+        played.retain(|_| {
+            place += 1;
+            self.group.contains(&(place - 1))
+        });
+        Some(played)
+    }
+
+    /// Plays an edit, and keeps it for those that it gets through.
+    fn take(&mut self, what: Option<What>, nodes: &[Arc<Machine>], then_as_written: bool) {
+        let enough = |found: &Vec<Fix>| found.len() >= MOST;
+        if self.found.iter().all(enough) {
+            return;
+        }
+        // One way to have fewer replicas is enough.
+        let fewer = matches!(what, Some(What::Fewer(_)));
+        let has = |found: &[Fix]| found.iter().any(|fix| fix.fewer_replicas);
+        if fewer && self.found.iter().all(|found| has(found)) {
+            return;
+        }
+        let Some(played) = self.played(what, nodes, then_as_written) else { return };
+        for (place, played) in played.into_iter().enumerate() {
+            let track = &self.tracks[self.group[place]];
+            if played.end != RollEnd::Complete
+                || enough(&self.found[place])
+                || fewer && has(&self.found[place])
+            {
+                continue;
+            }
+            let fields = what.and_then(|what| {
+                let service = (self.service)(track)?;
+                Some(edit::shown(service, &edit::fields(what, service, track)?))
+            });
+            let mut edits = fields.unwrap_or_default();
+            if let Some(like) = nodes.first() {
+                edits.push(RollEdit {
+                    place: None,
+                    path: format!("nodes like {}", like_name(like)),
+                    from: Value::Null,
+                    to: json!(format!("{} more", nodes.len())),
+                });
+            }
+            self.found[place].push(Fix {
+                edits,
+                end: played.end,
+                lowest_ready: played.lowest_ready,
+                peak_gpus: played.peak_gpus,
+                fewer_replicas: fewer,
+                then_as_written: fewer && then_as_written,
+                with_others: self.group.len() > 1,
+            });
+        }
+    }
+}
+
+/// The name of the node that an added one is like.
+fn like_name(added: &Machine) -> &str {
+    added.name.rsplit_once('+').map_or(&added.name, |(name, _)| name)
 }

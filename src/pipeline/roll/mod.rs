@@ -6,10 +6,12 @@
 //!
 //! RayClusters: KubeRay leaves the pods of a changed template alone, so nothing rolls.
 
+pub(crate) mod edit;
 pub(crate) mod end;
 pub(crate) mod fix;
 pub(crate) mod play;
 pub(crate) mod side;
+pub(crate) mod stages;
 
 pub use play::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 
@@ -17,26 +19,73 @@ use super::built::PodContext;
 use super::render::Renderer;
 use super::running::{RunningPod, RunningPods};
 use super::together::{nodes, options};
-use crate::api::{Semantics, Service};
+use crate::api::{ComponentKind, Failure, Semantics, Service};
 use crate::catalog::{Catalog, Views};
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::schedule::{PodTemplate, Scheduler};
+use crate::diag::Diagnostic;
+use crate::rollout::Start;
 use crate::source::Span;
 use ecow::EcoString;
 use play::Track;
+use rayon::prelude::*;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A service that changes.
+/// What was there before a change.
+#[derive(Clone, Copy, Debug)]
+pub enum Before<'a> {
+    /// The pods that run.
+    Running,
+    /// What was applied, with everything beside it; none of a service that is new.
+    Applied(Option<(&'a Catalog, &'a Views)>),
+}
+
+/// A service that may change.
 #[derive(Clone, Copy, Debug)]
 pub struct ServiceChange<'a> {
-    /// What was applied before, with everything beside it; none where the pods that run are the
-    /// beginning.
-    pub before: Option<(&'a Catalog, &'a Views)>,
-    /// What is applied now.
-    pub after: &'a Views,
+    /// What is there before.
+    pub before: Before<'a>,
+    /// What is applied now; none when the service goes.
+    pub after: Option<&'a Views>,
 }
+
+impl<'a> ServiceChange<'a> {
+    /// The service, as it is applied now or, where it goes, as it was.
+    fn service(&self, semantics: Semantics) -> Option<&'a Service> {
+        let before = match self.before {
+            Before::Applied(Some((_, views))) => Some(views),
+            Before::Applied(None) | Before::Running => None,
+        };
+        self.after.or(before).map(|views| views.of(semantics))
+    }
+}
+
+/// What is wrong with the new pods of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// They need so many ticks to get ready.
+    Slow(u32),
+    /// They never get ready.
+    NeverReady,
+    /// Their containers never start.
+    NeverRuns,
+}
+
+impl From<Trouble> for Start {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Slow(ticks) => Self::Slow(ticks),
+            Trouble::NeverReady => Self::NeverReady,
+            Trouble::NeverRuns => Self::NeverRuns,
+        }
+    }
+}
+
+/// Components with something wrong, by place in the changes.
+pub type Troubles = Vec<(usize, ComponentKind, Trouble)>;
 
 /// One edit of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +94,10 @@ pub struct RollEdit {
     pub place: Option<Span>,
     /// The field.
     pub path: String,
-    /// What it is; none where it is absent.
-    pub from: Option<String>,
-    /// What it becomes.
-    pub to: String,
+    /// What it is; null where it is absent.
+    pub from: Value,
+    /// What it becomes; null where it goes.
+    pub to: Value,
 }
 
 /// Edits that get through, with what they cost.
@@ -62,6 +111,12 @@ pub struct Fix {
     pub lowest_ready: i64,
     /// GPUs that are held at most.
     pub peak_gpus: i64,
+    /// There are fewer replicas.
+    pub fewer_replicas: bool,
+    /// The manifest is applied as it is written when the update with the edits is through.
+    pub then_as_written: bool,
+    /// The updates that are stuck beside this one are edited in the same way.
+    pub with_others: bool,
 }
 
 /// How a service follows a change.
@@ -71,7 +126,14 @@ pub struct ServiceRollout<'a> {
     pub service: &'a Service,
     /// Its components.
     pub components: Vec<ComponentRollout>,
+    /// Why it stays as it is: the operator can make nothing of it.
+    pub error: Option<Failure>,
+    /// What was found while it was rendered.
+    pub diagnostics: Vec<Diagnostic>,
 }
+
+/// Hosts of Services are no part of a rollout.
+const DOMAIN: &str = "cluster.local";
 
 /// The nodes with the pods of others, and who else is there.
 struct Ground<'a> {
@@ -110,6 +172,7 @@ pub fn roll<'a>(
     catalog: &'a Catalog,
     semantics: Semantics,
     changes: &[ServiceChange<'a>],
+    troubles: &Troubles,
 ) -> Option<Vec<ServiceRollout<'a>>> {
     if !machines::is_known(catalog.machines()) {
         return None;
@@ -119,36 +182,73 @@ pub fn roll<'a>(
     let templates = running.templates(&context);
     let mut ground =
         Ground { machines: nodes(catalog), catalog, running, templates, own: BTreeSet::new() };
-    let renderer = Renderer::new(catalog, semantics, "cluster.local");
+    let renderer = Renderer::new(catalog, semantics, DOMAIN);
+    let earlier: Option<&Catalog> = changes.iter().find_map(|change| match change.before {
+        Before::Applied(found) => found.map(|(catalog, _)| catalog),
+        Before::Running => None,
+    });
+    let earlier = earlier.map(|catalog| Renderer::new(catalog, semantics, DOMAIN));
+    let sides = changes.par_iter().map(|change| {
+        let made = |renderer: &Renderer<'a>, views: &'a Views| {
+            side::made(renderer, views.of(semantics), &context)
+        };
+        let after = change.after.map(|views| made(&renderer, views)).unwrap_or_default();
+        let before = match (change.before, &earlier) {
+            (Before::Running, _) => None,
+            (Before::Applied(Some((_, views))), Some(earlier)) => {
+                Some(made(earlier, views).workloads)
+            }
+            (Before::Applied(_), _) => Some(Vec::new()),
+        };
+        (after, before)
+    });
+    let sides: Vec<(side::Side, Option<Vec<side::Made>>)> = sides.collect();
+    let mut rollouts: Vec<ServiceRollout<'a>> = Vec::new();
     let mut tracks: Vec<Track> = Vec::new();
-    for (at, change) in changes.iter().enumerate() {
-        let after = side::made(&renderer, change.after, &context);
-        let before = change.before.map(|(catalog, views)| {
-            side::made(&Renderer::new(catalog, semantics, "cluster.local"), views, &context)
-        });
-        let service = change.after.of(semantics);
-        let own = side::own(&ground.running, service, &after, before.as_deref());
+    for ((at, change), (after, before)) in changes.iter().enumerate().zip(sides) {
+        let Some(service) = change.service(semantics) else { continue };
+        // Of a service in error the operator leaves what is there.
+        let (after_made, before) = match (&after.error, before) {
+            (Some(_), Some(before)) => (before.clone(), Some(before)),
+            (_, before) => (after.workloads, before),
+        };
+        let own = side::own(&ground.running, service, &after_made, before.as_deref());
         ground.own.extend(own.iter().flat_map(|(_, pods)| pods.iter().copied()));
-        tracks.extend(side::tracks(at, after, before, &own));
+        tracks.extend(side::tracks(at, after_made, before, &own));
+        rollouts.push(ServiceRollout {
+            service,
+            components: Vec::new(),
+            error: after.error,
+            diagnostics: after.diagnostics,
+        });
     }
-    let mut played = play::play(&ground, &tracks, &[]);
-    for at in 0..tracks.len() {
-        if played[at].end == RollEnd::Stuck {
-            let service = changes[tracks[at].service].after.of(semantics);
-            played[at].fix = fix::search(&ground, &tracks, at, service);
+    for track in &mut tracks {
+        let own =
+            troubles.iter().find(|(at, kind, _)| (*at, *kind) == (track.service, track.component));
+        if let (Some((_, _, trouble)), Some(kind)) = (own, &mut track.after) {
+            kind.start((*trouble).into());
         }
     }
-    let mut rollouts: Vec<ServiceRollout<'a>> = changes
-        .iter()
-        .map(|change| ServiceRollout {
-            service: change.after.of(semantics),
-            components: Vec::new(),
-        })
-        .collect();
+    let mut played = play::play(&ground, &tracks, &[]);
+    let service = |track: &Track| changes[track.service].service(semantics);
+    fix::all(&ground, semantics, &context, &tracks, &mut played, &service);
     for (track, played) in tracks.iter().zip(played) {
         rollouts[track.service].components.push(played);
     }
     Some(rollouts)
+}
+
+/// GPUs that all services hold together at most.
+pub fn peak_gpus(services: &[ServiceRollout<'_>]) -> i64 {
+    let components = || services.iter().flat_map(|own| &own.components);
+    let stages = components().map(|own| own.stages.len()).max().unwrap_or(0);
+    let held = |at: usize| -> i64 {
+        components()
+            .filter_map(|own| own.stages.get(at).or(own.stages.last()))
+            .map(|own| own.gpus)
+            .sum()
+    };
+    (0..stages).map(held).max().unwrap_or(0)
 }
 
 /// A name for a node that no other has.

@@ -1,14 +1,13 @@
 //! The play: what is there before, the change, and the stages until nothing moves any more.
 
-use super::{Fix, Ground, end};
+use super::{Fix, Ground, end, stages};
 use crate::api::ComponentKind;
 use crate::cluster::Machine;
 use crate::cluster::schedule::{First, PodId, TemplateId};
 use crate::diff::drift::covers;
-use crate::facts;
 use crate::rollout::{
-    DeploymentSpec, GroupMember, GroupRevision, LeaderWorkerSetSpec, PodPhase, Revision, Stage,
-    StageOf, Start, Strategy, Version, WorkloadId, World,
+    DeploymentSpec, GroupRevision, LeaderWorkerSetSpec, Revision, StageOf, Start, Strategy,
+    WorkloadId, World,
 };
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -43,8 +42,34 @@ impl Kind {
         }
     }
 
+    /// The version of the pods of a Deployment.
+    fn revision(&self) -> Option<&Revision> {
+        match self {
+            Self::Deployment(spec) | Self::Knative(spec) => Some(&spec.revision),
+            Self::Groups(_) | Self::Ray | Self::Refused(_) => None,
+        }
+    }
+
+    /// How new pods start.
+    pub(super) fn starts(&self) -> Option<Start> {
+        match self {
+            Self::Deployment(spec) | Self::Knative(spec) => Some(spec.revision.start),
+            Self::Groups(spec) => Some(spec.revision.start),
+            Self::Ray | Self::Refused(_) => None,
+        }
+    }
+
+    /// Says how new pods start.
+    pub(super) fn start(&mut self, start: Start) {
+        match self {
+            Self::Deployment(spec) | Self::Knative(spec) => spec.revision.start = start,
+            Self::Groups(spec) => spec.revision.start = start,
+            Self::Ray | Self::Refused(_) => {}
+        }
+    }
+
     /// Template and size, by which two versions are told apart.
-    fn version(&self) -> Option<(EcoString, i64)> {
+    pub(super) fn version(&self) -> Option<(EcoString, i64)> {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => {
                 Some((spec.revision.name.clone(), spec.replicas))
@@ -81,8 +106,8 @@ pub(super) struct Track {
     pub(super) specs: Vec<Node>,
     /// Pods of it that run, by place.
     pub(super) pods: Vec<usize>,
-    /// Another strategy than the one that is written.
-    pub(super) strategy: Option<Strategy>,
+    /// What is applied when that is through.
+    pub(super) then: Option<Kind>,
 }
 
 /// How an update ends.
@@ -133,6 +158,14 @@ pub struct RollStage {
     pub event: String,
 }
 
+impl RollStage {
+    /// Whether nothing is other than in another stage.
+    fn is_like(&self, other: &Self) -> bool {
+        let seen = |own: &Self| (own.old, own.new, own.terminating, own.gpus);
+        seen(self) == seen(other)
+    }
+}
+
 /// Why an update goes no further.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
@@ -167,6 +200,8 @@ pub struct ComponentRollout {
     pub lowest_ready: i64,
     /// GPUs that are held at most.
     pub peak_gpus: i64,
+    /// Pods that run now and that the change replaces.
+    pub replaced: usize,
     /// What gets through.
     pub fix: Vec<Fix>,
 }
@@ -177,6 +212,8 @@ pub(super) struct Placed {
     pub(super) ids: Vec<WorkloadId>,
     /// Nothing is other than before.
     pub(super) same: bool,
+    /// Pods that run and are not of the new version.
+    pub(super) adopted: usize,
 }
 
 /// No update takes more stages; this is a fence.
@@ -209,27 +246,46 @@ pub(super) fn play(
         .collect();
     world.come_to_rest(&mut First);
     for (track, placed) in tracks.iter().zip(&mut placed) {
-        change(&mut world, track, placed);
+        change(&mut world, track.after.as_ref(), placed);
     }
     let mut stages: Vec<Vec<RollStage>> = vec![Vec::new(); tracks.len()];
+    let mut again = tracks.iter().any(|track| track.then.is_some());
     for tick in 0..MOST_STAGES {
         if tick > 0 {
             world.advance(&mut First);
         }
         loop {
             world.settle();
-            if !switch(&mut world, tracks, &placed) {
-                break;
+            if switch(&mut world, tracks, &placed) {
+                continue;
             }
+            // What was applied first is through: now what is applied afterwards.
+            if again && world.is_quiet() {
+                again = false;
+                for (track, placed) in tracks.iter().zip(&mut placed) {
+                    if let Some(then) = &track.then {
+                        change(&mut world, Some(then), placed);
+                    }
+                }
+                continue;
+            }
+            break;
         }
-        let now = world.stage(0, |_| false);
         for ((track, placed), stages) in tracks.iter().zip(&placed).zip(&mut stages) {
-            let mut stage = stage(&world, &now, track, placed);
-            stage.event = event(stages.last(), &stage);
+            let mut stage = stages::stage(&world, track, placed);
+            stage.event = stages::event(stages.last(), &stage);
             stages.push(stage);
         }
         if world.is_quiet() {
             break;
+        }
+    }
+    for stages in &mut stages {
+        // Others went on.
+        while let [.., before, last] = &stages[..]
+            && last.is_like(before)
+        {
+            stages.pop();
         }
     }
     tracks
@@ -242,52 +298,69 @@ pub(super) fn play(
 
 /// What is there before the change.
 fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> Placed {
-    let pods: Vec<PodId> = own.iter().map(|(_, pod)| *pod).collect();
-    let members = || -> Vec<(usize, usize, PodId)> {
-        let place = |(at, pod): &(usize, PodId)| {
-            let (group, index) = ground.pod(*at).group()?;
-            Some((group, index, *pod))
-        };
-        own.iter().filter_map(place).collect()
+    let nothing = Placed { ids: Vec::new(), same: false, adopted: own.len() };
+    for (_, pod) in own.iter().filter(|(at, _)| !ground.pod(*at).ready) {
+        world.unready(*pod);
+    }
+    // What runs is of the new version when it says all that the new template says.
+    let is_new = |(at, _): &&(usize, PodId)| {
+        let spec = ground.pod(*at).object.node.get("spec");
+        spec.is_some_and(|spec| track.specs.iter().any(|wanted| covers(wanted, spec)))
     };
+    let runs = matches!(track.begins, Begins::Running);
+    let (new, old): (Vec<_>, Vec<_>) = own.iter().partition(|pod| runs && is_new(pod));
     let kind = match &track.begins {
-        Begins::Nothing => return Placed { ids: Vec::new(), same: false },
+        Begins::Nothing => return nothing,
         Begins::With(kind) => kind.clone(),
-        // What runs is of the new version when it says all that the new template says.
         Begins::Running => {
-            let is_new = own.iter().all(|(at, _)| {
-                let spec = ground.pod(*at).object.node.get("spec");
-                spec.is_some_and(|spec| track.specs.iter().any(|wanted| covers(wanted, spec)))
-            });
-            let Some(mut kind) = track.after.clone() else {
-                return Placed { ids: Vec::new(), same: false };
-            };
-            if !is_new {
+            let Some(mut kind) = track.after.clone() else { return nothing };
+            if !old.is_empty() {
                 rename(&mut kind, ground, own);
             }
             kind
         }
     };
-    let same = track
-        .after
-        .as_ref()
-        .is_some_and(|after| after.version().is_some() && after.version() == kind.version());
+    let version = |kind: &Kind| kind.version();
+    let same = track.after.as_ref().is_some_and(|after| {
+        version(after).is_some() && version(after) == version(&kind) && (old.is_empty() || !runs)
+    });
+    let count_of = |pods: usize| i64::try_from(pods).unwrap_or(i64::MAX);
+    let pods =
+        |own: &[&(usize, PodId)]| -> Vec<PodId> { own.iter().map(|(_, pod)| *pod).collect() };
     let ids = match kind {
         Kind::Deployment(mut spec) | Kind::Knative(mut spec) => {
-            if matches!(track.begins, Begins::Running) {
-                spec.replicas = i64::try_from(pods.len()).unwrap_or(i64::MAX);
+            if runs {
+                spec.replicas = count_of(own.len());
+            }
+            let half = track
+                .after
+                .as_ref()
+                .and_then(Kind::revision)
+                .filter(|_| !new.is_empty() && !old.is_empty());
+            if half.is_some() {
+                // In the middle of an update nothing moves before the change.
+                (spec.paused, spec.strategy) = (true, Strategy::Recreate);
             }
             let revision = spec.revision.clone();
             let id = world.deploy(spec);
-            if !pods.is_empty() {
-                world.adopt(id, &revision, &pods);
+            match half {
+                Some(half) => {
+                    world.adopt(id, &revision, &pods(&old));
+                    world.adopt(id, half, &pods(&new));
+                }
+                None if own.is_empty() => {}
+                None => world.adopt(id, &revision, &pods(&own.iter().collect::<Vec<_>>())),
             }
             vec![id]
         }
         Kind::Groups(spec) => {
             let revision = spec.revision.clone();
             let id = world.deploy_groups(spec);
-            let members = members();
+            let place = |(at, pod): &(usize, PodId)| {
+                let (group, index) = ground.pod(*at).group()?;
+                Some((group, index, *pod))
+            };
+            let members: Vec<(usize, usize, PodId)> = own.iter().filter_map(place).collect();
             if !members.is_empty() {
                 world.adopt_groups(id, &revision, &members);
             }
@@ -295,9 +368,8 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
         }
         Kind::Ray | Kind::Refused(_) => Vec::new(),
     };
-    let same =
-        same && (matches!(track.begins, Begins::With(_)) || count(world, &ids) == wanted(track));
-    Placed { ids, same }
+    let same = same && (!runs || count(world, &ids) == wanted(track));
+    Placed { ids, same, adopted: if runs { old.len() } else { 0 } }
 }
 
 fn wanted(track: &Track) -> i64 {
@@ -306,9 +378,9 @@ fn wanted(track: &Track) -> i64 {
 
 /// Replicas that are there.
 fn count(world: &World, ids: &[WorkloadId]) -> i64 {
-    let stage = world.stage(0, |_| false);
     ids.iter()
-        .map(|id| match &stage.workloads[id.index()] {
+        .filter_map(|id| world.stage_of(*id))
+        .map(|stage| match stage {
             StageOf::Deployment { old, new } => old.active() + new.active(),
             StageOf::Groups { groups, .. } => i64::try_from(groups.len()).unwrap_or(i64::MAX),
         })
@@ -339,16 +411,14 @@ fn rename(kind: &mut Kind, ground: &Ground<'_>, own: &[(usize, PodId)]) {
     }
 }
 
-/// Applies the change.
-fn change(world: &mut World, track: &Track, placed: &mut Placed) {
-    let known = placed.ids.first().copied();
-    match (&track.after, known) {
+/// Applies a change; without anything the workload goes.
+fn change(world: &mut World, after: Option<&Kind>, placed: &mut Placed) {
+    let known = placed.ids.last().copied();
+    match (after, known) {
         (Some(Kind::Deployment(spec)), known) => {
-            let mut spec = spec.clone();
-            spec.strategy = track.strategy.unwrap_or(spec.strategy);
             match known.and_then(|id| world.deployment_mut(id)) {
-                Some(own) => *own = spec,
-                None => placed.ids = vec![world.deploy(spec)],
+                Some(own) => *own = spec.clone(),
+                None => placed.ids = vec![world.deploy(spec.clone())],
             }
         }
         (Some(Kind::Groups(spec)), known) => match known.and_then(|id| world.groups_mut(id)) {
@@ -383,11 +453,7 @@ fn switch(world: &mut World, tracks: &[Track], placed: &[Placed]) -> bool {
         let (Some(Kind::Knative(spec)), [old, new]) = (&track.after, &placed.ids[..]) else {
             continue;
         };
-        let StageOf::Deployment { new: counts, .. } =
-            &world.stage(0, |_| false).workloads[new.index()]
-        else {
-            continue;
-        };
+        let Some(StageOf::Deployment { new: counts, .. }) = world.stage_of(*new) else { continue };
         if counts.ready >= spec.replicas
             && let Some(own) = world.deployment_mut(*old)
             && own.replicas > 0
@@ -397,78 +463,4 @@ fn switch(world: &mut World, tracks: &[Track], placed: &[Placed]) -> bool {
         }
     }
     switched
-}
-
-fn stage(world: &World, now: &Stage, track: &Track, placed: &Placed) -> RollStage {
-    let mut out = RollStage::default();
-    let knative = matches!(track.after, Some(Kind::Knative(_)));
-    for (place, id) in placed.ids.iter().enumerate() {
-        match &now.workloads[id.index()] {
-            StageOf::Deployment { old, new } => {
-                // Of two revisions of Knative the first is the old one.
-                let first = knative && place == 0 && placed.ids.len() > 1;
-                let gone = track.after.is_none();
-                for (counts, is_new) in [(old, false), (new, !first && !gone)] {
-                    let own = if is_new { &mut out.new } else { &mut out.old };
-                    own.ready += counts.ready;
-                    own.pending += counts.pending;
-                    own.total += counts.active();
-                    out.terminating += counts.terminating;
-                }
-            }
-            StageOf::Groups { groups, .. } => {
-                for members in groups.values() {
-                    group(members, track, &mut out);
-                }
-            }
-        }
-        for (pod, _) in world.ended(*id).into_iter().flat_map(|ended| ended.pods) {
-            let scheduler = world.scheduler();
-            if scheduler.state(pod).node().is_some() {
-                let requests = scheduler.template_of(pod).requests.iter();
-                let gpus = requests
-                    .filter(|(name, _)| facts::is_accelerator(name) || name.contains("/mig-"));
-                out.gpus += gpus.map(|(_, amount)| amount).sum::<i64>();
-            }
-        }
-    }
-    out
-}
-
-/// A group is as its leader is, and ready when all its pods are.
-fn group(members: &[GroupMember], track: &Track, out: &mut RollStage) {
-    let Some(leader) = members.iter().find(|member| member.index == 0) else { return };
-    let Some(Kind::Groups(spec)) = &track.after else { return };
-    if leader.phase == PodPhase::Terminating {
-        out.terminating += 1;
-        return;
-    }
-    let own = if leader.version == Version::New { &mut out.new } else { &mut out.old };
-    own.total += 1;
-    let whole = members.len() >= spec.revision.size.max(1);
-    own.ready += i64::from(whole && members.iter().all(|member| member.phase == PodPhase::Ready));
-    own.pending += i64::from(members.iter().any(|member| member.phase == PodPhase::Pending));
-}
-
-/// What is other than in the stage before.
-fn event(before: Option<&RollStage>, now: &RollStage) -> String {
-    let empty = RollStage::default();
-    let first = before.is_none();
-    let before = before.unwrap_or(&empty);
-    let mut said = Vec::new();
-    let mut say = |count: i64, words: &str| {
-        if count > 0 {
-            said.push(format!("{count} {words}"));
-        }
-    };
-    if first {
-        say(now.old.ready, "old ready");
-    }
-    let starting = |amounts: &Amounts| amounts.total - amounts.ready - amounts.pending;
-    say(now.new.pending - before.new.pending, "new waits for a node");
-    say(starting(&now.new) - starting(&before.new), "new starts");
-    say(now.new.ready - before.new.ready, "new ready");
-    say(now.terminating - before.terminating, "ends");
-    say(before.terminating - now.terminating, "gone");
-    said.join(", ")
 }

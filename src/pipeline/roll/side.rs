@@ -1,8 +1,8 @@
 //! The workloads of a service on one side of a change, and the pods of them that run.
 
 use super::play::{Begins, Kind, Track};
-use crate::api::{ComponentKind, Service};
-use crate::catalog::Views;
+use crate::api::{ComponentKind, Failure, Service};
+use crate::diag::Diagnostic;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
 use crate::pipeline::render::Renderer;
 use crate::pipeline::running::{Owner, RunningPods};
@@ -19,16 +19,31 @@ pub(super) struct Made {
     pub(super) kind: Kind,
     /// Pod specs as rendered: the main one, and that of workers.
     pub(super) specs: Vec<Node>,
+    /// An autoscaler sizes it, between its replicas and so many.
+    pub(super) most: Option<i64>,
 }
 
-/// The workloads that a service becomes; none where it is in error.
+/// What a service becomes.
+#[derive(Debug, Default)]
+pub(super) struct Side {
+    /// Its workloads; none where it is in error.
+    pub(super) workloads: Vec<Made>,
+    pub(super) error: Option<Failure>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Renders a service.
 pub(super) fn made<'a>(
     renderer: &Renderer<'a>,
-    views: &'a Views,
+    service: &'a Service,
     context: &PodContext,
-) -> Vec<Made> {
-    let rendered = renderer.render(views, &mut ());
+) -> Side {
+    let rendered = renderer.render_decided(service, renderer.decide(service), &mut ());
     let components = &rendered.components;
+    let most = |kind: ComponentKind| {
+        let own = components.iter().find(|component| component.kind == kind);
+        own.and_then(|component| component.max_replicas)
+    };
     let found = context.workloads(&rendered.objects);
     let replicas = |kind: ComponentKind| {
         let own = components.iter().find(|component| component.kind == kind);
@@ -54,6 +69,7 @@ pub(super) fn made<'a>(
         found.collect::<Vec<Node>>()
     };
     let made = |own: Workload| {
+        let scaled = matches!(&own.kind, Ok(WorkloadKind::Deployment { sized: false, .. }));
         let kind = match own.kind.clone() {
             Err(invalid) => Kind::Refused(ecow::eco_format!("{invalid}")),
             Ok(WorkloadKind::Deployment { mut spec, sized }) => {
@@ -77,9 +93,14 @@ pub(super) fn made<'a>(
                 })
             }
         };
-        Made { specs: specs(&own), component: own.component, name: own.name, kind }
+        let most = most(own.component).filter(|_| scaled);
+        Made { specs: specs(&own), component: own.component, name: own.name, kind, most }
     };
-    found.into_iter().map(made).collect()
+    Side {
+        workloads: found.into_iter().map(made).collect(),
+        error: rendered.error,
+        diagnostics: rendered.diagnostics,
+    }
 }
 
 fn is_knative(object: &Node) -> bool {
@@ -122,7 +143,18 @@ pub(super) fn own(
     found
 }
 
-/// What is played of a service.
+impl Made {
+    /// An autoscaler keeps the pods that run, as far as its limits allow.
+    fn keep(&mut self, running: usize) {
+        if let (Kind::Deployment(spec), Some(most), 1..) = (&mut self.kind, self.most, running) {
+            let running = i64::try_from(running).unwrap_or(i64::MAX);
+            spec.replicas = running.min(most).max(spec.replicas);
+        }
+    }
+}
+
+/// What is played of a service: `before` is what was applied before, none where the pods that run
+/// are the beginning; `own` are these, by workload.
 pub(super) fn tracks(
     service: usize,
     after: Vec<Made>,
@@ -131,16 +163,23 @@ pub(super) fn tracks(
 ) -> Vec<Track> {
     let mut before = before;
     let mut tracks = Vec::new();
-    for made in after {
-        let pods = own.iter().find(|(name, _)| *name == made.name);
-        let pods = pods.map(|(_, pods)| pods.clone()).unwrap_or_default();
+    let pods = |name: &EcoString| {
+        let found = own.iter().find(|(known, _)| known == name);
+        found.map(|(_, pods)| pods.clone()).unwrap_or_default()
+    };
+    for mut made in after {
+        let pods = pods(&made.name);
+        made.keep(pods.len());
         let known = before.as_mut().and_then(|list| {
             let at =
                 list.iter().position(|old| old.name == made.name && old.kind.is_like(&made.kind));
             at.map(|at| list.remove(at))
         });
         let begins = match (known, &before) {
-            (Some(old), _) => Begins::With(old.kind),
+            (Some(mut old), _) => {
+                old.keep(pods.len());
+                Begins::With(old.kind)
+            }
             (None, Some(_)) => Begins::Nothing,
             (None, None) if pods.is_empty() => Begins::Nothing,
             (None, None) => Begins::Running,
@@ -151,24 +190,34 @@ pub(super) fn tracks(
             name: made.name,
             begins,
             after: Some(made.kind),
+            then: None,
             specs: made.specs,
             pods,
-            strategy: None,
         });
     }
     // What is there no more ends.
     for old in before.into_iter().flatten() {
-        let pods = own.iter().find(|(name, _)| *name == old.name);
         tracks.push(Track {
             service,
             component: old.component,
+            pods: pods(&old.name),
             name: old.name,
             begins: Begins::With(old.kind),
             after: None,
+            then: None,
             specs: old.specs,
-            pods: pods.map(|(_, pods)| pods.clone()).unwrap_or_default(),
-            strategy: None,
         });
     }
     tracks
+}
+
+/// The track of a service with its workload as other manifests make it.
+pub(super) fn with(track: &Track, made: Vec<Made>) -> Option<Track> {
+    let mut made = made.into_iter().find(|made| made.name == track.name)?;
+    made.keep(track.pods.len());
+    // What is wrong with new pods stays so.
+    if let Some(start) = track.after.as_ref().and_then(Kind::starts) {
+        made.kind.start(start);
+    }
+    Some(Track { after: Some(made.kind), specs: made.specs, ..track.clone() })
 }

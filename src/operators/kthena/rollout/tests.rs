@@ -1,7 +1,7 @@
 //! What holds for every rollout (issue: properties), and rows of kthena.md that no recorded case
 //! holds.
 
-use super::{Action, Before, Cause, Kind, Outcome, Scenario, simulate};
+use super::{Action, Before, Cause, Cell, GroupStatus, Kind, Outcome, Scenario, simulate};
 use crate::api::{Api, ModelServing, Object, ObjectRef, Scope};
 use crate::operators::kthena::objects::{Expanded, expand, pod_group};
 use crate::operators::kthena::read as kthena;
@@ -397,4 +397,33 @@ fn deletion_costs_come_from_templates_and_plugins() {
     assert_eq!(to_go(""), ["0 delete Pod s-0-a-1-0", "0 delete Pod s-0-b-0-0"]);
     let plugin = "plugins: [{name: demo-pod-tweaks, config: {annotations: {controller.kubernetes.io/pod-deletion-cost: '5'}}}],";
     assert_eq!(to_go(plugin), ["0 delete Pod s-0-a-1-0", "0 delete Pod s-0-b-1-0"]);
+}
+
+/// Groups that take new ordinals have columns of their own, and the last row is the end.
+#[test]
+fn every_group_that_exists_is_shown_with_its_ordinal() {
+    let shape = |image| Shape { replicas: 3, rollout: String::new(), roles: vec![(1, 0, image)] };
+    for (policy, columns) in [(&KTHENA_V1_0, 0..5), (&KTHENA_HEAD, 0..3)] {
+        let (old, new) = (shape(1).read(policy), shape(2).read(policy));
+        let before = Before { serving: &old, costs: Vec::new() };
+        let outcome = simulate(&Scenario {
+            policy,
+            from: vec![before],
+            to: &new,
+            pending: Vec::new(),
+            stuck: Vec::new(),
+            fail: Vec::new(),
+            stagger: false,
+        });
+        let trace = &outcome.trace;
+        assert_eq!(trace.columns, columns.collect::<Vec<i64>>());
+        for row in &trace.rows {
+            assert_eq!(row.groups.len(), trace.columns.len());
+            let runs = |(_, status): &(Cell, GroupStatus)| *status == GroupStatus::Running;
+            let running = row.groups.iter().filter(runs).count();
+            assert_eq!(i64::try_from(running), Ok(row.available), "{:?}", row.stage);
+        }
+        let last = trace.rows.last().expect("rows");
+        assert_eq!((last.stage, last.available), (None, 3));
+    }
 }

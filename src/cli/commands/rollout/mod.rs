@@ -1,0 +1,118 @@
+//! `ome rollout`: what a change does to pods, in which order, and where it gets stuck.
+
+mod all;
+mod service;
+mod serving;
+mod troubles;
+
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
+use crate::cli::input::{Ask, Session};
+use crate::cli::{Failure, Io, Outcome};
+use crate::diag::nearest;
+use std::path::{Path, PathBuf};
+
+/// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
+///
+/// An InferenceService is played on the Nodes that are read, beside the pods that run. Without
+/// --from its own pods among the input are the beginning, else nothing exists before. With --all
+/// the whole fleet is played, all changes at once. Exit codes: 0 the new state is reached, 1 the
+/// input is invalid, 2 stuck.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME.
+    #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
+    name: Option<String>,
+    /// All InferenceServices, together: those that change at once, the others as they are.
+    #[arg(long)]
+    all: bool,
+    /// What is applied before: a path, repeatable, one after the other, or a git revision. A Pod
+    /// document sets the annotations of that pod.
+    #[arg(long, visible_alias = "base", value_name = "PATH|REV")]
+    from: Vec<PathBuf>,
+    /// A container of this pod crashes after everything has settled; under the document's rules a
+    /// pod that the change creates does not get ready. Of an InferenceService: the containers of
+    /// the component's new pods never start. Repeatable.
+    #[arg(long, value_name = "pod/NAME|SERVICE/COMPONENT")]
+    fail: Vec<String>,
+    /// A pod of this name never gets ready once the change is applied. Of an InferenceService: the
+    /// component's new pods. Repeatable.
+    #[arg(long, value_name = "pod/NAME|SERVICE/COMPONENT")]
+    stuck: Vec<String>,
+    /// New pods of this component of an InferenceService need so many ticks to get ready, 4 when
+    /// no number is given; others need one. Repeatable.
+    #[arg(long, value_name = "SERVICE/COMPONENT[=TICKS]")]
+    slow: Vec<String>,
+    /// This pod is not ready before the change, and stays so until another one replaces it.
+    /// Repeatable.
+    #[arg(long, value_name = "pod/NAME")]
+    pending: Vec<String>,
+    /// Pods end and get ready in one group at a time, the highest ordinal first.
+    #[arg(long)]
+    stagger: bool,
+    /// Also print every request, in order (with `-o table`).
+    #[arg(long)]
+    steps: bool,
+    /// Shape of the output.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: PageFormat,
+    #[command(flatten)]
+    decision: DecisionArgs,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Plays the change and prints it.
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let ask = args.decision.ask()?;
+    let session = Session::open(&args.input, &ask)?;
+    let mut earlier = Vec::new();
+    for path in &args.from {
+        earlier.push(before(args, path, &ask)?);
+    }
+    let Some(name) = &args.name else { return all::run(args, &session, &earlier, io) };
+    match session.model_servings(name)[..] {
+        [] => {}
+        [serving] => return serving::run(args, &session, &earlier, serving, io),
+        [first, ..] => {
+            return Err(Failure::NotFound {
+                message: format!("several ModelServings are named `{name}`"),
+                help: Some(format!(
+                    "write `{}/{}`, or name a namespace with `-n`",
+                    first.namespace,
+                    first.name()
+                )),
+            });
+        }
+    }
+    if let Ok(views) = session.select(std::slice::from_ref(name)) {
+        return service::run(args, &session, &earlier, views[0], io);
+    }
+    let servings =
+        session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str());
+    let services = session
+        .world
+        .catalog
+        .services()
+        .iter()
+        .map(|views| views.of(session.semantics).name().as_str());
+    let near = nearest(name, servings.chain(services));
+    Err(Failure::NotFound {
+        message: format!("no ModelServing or InferenceService `{name}`"),
+        help: near
+            .map(|near| format!("did you mean `{near}`?"))
+            .or_else(|| Some("load it with `-f`".into())),
+    })
+}
+
+/// A state before: a path, else a revision of the repository that holds the input.
+fn before(args: &Args, path: &Path, ask: &Ask<'_>) -> Result<Session, Failure> {
+    if path == Path::new("-") || path.symlink_metadata().is_ok() {
+        let input = InputArgs { files: vec![path.to_owned()], ..args.input.clone() };
+        return Session::open(&input, ask);
+    }
+    let revision = path.to_string_lossy();
+    Session::open_revision(&args.input, ask, &revision)?.map_err(|finding| Failure::NotFound {
+        message: format!("`{revision}` is neither a path nor a revision: {}", finding.message),
+        help: finding.help.clone(),
+    })
+}

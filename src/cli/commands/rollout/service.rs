@@ -1,0 +1,106 @@
+//! `ome rollout` of an InferenceService.
+
+use super::{Args, troubles};
+use crate::api::ComponentKind;
+use crate::catalog::Views;
+use crate::cli::args::PageFormat;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::pipeline::{
+    self, Before, ComponentRollout, Depth, Planner, Renderer, ServiceChange, roll,
+};
+use crate::report::roll::is_stuck;
+use crate::report::{table, waves};
+
+/// Plays the change of an InferenceService and prints it.
+pub(super) fn run(
+    args: &Args,
+    session: &Session,
+    earlier: &[Session],
+    views: &Views,
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
+    let service = views.of(session.semantics);
+    let renderer = Renderer::new(&session.world.catalog, session.semantics, "cluster.local");
+    let after = renderer.render(views, &mut ());
+    let mut change = ServiceChange { before: Before::Running, after: Some(views) };
+    let before = match earlier.last() {
+        Some(before) => {
+            let same = |views: &&Views| {
+                let other = views.of(before.semantics);
+                other.name() == service.name()
+                    && other.namespace == service.namespace
+                    && other.object.api == service.object.api
+            };
+            let views = before.world.catalog.services().iter().find(same).ok_or_else(|| {
+                Failure::NotFound {
+                    message: format!(
+                        "no InferenceService `{}/{}` in the state before",
+                        service.namespace,
+                        service.name()
+                    ),
+                    help: Some("`--from` names the file of the state before".into()),
+                }
+            })?;
+            change.before = Before::Applied(Some((&before.world.catalog, views)));
+            Renderer::new(&before.world.catalog, before.semantics, "cluster.local")
+                .render(views, &mut ())
+                .objects
+        }
+        None => Vec::new(),
+    };
+    let planned =
+        Planner::new(&session.world.catalog, session.semantics).plan_all(&[views], Depth::Plan);
+    let pods = |kind: ComponentKind| {
+        let components = planned.iter().flat_map(|planned| &planned.components);
+        components
+            .filter(|component| component.kind == kind)
+            .map(pipeline::PlannedComponent::least_pods)
+            .sum()
+    };
+    let mut workloads = crate::diff::waves::workloads(&before, &after.objects, pods);
+    let waves = crate::diff::waves::waves(&after.objects);
+    let found = session.settle(after.diagnostics);
+    let rolled = if after.error.is_some() {
+        None
+    } else {
+        let troubles = troubles::of(args, session, &[service])?;
+        roll(&session.world.catalog, session.semantics, &[change], &troubles)
+    };
+    let components: Vec<ComponentRollout> =
+        rolled.into_iter().flatten().flat_map(|rolled| rolled.components).collect();
+    if earlier.is_empty() {
+        // What runs is the beginning, and the play knows which of it is replaced.
+        for own in &mut workloads {
+            let played = components.iter().find(|played| played.name == own.name);
+            let replaced = played.map_or(0, |played| played.replaced);
+            own.pods_restarted = i64::try_from(replaced).ok().into();
+        }
+    }
+    let sources = &session.world.sources;
+    let view = waves::Waves {
+        semantics: session.semantics,
+        service,
+        waves: &waves,
+        workloads: &workloads,
+        components: &components,
+    };
+    match args.output {
+        PageFormat::Json => io.print_json(&view.json(&found, sources))?,
+        PageFormat::Table => {
+            session.say(&found, io);
+            let style = table::Style { color: io.out_color(), width: io.width() };
+            io.print(&view.text(sources, style))?;
+        }
+        PageFormat::Markdown => {
+            session.say(&found, io);
+            io.print(&view.markdown(sources))?;
+        }
+        PageFormat::Html => {
+            session.say(&found, io);
+            io.print(&view.html(sources).map_err(Failure::Usage)?)?;
+        }
+    }
+    let outcome = session.outcome(&found, after.error.is_some());
+    Ok(if is_stuck(&components) { outcome.and(Outcome::No) } else { outcome })
+}

@@ -1,0 +1,197 @@
+//! `ome rollout` of a ModelServing.
+
+use super::Args;
+use crate::api::ModelServing;
+use crate::cli::args::PageFormat;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::cluster::{Inventory, Shape};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::operators::kthena::objects::{names, too_many_pods};
+use crate::operators::kthena::read as kthena;
+use crate::operators::kthena::rollout::{Before, Scenario, fits};
+use crate::pipeline::RunningPods;
+use crate::policy::Admission;
+use crate::report::{findings, rollout, table};
+use ecow::EcoString;
+use serde_json::{Value, json};
+
+/// Plays the change of a ModelServing and prints it.
+pub(super) fn run(
+    args: &Args,
+    session: &Session,
+    earlier: &[Session],
+    to: &ModelServing,
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
+    if !args.slow.is_empty() {
+        return Err(Failure::Usage(
+            "`--slow` is known of InferenceServices: pods of a ModelServing are ready a stage after they start; `--stuck pod/NAME` keeps one from it"
+                .into(),
+        ));
+    }
+    let mut from = Vec::new();
+    for (before, path) in earlier.iter().zip(&args.from) {
+        let named = |serving: &&ModelServing| {
+            serving.name() == to.name() && serving.namespace == to.namespace
+        };
+        let Some(serving) = before.world.catalog.model_servings().iter().find(named) else {
+            return Err(Failure::NotFound {
+                message: format!(
+                    "no ModelServing `{}/{}` in {}",
+                    to.namespace,
+                    to.name(),
+                    path.display()
+                ),
+                help: Some("`--from` names the file of the state before".into()),
+            });
+        };
+        from.push(Before { serving, costs: costs(before, &to.namespace) });
+    }
+    // Every file is a change of the one before it; what is wrong with it is said of that file.
+    let refused = |at: usize, after: &ModelServing| {
+        let before = at.checked_sub(1).and_then(|earlier| from.get(earlier));
+        before.map(|before| refused_change(before.serving, after, session)).unwrap_or_default()
+    };
+    let before_found: Vec<Vec<Diagnostic>> = earlier
+        .iter()
+        .zip(&from)
+        .enumerate()
+        .map(|(at, (before, state))| before.settle(refused(at, state.serving)))
+        .collect();
+    let changed: Vec<Diagnostic> = refused(from.len(), to);
+    let broken = |found: &[Diagnostic]| found.iter().any(|found| found.severity == Severity::Error);
+    let too_many = too_many_pods(to).is_some()
+        || from.iter().any(|before| too_many_pods(before.serving).is_some());
+    let found = session.settle(changed.iter().cloned());
+    for (before, found) in earlier.iter().zip(&before_found) {
+        before.say(found, io);
+    }
+    if too_many || broken(&found) || before_found.iter().any(|found| broken(found)) {
+        let all = as_json(session, &found, earlier, &before_found);
+        if args.output == PageFormat::Json {
+            io.print_json(&json!({ "schemaVersion": crate::report::SCHEMA_VERSION, "steps": [], "stages": [], "groupSteps": [], "findings": all }))?;
+        }
+        session.say(&found, io);
+        return Ok(Outcome::CouldNot);
+    }
+
+    let names = |given: &[String]| {
+        given
+            .iter()
+            .map(|name| EcoString::from(name.strip_prefix("pod/").unwrap_or(name)))
+            .collect()
+    };
+    let scenario = Scenario {
+        policy: session.kthena,
+        from,
+        to,
+        pending: names(&args.pending),
+        stuck: names(&args.stuck),
+        fail: names(&args.fail),
+        stagger: args.stagger,
+    };
+    let (mut outcome, said) = crate::operators::kthena::rollout::findings::play(&scenario);
+    if let Some(unknown) = outcome.unknown.first() {
+        return Err(Failure::NotFound {
+            message: format!("`{}` has no pod `{unknown}` in this rollout", to.name()),
+            help: Some(format!(
+                "pods are named as `{}-0-{}-0-0`",
+                to.name(),
+                to.roles.first().map_or("ROLE", |role| role.name.value.as_str())
+            )),
+        });
+    }
+    let found = session.settle(said.into_iter().chain(changed));
+    let running = RunningPods::new(session.world.catalog.others());
+    let others = running.of_others(&to.namespace, to.name());
+    let shapes: Vec<(EcoString, Shape)> =
+        others.into_iter().map(|pod| (pod.node.clone(), pod.shape())).collect();
+    let used = shapes.iter().map(|(node, shape)| (node, shape));
+    let inventory = Inventory::new(session.world.catalog.machines(), used);
+    let fits = inventory.and_then(|inventory| fits(&outcome.trace, &scenario, &inventory));
+    if let Some(fits) = &fits {
+        outcome.stop_where_nothing_fits(fits);
+    }
+    let json = as_json(session, &found, earlier, &before_found);
+    // Warnings of a page that is copied elsewhere would stay behind on stderr.
+    let about = to.object.id.to_string();
+    let notes: Vec<&Diagnostic> = found
+        .iter()
+        .filter(|finding| finding.severity < Severity::Error && finding.objects.contains(&about))
+        .collect();
+    let view = rollout::Rollout {
+        semantics: session.semantics,
+        profile: session.kthena.profile,
+        from: scenario.from.last().map(|before| before.serving),
+        to,
+        outcome: &outcome,
+        fits: fits.as_deref(),
+        notes: &notes,
+        found: &json,
+    };
+    match args.output {
+        PageFormat::Json => io.print_json(&view)?,
+        PageFormat::Table => {
+            session.say(&found, io);
+            let style = table::Style { color: io.out_color(), width: io.width() };
+            io.print(&view.text(style))?;
+            if args.steps {
+                io.print(&format!("\n{}", view.steps_text()))?;
+            }
+        }
+        PageFormat::Markdown => {
+            session.say(&found, io);
+            io.print(&view.markdown())?;
+        }
+        PageFormat::Html => {
+            session.say(&found, io);
+            io.print(&view.html())?;
+        }
+    }
+    let no = outcome.stuck.is_some() || fits.is_some_and(|fits| fits.contains(&false));
+    let ended = session.outcome(&found, false);
+    Ok(if no { ended.and(Outcome::No) } else { ended })
+}
+
+/// What a server says to the change. What the document allows and a server refuses is a warning.
+fn refused_change(from: &ModelServing, to: &ModelServing, session: &Session) -> Vec<Diagnostic> {
+    let mut refused = Vec::new();
+    kthena::check_change(&from.object.node, &to.object.node, &mut refused);
+    if session.kthena.admission == Admission::Server {
+        return refused;
+    }
+    refused
+        .into_iter()
+        .map(|found| Diagnostic { code: Code::ServerRefuses, ..found }.severity(Severity::Warning))
+        .collect()
+}
+
+fn as_json(
+    session: &Session,
+    found: &[Diagnostic],
+    earlier: &[Session],
+    before: &[Vec<Diagnostic>],
+) -> Vec<Value> {
+    let mut all: Vec<Value> =
+        found.iter().map(|found| findings::json(found, &session.world.sources)).collect();
+    for (session, found) in earlier.iter().zip(before) {
+        all.extend(found.iter().map(|found| findings::json(found, &session.world.sources)));
+    }
+    all
+}
+
+/// Deletion costs that Pod documents of a state give.
+fn costs(session: &Session, namespace: &str) -> Vec<(EcoString, i64)> {
+    let pods = session.world.catalog.others().iter().filter(|object| {
+        object.id.kind == "Pod"
+            && object.id.scope.namespace().is_some_and(|found| found == namespace)
+    });
+    pods.filter_map(|pod| {
+        Some((
+            pod.id.name.clone(),
+            names::deletion_cost(pod.annotation(names::DELETION_COST)?.as_str()?),
+        ))
+    })
+    .collect()
+}

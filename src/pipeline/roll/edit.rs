@@ -1,0 +1,132 @@
+//! Edits of a service that may get its update through, and what the service becomes with them.
+
+use super::play::{Kind, Track};
+use super::{DOMAIN, RollEdit, side};
+use crate::api::{Semantics, Service};
+use crate::catalog::Catalog;
+use crate::pipeline::built::PodContext;
+use crate::pipeline::render::Renderer;
+use crate::pipeline::what_if;
+use crate::rollout::Strategy;
+use crate::workspace;
+use crate::yaml::{FieldPath, Node, Origin, Rule};
+use serde_json::{Value, json};
+
+static EDIT: Rule = Rule {
+    id: "rollout-edit",
+    text: "a value tried out to see whether the update gets through",
+    cite: "cluster.md 5.2",
+};
+
+/// How many replicas fewer there are while the update goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fewer {
+    /// One.
+    One,
+    /// Half of them.
+    Half,
+    /// All but one.
+    AllButOne,
+}
+
+/// What is edited of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// No pod beyond the replicas, one below them.
+    NoSurge,
+    /// All old pods end first.
+    Recreate,
+    /// Fewer replicas.
+    Fewer(Fewer),
+}
+
+/// The fields that an edit sets, with their values; null takes a field out. None where the edit
+/// says nothing new.
+pub(super) fn fields(
+    what: What,
+    service: &Service,
+    track: &Track,
+) -> Option<Vec<(FieldPath, Value)>> {
+    let kind = track.after.as_ref()?;
+    let component = FieldPath::root().field("spec").field(track.component.as_str());
+    let own = service.object.spec(track.component.as_str());
+    let strategy = component.field("deploymentStrategy");
+    match (what, kind) {
+        (What::NoSurge, Kind::Deployment(spec)) if spec.strategy != Strategy::Recreate => {
+            let rolling = strategy.field("rollingUpdate");
+            Some(vec![
+                (rolling.field("maxSurge"), json!(0)),
+                (rolling.field("maxUnavailable"), json!(1)),
+            ])
+        }
+        (What::Recreate, Kind::Deployment(spec)) if spec.strategy != Strategy::Recreate => {
+            let mut edits = vec![(strategy.field("type"), json!("Recreate"))];
+            // The API server refuses both.
+            if own.is_some_and(|own| own.at(&["deploymentStrategy", "rollingUpdate"]).is_some()) {
+                edits.push((strategy.field("rollingUpdate"), Value::Null));
+            }
+            Some(edits)
+        }
+        (What::Fewer(fewer), kind) => {
+            let now = kind.version().map(|(_, replicas)| replicas).filter(|now| *now > 1)?;
+            let left = match fewer {
+                Fewer::One => now - 1,
+                Fewer::Half => now / 2,
+                Fewer::AllButOne => 1,
+            };
+            let written = |key: &str| own.and_then(|own| own.get(key)).and_then(Node::as_int);
+            let mut edits = Vec::new();
+            if written("minReplicas").is_some_and(|least| least > left) {
+                edits.push((component.field("minReplicas"), json!(left)));
+            }
+            // Nothing scales the groups of a LeaderWorkerSet.
+            if !matches!(kind, Kind::Groups(_))
+                && written("maxReplicas").is_some_and(|most| most > left)
+            {
+                edits.push((component.field("maxReplicas"), json!(left)));
+            }
+            (!edits.is_empty()).then_some(edits)
+        }
+        _ => None,
+    }
+}
+
+/// The same as they are shown.
+pub(super) fn shown(service: &Service, fields: &[(FieldPath, Value)]) -> Vec<RollEdit> {
+    let edits = fields.iter().map(|(path, to)| what_if::edit(&service.object, path, to.clone()));
+    let shown = edits.map(|edit| RollEdit {
+        place: edit.span,
+        path: edit.path.to_string(),
+        from: edit.from,
+        to: edit.to,
+    });
+    shown.collect()
+}
+
+/// A track with the service edited: read, decided and rendered once more. None where no workload
+/// comes of it.
+pub(super) fn edited(
+    catalog: &Catalog,
+    semantics: Semantics,
+    context: &PodContext,
+    service: &Service,
+    track: &Track,
+    fields: &[(FieldPath, Value)],
+) -> Option<Track> {
+    // In the previous schema a component stands elsewhere.
+    if service.predictor.migrated {
+        return None;
+    }
+    let mut object = service.object.clone();
+    for (path, to) in fields {
+        let to = (!to.is_null()).then(|| Node::from_json(to, Origin::Flag(&EDIT)));
+        object.node.set(&path.0, to);
+    }
+    let policy = catalog.policy(object.api, semantics)?;
+    let dialect = workspace::dialect(object.api)?;
+    let mut read = (dialect.service)(object, policy, &mut Vec::new());
+    // A flag says it of every service.
+    read.protocol.clone_from(&service.protocol);
+    let renderer = Renderer::new(catalog, semantics, DOMAIN);
+    side::with(track, side::made(&renderer, &read, context).workloads)
+}

@@ -1,0 +1,93 @@
+//! What is seen of a track at a moment of a play.
+
+use super::play::{Amounts, Kind, Placed, RollStage, Track};
+use crate::cluster::schedule::PodTemplate;
+use crate::facts;
+use crate::rollout::{GroupMember, PodPhase, StageOf, Version, World};
+use ecow::EcoString;
+
+/// How a track looks now.
+pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage {
+    let mut out = RollStage::default();
+    let knative = matches!(track.after, Some(Kind::Knative(_)));
+    for (place, id) in placed.ids.iter().enumerate() {
+        match world.stage_of(*id) {
+            None => {}
+            Some(StageOf::Deployment { old, new }) => {
+                // Of two revisions of Knative the first is the old one.
+                let first = knative && place == 0 && placed.ids.len() > 1;
+                let gone = track.after.is_none();
+                for (counts, is_new) in [(&old, false), (&new, !first && !gone)] {
+                    let own = if is_new { &mut out.new } else { &mut out.old };
+                    own.ready += counts.ready;
+                    own.pending += counts.pending;
+                    own.total += counts.active();
+                    out.terminating += counts.terminating;
+                }
+            }
+            Some(StageOf::Groups { groups, .. }) => {
+                for members in groups.values() {
+                    group(members, track, &mut out);
+                }
+            }
+        }
+        let scheduler = world.scheduler();
+        let held =
+            world.pods_of(*id).into_iter().filter(|pod| scheduler.state(*pod).node().is_some());
+        out.gpus += held.map(|pod| gpus(scheduler.template_of(pod))).sum::<i64>();
+    }
+    out
+}
+
+/// Devices that a pod asks for.
+fn gpus(pod: &PodTemplate) -> i64 {
+    let devices = |name: &EcoString| facts::is_accelerator(name) || name.contains("/mig-");
+    let requests = pod.requests.iter().filter(|(name, _)| devices(name));
+    requests.map(|(_, amount)| amount).sum()
+}
+
+/// A group is as its leader is, and ready when all its pods are.
+fn group(members: &[GroupMember], track: &Track, out: &mut RollStage) {
+    let Some(leader) = members.iter().find(|member| member.index == 0) else { return };
+    let Some(Kind::Groups(spec)) = &track.after else { return };
+    if leader.phase == PodPhase::Terminating {
+        out.terminating += 1;
+        return;
+    }
+    let own = if leader.version == Version::New { &mut out.new } else { &mut out.old };
+    own.total += 1;
+    let whole = members.len() >= spec.revision.size.max(1);
+    own.ready += i64::from(whole && members.iter().all(|member| member.phase == PodPhase::Ready));
+    own.pending += i64::from(members.iter().any(|member| member.phase == PodPhase::Pending));
+}
+
+/// What is other than in the stage before.
+pub(super) fn event(before: Option<&RollStage>, now: &RollStage) -> String {
+    let empty = RollStage::default();
+    let first = before.is_none();
+    let before = before.unwrap_or(&empty);
+    let mut said = Vec::new();
+    let mut say = |count: i64, words: &str| {
+        if count > 0 {
+            said.push(format!("{count} {words}"));
+        }
+    };
+    say(now.old.ready - before.old.ready, "old ready");
+    let starting = |amounts: &Amounts| amounts.total - amounts.ready - amounts.pending;
+    say(now.new.pending - before.new.pending, "new waits for a node");
+    say(starting(&now.new) - starting(&before.new), "new starts");
+    say(now.new.ready - before.new.ready, "new ready");
+    say(now.terminating - before.terminating, "ends");
+    say(before.terminating - now.terminating, "gone");
+    if said.is_empty() && !first {
+        let still = if starting(&now.new) + starting(&now.old) > 0 {
+            "still starting"
+        } else if now.terminating > 0 {
+            "still ending"
+        } else {
+            "nothing new"
+        };
+        said.push(still.to_owned());
+    }
+    said.join(", ")
+}

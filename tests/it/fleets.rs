@@ -1,0 +1,340 @@
+//! Fleets on their nodes: rolled all at once, what gets stuck updates through, what is said of it.
+
+use super::process::{Call, Done, Folder, run};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const GPU: &str = "nvidia.com/gpu";
+
+fn ome(folder: &Folder, args: &[&str]) -> Done {
+    let args = args.iter().map(|arg| (*arg).to_owned()).chain(["--no-builtin".to_owned()]);
+    let (args, env) = (args.collect(), BTreeMap::new());
+    let time = Duration::from_mins(1);
+    let call = Call { args, stdin: "", directory: folder.path(), env: &env, time };
+    run(&call).expect("it ends within a minute")
+}
+
+fn answer(done: &Done) -> Value {
+    serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
+}
+
+fn write(folder: &Folder, file: &str, objects: &[Value]) {
+    let text: Vec<String> = objects.iter().map(Value::to_string).collect();
+    std::fs::write(folder.at(file), text.join("\n---\n")).expect("a file");
+}
+
+fn node(name: &str, gpus: i64) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": { "name": name, "labels": { "kubernetes.io/hostname": name } },
+        "status": {
+            "conditions": [{ "type": "Ready", "status": "True" }],
+            "allocatable": { "cpu": "64", "memory": "512Gi", "pods": "110", GPU: gpus.to_string() },
+        },
+    })
+}
+
+fn nodes(count: usize) -> Vec<Value> {
+    (0..count).map(|at| node(&format!("n{at}"), 8)).collect()
+}
+
+fn runner(image: &str, gpus: i64) -> Value {
+    let amounts = json!({ "cpu": "1", "memory": "1Gi", GPU: gpus.to_string() });
+    json!({ "name": "ome-container", "image": image, "resources": { "requests": amounts, "limits": amounts } })
+}
+
+fn runtime(name: &str, engine: &Value) -> Value {
+    let format = json!({ "modelFormat": { "name": "safetensors", "version": "1.0.0" }, "modelFramework": { "name": "transformers", "version": "4.43.0" }, "modelArchitecture": "LlamaForCausalLM", "autoSelect": true });
+    json!({
+        "apiVersion": "ome.io/v1beta1", "kind": "ClusterServingRuntime", "metadata": { "name": name },
+        "spec": { "supportedModelFormats": [format], "protocolVersions": ["openAI"], "engineConfig": engine },
+    })
+}
+
+fn model() -> Value {
+    json!({
+        "apiVersion": "ome.io/v1beta1", "kind": "ClusterBaseModel", "metadata": { "name": "llama" },
+        "spec": {
+            "vendor": "example", "modelFormat": { "name": "safetensors", "version": "1.0.0" },
+            "modelFramework": { "name": "transformers", "version": "4.43.0" },
+            "modelArchitecture": "LlamaForCausalLM", "modelParameterSize": "8B",
+            "storage": { "storageUri": "hf://example/llama" },
+        },
+    })
+}
+
+fn service(name: &str, runtime: &str, least: i64, most: i64) -> Value {
+    json!({
+        "apiVersion": "ome.io/v1beta1", "kind": "InferenceService",
+        "metadata": { "name": name, "namespace": "ml" },
+        "spec": { "engine": { "minReplicas": least, "maxReplicas": most }, "model": { "name": "llama" }, "runtime": { "name": runtime } },
+    })
+}
+
+/// A catalog of one runtime for single pods and one for groups of two, with services.
+fn state(image: &str, services: &[Value]) -> Vec<Value> {
+    let single = json!({ "runner": runner(image, 8) });
+    let group = json!({ "leader": { "runner": runner(image, 8) }, "worker": { "size": 1, "runner": runner(image, 8) } });
+    let mut all = vec![model(), runtime("single", &single), runtime("group", &group)];
+    all.extend(services.iter().cloned());
+    all
+}
+
+fn pod(name: &str, service: &str, node: &str, image: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": { "name": name, "namespace": "ml", "labels": { "ome.io/inferenceservice": service, "component": "engine" } },
+        "spec": { "nodeName": node, "containers": [runner(image, 8)] },
+        "status": { "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] },
+    })
+}
+
+/// Takes an edit over into an object.
+fn apply(object: &mut Value, edit: &Value) {
+    let path = edit["path"].as_str().expect("a path");
+    let (parents, last) = path.rsplit_once('.').expect("a field of a field");
+    let mut at = object;
+    for key in parents.split('.') {
+        at = &mut at[key];
+        if at.is_null() {
+            *at = json!({});
+        }
+    }
+    match &edit["to"] {
+        Value::Null => drop(at.as_object_mut().expect("a mapping").remove(last)),
+        to => at[last] = to.clone(),
+    }
+}
+
+fn engine(answer: &Value) -> &Value {
+    &answer["components"][0]["rollout"]
+}
+
+#[test]
+fn every_edit_that_is_proposed_gets_through_when_it_is_made() {
+    let cases = [
+        ("single", 2, 2, vec![]),
+        ("single", 1, 1, vec![("type", json!("RollingUpdate"))]),
+        ("single", 3, 3, vec![("rollingUpdate", json!({ "maxSurge": 2, "maxUnavailable": 0 }))]),
+        ("group", 2, 4, vec![]),
+    ];
+    for (runtime, replicas, places, strategy) in cases {
+        let folder = Folder::new(&[]);
+        let mut service = service("chat", runtime, replicas, replicas);
+        for (key, value) in strategy {
+            service["spec"]["engine"]["deploymentStrategy"][key] = value;
+        }
+        write(&folder, "old.yaml", &state("v1", std::slice::from_ref(&service)));
+        write(&folder, "new.yaml", &state("v2", std::slice::from_ref(&service)));
+        write(&folder, "nodes.yaml", &nodes(places));
+        let roll = |new: &str, nodes: &str| {
+            ome(
+                &folder,
+                &["rollout", "chat", "--from", "old.yaml", "-f", new, "-f", nodes, "-o", "json"],
+            )
+        };
+        let done = roll("new.yaml", "nodes.yaml");
+        assert_eq!(done.exit, Some(2), "{done:?}");
+        let found = answer(&done);
+        let fixes = engine(&found)["fix"].as_array().expect("edits").clone();
+        assert!(fixes.len() >= 2, "{runtime}: {fixes:?}");
+        for fix in &fixes {
+            let mut edited = service.clone();
+            let mut more = nodes(places);
+            for edit in fix["edits"].as_array().expect("a list") {
+                if edit["file"].is_null() {
+                    let words = edit["to"].as_str().expect("a number of nodes");
+                    let count: usize = words
+                        .split(' ')
+                        .next()
+                        .and_then(|word| word.parse().ok())
+                        .expect("a number");
+                    more.extend((0..count).map(|at| node(&format!("more{at}"), 8)));
+                } else {
+                    apply(&mut edited, edit);
+                }
+            }
+            write(&folder, "edited.yaml", &state("v2", &[edited]));
+            write(&folder, "more.yaml", &more);
+            let done = roll("edited.yaml", "more.yaml");
+            let played = answer(&done);
+            assert_eq!(
+                (done.exit, &engine(&played)["end"]),
+                (Some(0), &json!("complete")),
+                "{fix}"
+            );
+            if fix["thenAsWritten"] == true {
+                let args = [
+                    "rollout",
+                    "chat",
+                    "--from",
+                    "edited.yaml",
+                    "-f",
+                    "new.yaml",
+                    "-f",
+                    "more.yaml",
+                ];
+                assert_eq!(ome(&folder, &args).exit, Some(0), "{fix}");
+            } else {
+                assert_eq!(engine(&played)["lowestReady"], fix["lowestReady"], "{fix}");
+                assert_eq!(engine(&played)["peakGpus"], fix["peakGpus"], "{fix}");
+            }
+        }
+    }
+}
+
+#[test]
+fn several_services_that_change_at_once_share_the_room() {
+    let folder = Folder::new(&[]);
+    let services =
+        [service("a", "single", 1, 1), service("b", "single", 1, 1), service("c", "single", 1, 1)];
+    write(&folder, "old.yaml", &state("v1", &services));
+    // One stays, one goes, one is new.
+    let mut after =
+        state("v2", &[services[0].clone(), services[1].clone(), service("d", "single", 1, 1)]);
+    after[1] = runtime("single", &json!({ "runner": runner("v2", 8) }));
+    write(&folder, "new.yaml", &after);
+    let all = |places: usize| {
+        write(&folder, "nodes.yaml", &nodes(places));
+        let args = [
+            "rollout",
+            "--all",
+            "--base",
+            "old.yaml",
+            "-f",
+            "new.yaml",
+            "-f",
+            "nodes.yaml",
+            "-o",
+            "json",
+        ];
+        ome(&folder, &args)
+    };
+    // In the room of the service that goes the others follow each other.
+    let done = all(3);
+    let found = answer(&done);
+    assert_eq!((done.exit, &found["totals"]["stuck"]), (Some(0), &json!(0)), "{found:#}");
+    assert_eq!(found["totals"]["services"], 4);
+    assert_eq!(found["totals"]["changed"], 4);
+    assert_eq!(found["totals"]["peakGpus"], 24);
+    // Where nothing goes, both wait for ever.
+    write(&folder, "old.yaml", &state("v1", &services[..2]));
+    write(&folder, "new.yaml", &state("v2", &services[..2]));
+    let done = all(2);
+    assert_eq!((done.exit, &answer(&done)["totals"]["stuck"]), (Some(2), &json!(2)));
+    assert_eq!(all(3).exit, Some(0));
+    // Nothing changes: nothing is listed.
+    let args = [
+        "rollout",
+        "--all",
+        "--base",
+        "new.yaml",
+        "-f",
+        "new.yaml",
+        "-f",
+        "nodes.yaml",
+        "-o",
+        "json",
+    ];
+    let same = answer(&ome(&folder, &args));
+    assert_eq!((&same["totals"]["changed"], &same["services"]), (&json!(0), &json!([])));
+}
+
+#[test]
+fn what_is_wrong_with_new_pods_holds_the_update_up() {
+    let folder = Folder::new(&[]);
+    for runtime in ["single", "group"] {
+        let chat = [service("chat", runtime, 2, 2)];
+        write(&folder, "old.yaml", &state("v1", &chat));
+        write(&folder, "new.yaml", &state("v2", &chat));
+        write(&folder, "nodes.yaml", &nodes(8));
+        let roll = |flag: &str, name: &str| {
+            let args = [
+                "rollout",
+                "chat",
+                "--from",
+                "old.yaml",
+                "-f",
+                "new.yaml",
+                "-f",
+                "nodes.yaml",
+                "-o",
+                "json",
+                flag,
+                name,
+            ];
+            ome(&folder, &args)
+        };
+        for flag in ["--stuck", "--fail"] {
+            let done = roll(flag, "chat/engine");
+            let found = answer(&done);
+            assert_eq!(
+                (done.exit, &engine(&found)["end"]),
+                (Some(2), &json!("stuck")),
+                "{runtime}"
+            );
+            assert_eq!(engine(&found)["lowestReady"], 2, "{runtime} {flag}");
+        }
+        let stages =
+            |done: &Done| engine(&answer(done))["stages"].as_array().expect("stages").len();
+        let (slow, slower) = (roll("--slow", "engine=2"), roll("--slow", "ml/chat/engine=9"));
+        assert_eq!((slow.exit, slower.exit), (Some(0), Some(0)), "{slow:?}");
+        assert!(stages(&slow) < stages(&slower), "{runtime}");
+        for wrong in ["other/engine", "chat/motor", "pod/chat-engine-0", "engine=0"] {
+            assert_eq!(roll("--slow", wrong).exit, Some(1), "{wrong}");
+        }
+    }
+}
+
+#[test]
+fn an_autoscaler_keeps_the_pods_that_run() {
+    let folder = Folder::new(&[]);
+    write(&folder, "new.yaml", &state("v2", &[service("chat", "single", 1, 4)]));
+    write(&folder, "nodes.yaml", &nodes(4));
+    let pods: Vec<Value> = (0..3)
+        .map(|at| pod(&format!("chat-engine-1-{at}"), "chat", &format!("n{at}"), "v1"))
+        .collect();
+    write(&folder, "pods.yaml", &pods);
+    let args =
+        ["rollout", "chat", "-f", "new.yaml", "-f", "nodes.yaml", "-f", "pods.yaml", "-o", "json"];
+    let found = answer(&ome(&folder, &args));
+    let rolled = engine(&found);
+    assert_eq!(
+        (&rolled["end"], &rolled["lowestReady"]),
+        (&json!("complete"), &json!(3)),
+        "{rolled:#}"
+    );
+    let last = rolled["stages"].as_array().and_then(|all| all.last()).expect("a stage");
+    assert_eq!((&last["new"]["ready"], &last["old"]["total"]), (&json!(3), &json!(0)));
+    assert_eq!(found["workloads"][0]["podsRestarted"], 3);
+}
+
+#[test]
+fn an_update_that_is_half_done_goes_on() {
+    let folder = Folder::new(&[]);
+    write(&folder, "new.yaml", &state("v2", &[service("chat", "single", 2, 2)]));
+    write(&folder, "nodes.yaml", &nodes(3));
+    // One pod of each version: the new one is as the operator makes it.
+    let rendered = answer(&ome(&folder, &["render", "chat", "-f", "new.yaml", "-o", "json"]));
+    let objects = rendered["items"].as_array().expect("a list");
+    let made = objects.iter().find(|object| object["kind"] == "Deployment").expect("a Deployment");
+    let mut new = pod("chat-engine-2-a", "chat", "n1", "v2");
+    new["spec"] = made["spec"]["template"]["spec"].clone();
+    new["spec"]["nodeName"] = json!("n1");
+    write(&folder, "pods.yaml", &[pod("chat-engine-1-a", "chat", "n0", "v1"), new]);
+    let args =
+        ["rollout", "chat", "-f", "new.yaml", "-f", "nodes.yaml", "-f", "pods.yaml", "-o", "json"];
+    let found = answer(&ome(&folder, &args));
+    let rolled = engine(&found);
+    let first = &rolled["stages"][0];
+    assert_eq!(
+        (&first["old"]["ready"], &first["new"]["ready"]),
+        (&json!(1), &json!(1)),
+        "{rolled:#}"
+    );
+    assert_eq!(
+        (&rolled["end"], &found["workloads"][0]["podsRestarted"]),
+        (&json!("complete"), &json!(1))
+    );
+}
