@@ -24,7 +24,7 @@ function __fish_ome_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c ome -n "__fish_ome_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -98,7 +98,7 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l max-file-size -d 'Large
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l strict-preferred -d 'Classes of preferredClasses are required'
@@ -157,7 +157,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l max-file-size -d 'La
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l all -d 'Show every candidate, not only the nearest misses'
@@ -221,7 +221,7 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l max-file-size -d 'Larges
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand why" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand why" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l strict-preferred -d 'Classes of preferredClasses are required'
@@ -288,7 +288,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l max-file-size -d 'Lar
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand render" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l diff -d 'Show the lines of files that differ'
@@ -364,7 +364,7 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l max-file-size -d 'Large
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l all -d 'Show every field of every object, not only what fits on a screen'
@@ -425,7 +425,7 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -l max-file-size -d 'Larg
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand drift" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l strict-preferred -d 'Classes of preferredClasses are required'
@@ -488,7 +488,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-file-size -d 'La
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l all -d 'All InferenceServices, together: those that change at once, the others as they are'
@@ -543,7 +543,7 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-file-size -d 'Lar
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l context -d 'Also show the longest request and how many of full length fit beside the weights, by the runtime\'s own arguments. Known for models whose config.json is given: `--model-configs`, `--hf-cache`'
@@ -603,7 +603,7 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l max-file-size -d 'L
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand validate" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l unused -d 'Also report runtimes that serve no loaded model'
@@ -661,7 +661,7 @@ complete -c ome -n "__fish_ome_using_subcommand test" -l max-file-size -d 'Large
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand test" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l record -d 'Write today\'s answers over the values in the files that are different'
@@ -712,7 +712,7 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l max-file-size -d 'L
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand discover" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l update -d 'Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the class alone says stays, comments within it do not'
@@ -724,7 +724,7 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l partial -d 'Referen
 complete -c ome -n "__fish_ome_using_subcommand discover" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -781,7 +781,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
@@ -827,7 +827,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
@@ -838,7 +838,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "list" -d 'List what is loaded; filters are ANDed'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -887,7 +887,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
@@ -938,7 +938,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l split -d 'One flavor for each value, where a class lists several'
@@ -989,7 +989,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l split -d 'One flavor for each value, where a class lists several'
@@ -1045,7 +1045,7 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l max-file-size -d 'La
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand convert" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
@@ -1055,7 +1055,7 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l strict -d 'Findings 
 complete -c ome -n "__fish_ome_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand schema" -l api-version -d 'Group and version, when several groups have the kind' -r
 complete -c ome -n "__fish_ome_using_subcommand schema" -s o -l output -d '`table`, `json-schema`, or with `--all` `dir=DIR`' -r
-complete -c ome -n "__fish_ome_using_subcommand schema" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand schema" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand schema" -l all -d 'Write the schemas of all kinds into a directory'
@@ -1075,7 +1075,7 @@ json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand import" -l all -d 'Complete every model of the files in place whose storageUri is `hf://…`: from `--model-configs`, the cache of the Hub, then the Hub'
@@ -1128,7 +1128,7 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-file-size -d '
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l payload -d 'Add skeletons of requests, responses and errors'
@@ -1142,7 +1142,7 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l partial -d 'Refere
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -1162,26 +1162,26 @@ json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from help" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand code" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand code" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand code" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand man" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand man" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand version" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand version" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -2,7 +2,7 @@
 //!
 //! stdout is data, stderr is talk. This is the only place that prints.
 
-use crate::report::screen::guarded;
+use crate::report::screen::{guarded, printable};
 use std::io::{self, IsTerminal, Write};
 
 /// Pieces of work, services for instance, that take a moment.
@@ -11,7 +11,7 @@ const LONG: usize = 2000;
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it.
+    /// On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it.
     #[default]
     Auto,
     /// Always.
@@ -26,6 +26,8 @@ pub struct Io<'a> {
     err: &'a mut dyn Write,
     out_is_terminal: bool,
     err_is_terminal: bool,
+    /// `TERM=dumb`: a terminal that obeys no control character.
+    is_dumb: bool,
     color: ColorChoice,
     /// The streams are those of the process.
     standard: bool,
@@ -39,6 +41,7 @@ impl<'a> Io<'a> {
             err,
             out_is_terminal: false,
             err_is_terminal: false,
+            is_dumb: true,
             color: ColorChoice::Auto,
             standard: false,
         }
@@ -51,6 +54,7 @@ impl<'a> Io<'a> {
             err,
             out_is_terminal: io::stdout().is_terminal(),
             err_is_terminal: io::stderr().is_terminal(),
+            is_dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
             color: ColorChoice::Auto,
             standard: true,
         }
@@ -68,7 +72,9 @@ impl<'a> Io<'a> {
         match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => set("CLICOLOR_FORCE") || (terminal && !set("NO_COLOR")),
+            ColorChoice::Auto => {
+                set("CLICOLOR_FORCE") || (terminal && !self.is_dumb && !set("NO_COLOR"))
+            }
         }
     }
 
@@ -87,15 +93,13 @@ impl<'a> Io<'a> {
         self.out_is_terminal
     }
 
-    /// Width for tables: that of the terminal, else wide enough for anything.
+    /// Width for tables: that of the terminal, else wide enough for anything, as 0 is.
     pub fn width(&self) -> Option<u16> {
         if !self.out_is_terminal {
             return None;
         }
-        std::env::var("COLUMNS")
-            .ok()
-            .and_then(|columns| columns.parse().ok())
-            .or_else(|| comfy_table::Table::new().width())
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        columns.or_else(|| comfy_table::Table::new().width()).filter(|width| *width > 0)
     }
 
     /// Where data goes.
@@ -133,11 +137,21 @@ impl<'a> Io<'a> {
         let _ = self.err.write_all(guarded(text, colored).as_bytes());
     }
 
+    /// Writes a line of data, which may name what an input named.
+    pub fn print_line(&mut self, text: &str) -> io::Result<()> {
+        self.print(&(printable(text) + "\n"))
+    }
+
+    /// Writes a line of talk, which may name what an input named.
+    pub fn say_line(&mut self, text: &str) {
+        self.say(&(printable(text) + "\n"));
+    }
+
     /// Says on a terminal how far long work has come, on one line that the next call replaces; the
     /// last one, with all done, takes it away. Less than [`LONG`] pieces are no long work, and
     /// data that goes to the same terminal says enough.
     pub fn progress(&mut self, done: usize, of: usize, what: &str) {
-        if of < LONG || !self.err_is_terminal || self.out_is_terminal {
+        if of < LONG || !self.err_is_terminal || self.is_dumb || self.out_is_terminal {
             return;
         }
         let line = if done < of {
@@ -207,6 +221,7 @@ mod tests {
                 err: &mut err,
                 out_is_terminal,
                 err_is_terminal: true,
+                is_dumb: false,
                 color: ColorChoice::Never,
                 standard: false,
             };

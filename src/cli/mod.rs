@@ -17,7 +17,6 @@ pub use exit::Outcome;
 pub use failure::Failure;
 pub use io::{ColorChoice, Io};
 
-use crate::report::screen::printable;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, error::ErrorKind};
 use std::ffi::OsString;
 use std::io::Write;
@@ -60,13 +59,7 @@ pub fn main() -> ExitCode {
         let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
         let mut err = std::io::stderr();
         let mut io = Io::standard(&mut out, &mut err);
-        let code = run(std::env::args_os(), &mut io);
-        match out.flush() {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe && code == exit::DONE => {
-                exit::COULD_NOT
-            }
-            _ => code,
-        }
+        run(std::env::args_os(), &mut io)
     });
     ExitCode::from(match code {
         Ok(code) => code.unwrap_or(exit::INTERNAL),
@@ -97,8 +90,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
                 error.render().to_string()
             };
             if help {
-                let _ = io.print(&text);
-                return exit::DONE;
+                let printed = io.print(&text).map_err(Failure::from);
+                return ended(printed.map(|()| Outcome::Done), io);
             }
             io.say(&text);
             return exit::COULD_NOT;
@@ -108,13 +101,19 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
     if let Some(note) = threads::note(jobs(&matches)) {
         io.say(&note);
     }
-    match commands::run(cli.command, &arguments, io) {
+    let outcome = commands::run(cli.command, &arguments, io);
+    ended(outcome, io)
+}
+
+/// Writes what is left, says what went wrong, and gives the exit code.
+fn ended(outcome: Result<Outcome, Failure>, io: &mut Io<'_>) -> u8 {
+    match outcome.and_then(|outcome| Ok(io.out().flush().map(|()| outcome)?)) {
         Ok(outcome) => outcome.code(),
         Err(failure) => {
             if !failure.is_quiet() {
-                io.say(&printable(&format!("error: {failure}\n")));
+                io.say_line(&format!("error: {failure}"));
                 if let Some(help) = failure.help() {
-                    io.say(&printable(&format!("  help: {help}\n")));
+                    io.say_line(&format!("  help: {help}"));
                 }
             }
             failure.code()

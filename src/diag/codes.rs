@@ -101,7 +101,7 @@ codes! {
         "It is left alone; an error when a file that was named holds nothing else." "apiVersion: example.com/v1\nkind: Widget" "name only files that hold objects read here"
     UnknownKind "unknown-kind" Finding Error "the kind does not exist in its API group"
         "The object is left out." "apiVersion: ome.io/v1beta1\nkind: ServingRuntimes" "write the kind offered in the help"
-    FileNotRead "file-not-read" Finding Error "the file was not read: a FIFO, a device, no permission, a link that leads nowhere"
+    FileNotRead "file-not-read" Finding Error "the file was not read: a device, a FIFO that is never written, no permission, a link that leads nowhere"
         "Info when it was found in a directory, error when it was named." "ome plan -f /dev/zero" "name a regular file"
     HelmTemplate "helm-template" Finding Info "the directory holds Helm templates, which are not YAML before they are rendered"
         "They are left alone." "name: {{ .Release.Name }}" "render the chart first: `helm template … | ome plan -f -`"

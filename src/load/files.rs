@@ -6,9 +6,11 @@
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::Limits;
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Why bytes did not become a text.
 pub(super) enum Unread {
@@ -40,8 +42,7 @@ pub fn read_text(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>
     }
 }
 
-/// Why a path is not to be opened: it is not there, or no regular file. A FIFO would wait for ever,
-/// a device never ends.
+/// Why a path is not to be opened: it is not there, or no regular file. A device never ends.
 fn unreadable(path: &Path) -> Option<String> {
     match std::fs::metadata(path) {
         Ok(data) if data.is_file() => None,
@@ -50,14 +51,27 @@ fn unreadable(path: &Path) -> Option<String> {
     }
 }
 
+/// Whether a file is a FIFO: `<(command)` of a shell is one.
+pub(super) fn is_fifo(kind: FileType) -> bool {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::FileTypeExt::is_fifo(&kind)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = kind;
+        false
+    }
+}
+
 /// What a file is that is no regular one.
-pub(super) fn what(kind: std::fs::FileType) -> &'static str {
+pub(super) fn what(kind: FileType) -> &'static str {
+    if is_fifo(kind) {
+        return "a FIFO";
+    }
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
-        if kind.is_fifo() {
-            return "a FIFO";
-        }
         if kind.is_socket() {
             return "a socket";
         }
@@ -93,13 +107,36 @@ pub(super) fn not_utf8() -> Diagnostic {
     Diagnostic::new(Code::NotUtf8, "the file holds bytes that are not UTF-8")
 }
 
-/// Reads a regular file within the limit.
+/// How long a FIFO may take to be written, from its opening to its end.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Reads a regular file, or a FIFO until its writers are done, within the limit.
 pub(super) fn read(path: &Path, limits: &Limits) -> Result<String, Unread> {
     let failed = |error: io::Error| {
         Unread::Finding(Box::new(not_read(&path.display().to_string(), &reason(&error))))
     };
+    if std::fs::metadata(path).is_ok_and(|data| is_fifo(data.file_type())) {
+        return read_fifo(path, limits, DEADLINE).map_err(failed)?;
+    }
     let file = File::open(path).map_err(failed)?;
     read_from(file, limits).map_err(failed)?
+}
+
+/// Reads a FIFO once. Its opening waits for a writer, and reading for the next byte, so both are on
+/// a thread that is left behind when the time is up.
+fn read_fifo(path: &Path, limits: &Limits, time: Duration) -> io::Result<Result<String, Unread>> {
+    let (sender, receiver) = mpsc::channel();
+    let (owned, limits) = (path.to_owned(), *limits);
+    std::thread::Builder::new().spawn(move || {
+        // Nobody waits any more when the time is up.
+        let _ = sender.send(File::open(owned).and_then(|file| read_from(file, &limits)));
+    })?;
+    receiver.recv_timeout(time).unwrap_or_else(|_| {
+        let seconds = time.as_secs();
+        Err(io::Error::other(format!(
+            "it is a FIFO that was not written and closed in {seconds} s"
+        )))
+    })
 }
 
 /// Reads standard input, or an opened file, within the limit.
@@ -196,6 +233,29 @@ mod tests {
         for bytes in [&b"caf\xe9"[..], &[0xff, 0xfe, 0x00], &[0xff, 0xfe, 0x00, 0xd8]] {
             assert_eq!(decode(bytes), None, "{bytes:?}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_fifo_is_waited_for_until_its_deadline() {
+        let folder = tempfile::tempdir().unwrap();
+        let [mute, fifo] = ["mute", "fifo"].map(|name| folder.path().join(name));
+        let made = std::process::Command::new("mkfifo").args([&mute, &fifo]).status();
+        if !made.is_ok_and(|status| status.success()) {
+            return;
+        }
+        let limits = Limits::default();
+        let error = read_fifo(&mute, &limits, Duration::from_millis(20)).err().unwrap();
+        assert_eq!(error.to_string(), "it is a FIFO that was not written and closed in 0 s");
+        let writer = std::thread::spawn({
+            let fifo = fifo.clone();
+            move || {
+                std::process::Command::new("sh").arg("-c").arg("echo a: 1 >$0").arg(fifo).status()
+            }
+        });
+        let read = read_fifo(&fifo, &limits, Duration::from_secs(10));
+        assert!(writer.join().unwrap().unwrap().success());
+        assert!(matches!(read, Ok(Ok(text)) if text == "a: 1\n"));
     }
 
     #[test]

@@ -6,9 +6,9 @@
 //! so are names that begin with a dot, the directories `node_modules` and `target`, and what `render`
 //! has written. In a
 //! directory only names that end in `.yaml`, `.yml` or `.json` are read; a file that is named is
-//! read whatever its name. Links are followed.
+//! read whatever its name, and so is a FIFO. Links are followed.
 
-use super::files::{not_read, reason, what};
+use super::files::{is_fifo, not_read, reason, what};
 use crate::diag::{Diagnostic, Severity};
 use ignore::WalkBuilder;
 use std::collections::HashSet;
@@ -68,6 +68,11 @@ pub fn find(paths: &[PathBuf], context: &[PathBuf]) -> Found {
     found
 }
 
+/// Whether a path stands for standard input: `-`, or a name that the system has for it.
+pub fn is_stdin(path: &Path) -> bool {
+    ["-", "/dev/stdin", "/dev/fd/0"].iter().any(|name| path == Path::new(name))
+}
+
 /// Identifies a file whatever its name: device and number, or its path where there are none.
 #[derive(PartialEq, Eq, Hash)]
 enum Identity {
@@ -109,7 +114,7 @@ impl Finder {
     }
 
     fn named(&mut self, path: &Path, reported: bool) {
-        if path == Path::new("-") {
+        if is_stdin(path) {
             if self.seen.insert(Identity::Stdin) {
                 self.found.inputs.push(Input {
                     path: None,
@@ -138,7 +143,9 @@ impl Finder {
 
     /// Takes a file found below `root`, which is the file itself when it was named.
     fn file(&mut self, path: &Path, root: &Path, data: &Metadata, reported: bool) {
-        if !data.is_file() {
+        // Only a FIFO that is named has somebody who writes into it.
+        let is_read = data.is_file() || (path == root && is_fifo(data.file_type()));
+        if !is_read {
             return self.not_read(
                 path,
                 root,

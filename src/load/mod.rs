@@ -22,7 +22,7 @@ mod tests;
 
 pub use documents::{Document, Loaded, Request, load, load_revision};
 pub use files::{decode, read_text};
-pub use find::{Found, Input, expectations, find, repository_root};
+pub use find::{Found, Input, expectations, find, is_stdin, repository_root};
 pub use model_files::{
     ModelFiles, certificates, default_cache, hub_endpoint, hub_token, is_offline,
 };

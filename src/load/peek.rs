@@ -2,10 +2,11 @@
 //! flags are in the list.
 
 use super::files::{self, decode};
+use super::find::is_stdin;
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What was found by looking.
 #[derive(Debug, Default)]
@@ -21,7 +22,7 @@ pub struct Peeked {
 pub fn peek(paths: &[PathBuf], stdin: &mut dyn Read, limits: &Limits) -> Peeked {
     let mut peeked = Peeked::default();
     for path in paths {
-        let text = if path == Path::new("-") {
+        let text = if is_stdin(path) {
             if peeked.stdin.is_some() {
                 continue;
             }

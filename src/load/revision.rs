@@ -100,7 +100,7 @@ pub(super) fn texts(
                 named: entry.named(&within),
                 name: name.clone(),
                 reported: true,
-                size: entry.size,
+                size: entry.size.unwrap_or(0),
             };
             found.entry(name).or_insert((input, text));
         }
@@ -223,7 +223,7 @@ struct Repository {
 struct Entry {
     mode: String,
     id: String,
-    size: u64,
+    size: Option<u64>,
     /// From the root of the repository, with `/`.
     path: String,
 }
@@ -318,7 +318,7 @@ impl Repository {
         };
         let asked: String = entries
             .iter()
-            .filter(|entry| entry.size <= limits.file_size)
+            .filter(|entry| entry.size.is_some_and(|size| size <= limits.file_size))
             .flat_map(|entry| [entry.id.as_str(), "\n"])
             .collect();
         // Git answers while it is still asked: a pipe holds only so much.
@@ -326,33 +326,52 @@ impl Repository {
         let mut answers = std::io::BufReader::new(stdout);
         let mut read = Vec::with_capacity(entries.len());
         for entry in entries {
-            if entry.size > limits.file_size {
-                read.push((entry, Err(Unread::Finding(Box::new(files::too_large(limits))))));
-                continue;
-            }
-            let bytes = answer(&mut answers).map_err(|error| failed(&error))?;
-            read.push((entry, files::decode_bytes(bytes)));
+            let text = match entry.size {
+                None => Err(self.gone(&entry)),
+                Some(size) if size > limits.file_size => {
+                    Err(Unread::Finding(Box::new(files::too_large(limits))))
+                }
+                Some(_) => match answer(&mut answers).map_err(|error| failed(&error))? {
+                    Some(bytes) => files::decode_bytes(bytes),
+                    None => Err(self.gone(&entry)),
+                },
+            };
+            read.push((entry, text));
         }
         let _ = asking.join();
         child.wait().map_err(|error| failed(&error))?;
         Ok(read)
     }
+
+    /// Why a file of the revision has no text: the repository lost its content.
+    fn gone(&self, entry: &Entry) -> Unread {
+        let name = format!("{}:{}", self.revision, entry.path);
+        let why = format!("blob {} is missing from the repository", entry.id);
+        let finding = files::not_read(&name, &why)
+            .help("run `git fetch --refetch`, or compare with a directory: `--base DIR`");
+        Unread::Finding(Box::new(finding))
+    }
 }
 
-/// One answer of `cat-file --batch`: `ID blob SIZE`, the bytes, a line feed.
-fn answer(answers: &mut impl std::io::BufRead) -> std::io::Result<Vec<u8>> {
+/// One answer of `cat-file --batch`: `ID blob SIZE`, the bytes, a line feed; of what is not there
+/// `ID missing`.
+fn answer(answers: &mut impl std::io::BufRead) -> std::io::Result<Option<Vec<u8>>> {
     let mut head = String::new();
     answers.read_line(&mut head)?;
+    if head.trim_end().ends_with(" missing") {
+        return Ok(None);
+    }
     let size = head.split_ascii_whitespace().nth(2).and_then(|size| size.parse::<u64>().ok());
     let size =
         size.ok_or_else(|| std::io::Error::other(format!("unexpected answer `{}`", head.trim())))?;
     let mut bytes = Vec::new();
     answers.take(size).read_to_end(&mut bytes)?;
     answers.read_exact(&mut [0])?;
-    Ok(bytes)
+    Ok(Some(bytes))
 }
 
-/// A line of `ls-tree -l`: `MODE blob ID SIZE\tPATH`; a folder or another repository has no text.
+/// A line of `ls-tree -l`: `MODE blob ID SIZE\tPATH`; a folder or another repository has no text, and
+/// the size of a blob that is not there is `BAD`.
 fn entry(line: &[u8]) -> Option<Entry> {
     let line = str::from_utf8(line).ok()?;
     let (head, path) = line.split_once('\t')?;
@@ -361,7 +380,7 @@ fn entry(line: &[u8]) -> Option<Entry> {
     (kind == "blob").then(|| Entry {
         mode: mode.to_owned(),
         id: id.to_owned(),
-        size: size.parse().unwrap_or(u64::MAX),
+        size: size.parse().ok(),
         path: path.to_owned(),
     })
 }
@@ -420,7 +439,7 @@ mod tests {
         let found = entry(b"100644 blob 0123abcd      42\tdir/with space\n/a.yaml").unwrap();
         assert_eq!(
             (found.mode.as_str(), found.id.as_str(), found.size, found.path.as_str()),
-            ("100644", "0123abcd", 42, "dir/with space\n/a.yaml")
+            ("100644", "0123abcd", Some(42), "dir/with space\n/a.yaml")
         );
         for line in [
             "160000 commit 0123abcd       -\tsub",

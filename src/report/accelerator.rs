@@ -1,7 +1,7 @@
 //! The choice of an accelerator, as JSON (conformance README, CONTRACT-s2) and for people.
 
 use super::explain::{self, Detail};
-use super::screen::Page;
+use super::screen::{Page, line, put};
 use super::table::{Style, table};
 use crate::api::Failure;
 use crate::cluster as machines;
@@ -16,7 +16,6 @@ use crate::source::SourceMap;
 use crate::yaml::{Node, Origin};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// Rejected classes that are shown unless all are asked for.
 const NEAREST: usize = 3;
@@ -263,7 +262,7 @@ pub(super) fn text(
             format!("  {}", sources.locate(class.object.name_span())),
         )
     });
-    let _ = writeln!(
+    line!(
         out,
         "class    {name} for the {} ({rule}{by}{} eligible, {} rejected){place}",
         decision.component.as_str(),
@@ -271,14 +270,14 @@ pub(super) fn text(
         decision.rejected
     );
     if let Some(need) = decision.need {
-        let _ = writeln!(
+        line!(
             out,
             "         the model needs {:.1} GiB; of each device nine tenths are used",
             need / GIB
         );
     }
     for note in &decision.notes {
-        let _ = writeln!(out, "         {note}");
+        line!(out, "         {note}");
     }
     if !decision.steps.is_empty() {
         out.end_line();
@@ -349,7 +348,7 @@ pub(super) fn text(
                 ]
             });
             if !candidate.capabilities.is_empty() {
-                let _ = write!(out, "\nAcceleratorClass/{}\n", candidate.name);
+                put!(out, "\nAcceleratorClass/{}\n", candidate.name);
                 out.draw(&table(
                     &["CAPABILITY", "VALUE", "EVIDENCE", "REQUIRED", "WHERE"],
                     rows,

@@ -1,5 +1,6 @@
 //! The catalog as lists, items and JSON (CONTRACT-s0 `catalog`).
 
+use super::screen::Page;
 use super::table::{Style, table as plain_table};
 use crate::api::{
     AcceleratorClass, Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope, Semantics,
@@ -442,7 +443,7 @@ fn summary(item: &Item<'_>) -> String {
 /// One item for people.
 pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
     let Value::Object(fields) = item.json(world) else { return String::new() };
-    let mut out = String::new();
+    let mut out = Page::default();
     let rows: Vec<Vec<String>> = fields
         .iter()
         .filter(|(key, value)| *key != "formats" && !value.is_null())
@@ -450,9 +451,9 @@ pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
             vec![key.clone(), value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)]
         })
         .collect();
-    out.push_str(&plain_table(&["FIELD", "VALUE"], rows, style));
+    out.draw(&plain_table(&["FIELD", "VALUE"], rows, style));
     if let Item::Runtime(runtime) = item {
-        out.push('\n');
+        out.end_line();
         let rows = runtime.formats.iter().enumerate().map(|(index, entry)| {
             let Value::Object(fields) = format(index, entry) else { return Vec::new() };
             let cell = |key: &str| {
@@ -481,7 +482,7 @@ pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
                 cell("priority"),
             ]
         });
-        out.push_str(&plain_table(
+        out.draw(&plain_table(
             &[
                 "ENTRY",
                 "FORMAT",
@@ -495,5 +496,5 @@ pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
             style,
         ));
     }
-    out
+    out.finish()
 }

@@ -1,27 +1,26 @@
 //! What a conversion lost, one line each.
 
-use super::screen::printable;
+use super::screen::{Page, line};
 use crate::diag::Diagnostic;
 use crate::source::SourceMap;
-use std::fmt::Write;
 
 /// Object, path and reason of every loss, with code and place.
 pub fn losses(found: &[Diagnostic], sources: &SourceMap) -> String {
-    let mut out = String::new();
+    let mut out = Page::default();
     for loss in found {
         let path = loss.path.as_deref().unwrap_or_default();
         let place = loss.span().map_or_else(String::new, |span| {
             let place = sources.locate(span);
             format!(" ({}:{}:{})", place.file, place.line, place.column)
         });
-        let line = format!(
+        line!(
+            out,
             "{}[{}] {}: {path}: {}{place}",
             loss.severity.as_str(),
             loss.code.as_str(),
             loss.objects.join(", "),
             loss.message
         );
-        let _ = writeln!(out, "{}", printable(&line));
     }
-    out
+    out.finish()
 }

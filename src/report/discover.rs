@@ -1,7 +1,7 @@
 //! What nodes say of accelerator classes: as a table, as YAML with the evidence behind each value,
 //! as JSON.
 
-use super::screen::Page;
+use super::screen::{Page, line, put};
 use super::table::{Style, table as plain_table};
 use super::{SCHEMA_VERSION, findings};
 use crate::diag::Diagnostic;
@@ -11,7 +11,6 @@ use crate::source::SourceMap;
 use crate::yaml::{self, FieldPath, Node, Segment};
 use ecow::EcoString;
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// Names shown of a list before it is cut.
 const SHOWN: usize = 12;
@@ -154,7 +153,7 @@ pub fn yaml(object: &Node, facts: &[Fact], sources: &SourceMap) -> String {
 pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
     if discovered.classes.is_empty() {
-        let _ = writeln!(
+        line!(
             out,
             "no accelerator class: {nodes} {} read",
             if nodes == 1 { "node" } else { "nodes" }
@@ -171,7 +170,7 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
         ));
     }
     for class in discovered.classes.iter().filter(|class| class.action == Action::Update) {
-        let _ = write!(out, "\n{}\n", class.name);
+        put!(out, "\n{}\n", class.name);
         let fact = |change: &Change| class.facts.iter().find(|fact| fact.path == change.path);
         // What is added from a data sheet was known without being written: one line is enough.
         let mut added: Vec<(String, Vec<String>)> = Vec::new();
@@ -186,7 +185,7 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
                 }
                 continue;
             }
-            let _ = writeln!(
+            line!(
                 out,
                 "  {}: {} -> {}  # {why}",
                 short(&change.path),
@@ -195,7 +194,7 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
             );
         }
         for (why, fields) in added {
-            let _ = writeln!(out, "  + {}  # {why}", fields.join(", "));
+            line!(out, "  + {}  # {why}", fields.join(", "));
         }
     }
     let skipped: Vec<&str> =
@@ -204,11 +203,11 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
         [("without accelerators", skipped), ("in no tier", names(&discovered.no_tier))]
     {
         if !names.is_empty() {
-            let _ = write!(out, "\n{what}: {}\n", some(&names));
+            put!(out, "\n{what}: {}\n", some(&names));
         }
     }
     if !discovered.classes.is_empty() {
-        let _ = write!(out, "\n{}\n", summary(discovered));
+        put!(out, "\n{}\n", summary(discovered));
     }
     out.finish()
 }

@@ -2,7 +2,8 @@
 
 use super::diff::values;
 use super::fill::fill;
-use super::screen::printable;
+use super::markdown;
+use super::screen::{Page, line, printable, put};
 use super::table::Style;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::Semantics;
@@ -140,39 +141,47 @@ impl View<'_> {
             };
             format!("\u{1b}[{color}m{text}\u{1b}[0m")
         };
-        let mut out = format!("semantics: {}\n\n", self.semantics);
+        let mut out = Page::default();
+        put!(out, "semantics: {}\n\n", self.semantics);
         for group in &self.drift.groups {
-            let _ = writeln!(out, "{}", printable(&group.services.join(", ")));
+            line!(out, "{}", group.services.join(", "));
             for object in &group.objects {
                 let (sign, what) = words(object.action);
-                let name = printable(&object.id.to_string());
-                let _ = writeln!(out, "  {} {name}: {what}", paint(sign, sign));
+                out.push_str("  ");
+                out.draw(&paint(sign, sign));
+                line!(out, " {}: {what}", object.id);
                 for field in &object.fields {
-                    let _ = writeln!(out, "      {}", line(field, self.sources));
+                    line!(out, "      {}", line(field, self.sources));
                 }
             }
-            out.push('\n');
+            out.end_line();
         }
-        let _ = writeln!(out, "{}", self.headline());
-        out
+        line!(out, "{}", self.headline());
+        out.finish()
     }
 
     /// For a pull request or an issue.
     pub fn markdown(&self) -> String {
-        let mut out = format!("**ome drift**: {}\n", self.headline());
+        let mut out = Page::default();
+        put!(out, "**ome drift**: {}\n", self.headline());
         for group in &self.drift.groups {
-            let _ = writeln!(out, "\n### {}\n\n```diff", printable(&group.services.join(", ")));
+            let mut lines = Vec::new();
             for object in &group.objects {
                 let (sign, what) = words(object.action);
                 let sign = if sign == "~" { "!" } else { sign };
-                let _ = writeln!(out, "{sign} {}: {what}", printable(&object.id.to_string()));
-                for field in &object.fields {
-                    let _ = writeln!(out, "!   {}", line(field, self.sources));
-                }
+                lines.push(printable(&format!("{sign} {}: {what}", object.id)));
+                let fields = object.fields.iter().map(|field| line(field, self.sources));
+                lines.extend(fields.map(|field| printable(&format!("!   {field}"))));
             }
-            out.push_str("```\n");
+            let fence = markdown::fence(lines.iter().map(String::as_str));
+            put!(out, "\n### {}\n\n", markdown::text(&group.services.join(", ")));
+            line!(out, "{fence}diff");
+            for own in lines {
+                line!(out, "{own}");
+            }
+            line!(out, "{fence}");
         }
-        out
+        out.finish()
     }
 
     /// A page that stands alone.

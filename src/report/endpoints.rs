@@ -2,14 +2,13 @@
 
 use super::SCHEMA_VERSION;
 use super::findings;
-use super::screen::Page;
+use super::screen::{Page, line};
 use super::table::{Style, table};
 use crate::diag::Diagnostic;
 use crate::protocol::{Endpoint, Entry, GrpcEndpoint, Proto};
 use crate::source::SourceMap;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 
 /// One service with its endpoints.
 #[derive(Clone, Debug, Serialize)]
@@ -61,7 +60,7 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
             out.end_line();
         }
         let protocol = service.protocol.as_deref().unwrap_or("no protocol");
-        let _ = writeln!(
+        line!(
             out,
             "{}/{}: {protocol}, model {}",
             service.namespace,
@@ -71,10 +70,10 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
         for (where_from, base) in
             [("outside", &service.entry.external), ("inside", &service.entry.internal)]
         {
-            let _ = writeln!(out, "  {where_from:<8}{}", base.as_deref().unwrap_or("no way in"));
+            line!(out, "  {where_from:<8}{}", base.as_deref().unwrap_or("no way in"));
         }
         if let Some(grpc) = &service.grpc {
-            let _ = writeln!(
+            line!(
                 out,
                 "  gRPC    {}:{} {}: {}",
                 grpc.host,
@@ -84,7 +83,7 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
             );
         }
         if service.endpoints.is_empty() && service.grpc.is_none() && service.protocol.is_some() {
-            let _ = writeln!(out, "  no document names paths of {protocol}");
+            line!(out, "  no document names paths of {protocol}");
         }
         if !service.endpoints.is_empty() {
             let rows = service.endpoints.iter().map(|endpoint| {
@@ -100,20 +99,20 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
                 ("error", &endpoint.error_response),
             ] {
                 if let Some(body) = body {
-                    let _ = writeln!(out, "  {} {what}: {body}", endpoint.api);
+                    line!(out, "  {} {what}: {body}", endpoint.api);
                 }
             }
         }
     }
     if let Some(proto) = proto {
-        let _ = writeln!(out, "\nservice {}", proto.service);
+        line!(out, "\nservice {}", proto.service);
         for rpc in proto.rpcs {
-            let _ = writeln!(out, "  rpc {}({}) returns ({})", rpc.name, rpc.request, rpc.response);
+            line!(out, "  rpc {}({}) returns ({})", rpc.name, rpc.request, rpc.response);
         }
         for message in proto.messages {
-            let _ = writeln!(out, "message {}", message.name);
+            line!(out, "message {}", message.name);
             for field in message.fields {
-                let _ = writeln!(out, "  {} {} = {}", field.r#type, field.name, field.number);
+                line!(out, "  {} {} = {}", field.r#type, field.name, field.number);
             }
         }
     }

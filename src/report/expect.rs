@@ -1,8 +1,8 @@
 //! What `ome test` found: expectations that are met and those that are not, and the schema of their
 //! files.
 
-use super::screen::printable;
-use super::{SCHEMA_VERSION, explain, findings, json, json_schema};
+use super::screen::{Page, line, printable};
+use super::{SCHEMA_VERSION, explain, findings, github, json, json_schema};
 use crate::diag::Diagnostic;
 use crate::diff::expect::Miss;
 use crate::source::SourceMap;
@@ -30,8 +30,11 @@ impl Failure {
         }
     }
 
-    fn reasons(&self) -> impl Iterator<Item = String> {
-        self.miss.reasons.iter().map(|(code, detail)| format!("{code}: {detail}"))
+    /// What is missed, the reasons for it, and what it takes to mend it.
+    fn lines(&self) -> impl Iterator<Item = String> {
+        let reasons = self.miss.reasons.iter().map(|(code, detail)| format!("{code}: {detail}"));
+        let flip = self.flip.lines().filter(|line| !line.is_empty()).map(ToOwned::to_owned);
+        std::iter::once(self.miss.message.clone()).chain(reasons).chain(flip)
     }
 }
 
@@ -101,63 +104,40 @@ impl Report {
 
     /// For people: a line for each case, and what it takes to mend those that failed.
     pub fn text(&self) -> String {
-        let mut out = String::new();
+        let mut out = Page::default();
         for case in &self.cases {
             let word = if case.failures.is_empty() { "ok" } else { "FAILED" };
-            let _ = writeln!(
-                out,
-                "{}",
-                printable(&format!("{word} {}: {}", case.file, one_line(&case.name)))
-            );
+            line!(out, "{word} {}: {}", case.file, case.name);
             for failure in &case.failures {
-                let _ = writeln!(
-                    out,
-                    "  {}",
-                    printable(&one_line(&format!(
-                        "{}:{}: {}",
-                        case.file, failure.line, failure.miss.path
-                    )))
-                );
-                let _ = writeln!(out, "    {}", printable(&one_line(&failure.miss.message)));
-                for reason in failure.reasons() {
-                    let _ = writeln!(out, "    {}", printable(&one_line(&reason)));
-                }
-                for line in failure.flip.lines().filter(|line| !line.is_empty()) {
-                    let _ = writeln!(out, "    {line}");
-                }
+                line!(out, "  {}:{}: {}", case.file, failure.line, failure.miss.path);
+                failure.lines().for_each(|own| line!(out, "    {own}"));
             }
         }
         let failed = self.failed();
         let count = self.cases.len();
         let cases = if count == 1 { "case" } else { "cases" };
-        let _ = writeln!(out, "\n{count} {cases}: {} passed, {failed} failed", count - failed);
-        out
+        line!(out, "\n{count} {cases}: {} passed, {failed} failed", count - failed);
+        out.finish()
     }
 
     /// Workflow commands of GitHub Actions: an error for each expectation that is not met.
     pub fn github(&self) -> String {
-        let escape = |text: &str| {
-            printable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-        };
-        let property = |text: &str| escape(text).replace(':', "%3A").replace(',', "%2C");
-        let mut out = String::new();
+        let mut out = Page::default();
         for case in &self.cases {
             for failure in &case.failures {
-                let mut lines = vec![failure.miss.message.clone()];
-                lines.extend(failure.reasons());
-                lines.extend(failure.flip.lines().map(|line| line.trim().to_owned()));
-                lines.retain(|line| !line.is_empty());
-                let _ = writeln!(
+                let lines: Vec<String> =
+                    failure.lines().map(|own| github::data(&printable(own.trim()))).collect();
+                line!(
                     out,
                     "::error file={},line={},title={}::{}",
-                    property(&case.file),
+                    github::property(&case.file),
                     failure.line,
-                    property(&case.name),
-                    escape(&lines.join("\n"))
+                    github::property(&case.name),
+                    lines.join("%0A")
                 );
             }
         }
-        out
+        out.finish()
     }
 
     /// JUnit XML: a test case for each case, with one failure that holds everything.
@@ -168,7 +148,7 @@ impl Report {
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ome test\" {counts}>\n  <testsuite name=\"ome test\" {counts}>\n"
         );
         for case in &self.cases {
-            let escaped = super::junit::escaped;
+            let escaped = |text: &str| super::junit::escaped(&printable(text));
             let head = format!(
                 "    <testcase name=\"{}\" classname=\"{}\"",
                 escaped(&case.name),
@@ -180,29 +160,22 @@ impl Report {
             };
             let mut lines = Vec::new();
             for failure in &case.failures {
-                lines.push(format!(
-                    "{}:{}: {}: {}",
-                    case.file, failure.line, failure.miss.path, failure.miss.message
-                ));
-                lines.extend(failure.reasons());
-                lines.extend(
-                    failure.flip.lines().filter(|line| !line.is_empty()).map(str::to_owned),
-                );
+                let place = format!("{}:{}: {}: ", case.file, failure.line, failure.miss.path);
+                let own = failure.lines().enumerate();
+                lines.extend(own.map(|(at, own)| {
+                    escaped(&if at == 0 { format!("{place}{own}") } else { own })
+                }));
             }
             let _ = writeln!(
                 out,
                 "{head}>\n      <failure type=\"expectation\" message=\"{}\">{}</failure>\n    </testcase>",
                 escaped(&first.miss.message),
-                escaped(&lines.join("\n"))
+                lines.join("\n")
             );
         }
         out.push_str("  </testsuite>\n</testsuites>\n");
         out
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.replace('\n', "\\n")
 }
 
 /// The schema of a file of expectations.

@@ -2,7 +2,7 @@
 //! runtimes, then classes.
 
 use super::accelerator;
-use super::screen::Page;
+use super::screen::{Page, line, put};
 use super::table::{Style, inline, table};
 use crate::api::Api;
 use crate::decision::{Basis, Candidate, Step, Verdict};
@@ -11,7 +11,6 @@ use crate::pipeline::{Flip, Planned};
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub fn service(
     let mut out = Page::default();
     let object = &planned.service.object;
     let of = if object.api == Api::KServe { " (KServe)" } else { "" };
-    let _ = writeln!(
+    line!(
         out,
         "{}/{}{of}  {}",
         planned.service.namespace,
@@ -70,35 +69,30 @@ pub fn service(
                 ),
             ];
             let facts: Vec<String> = facts.into_iter().flatten().collect();
-            let _ = writeln!(
+            line!(
                 out,
                 "model    {} {}  {}",
                 model.object.id.kind,
                 model.object.id.name,
                 sources.locate(model.object.name_span())
             );
-            let _ = writeln!(out, "         {}", facts.join(" · "));
+            line!(out, "         {}", facts.join(" · "));
             for line in super::model::lines(model, planned.policy, sources) {
-                let _ = writeln!(out, "         {line}");
+                line!(out, "         {line}");
             }
         }
         None if planned.service.inline.is_some() => {
-            let _ = writeln!(out, "model    {}, described by the service", inline(planned.service));
+            line!(out, "model    {}, described by the service", inline(planned.service));
         }
         None => out.push_str("model    none\n"),
     }
     let decision = &planned.resolution.runtime;
     let protocol = &decision.protocol;
-    let _ = writeln!(
-        out,
-        "protocol {}{}",
-        protocol.name,
-        if protocol.default { " (default)" } else { "" }
-    );
+    line!(out, "protocol {}{}", protocol.name, if protocol.default { " (default)" } else { "" });
     let by = decision.decided_by.map_or("", crate::decision::DecidedBy::as_str);
     match (decision.chosen, decision.basis) {
         (Some(runtime), Basis::Explicit) => {
-            let _ = writeln!(
+            line!(
                 out,
                 "runtime  {} {} (explicit)  {}",
                 runtime.object.id.kind,
@@ -107,7 +101,7 @@ pub fn service(
             );
         }
         (Some(runtime), _) => {
-            let _ = writeln!(
+            line!(
                 out,
                 "runtime  {} {} (decided by {by}, {} eligible, {} rejected)  {}",
                 runtime.object.id.kind,
@@ -120,7 +114,7 @@ pub fn service(
         (None, _) => out.push_str("runtime  none\n"),
     }
     for note in &decision.notes {
-        let _ = writeln!(out, "         {note}");
+        line!(out, "         {note}");
     }
     if !decision.steps.is_empty() {
         out.end_line();
@@ -135,25 +129,25 @@ pub fn service(
     }
     if let Some(error) = &planned.error {
         let message = accelerator::message(error, planned, sources);
-        let _ = write!(out, "\nerror {}: {message}\n", error.code.as_str());
+        put!(out, "\nerror {}: {message}\n", error.code.as_str());
         if let Some(help) = &error.help {
-            let _ = writeln!(out, "  help: {help}");
+            line!(out, "  help: {help}");
         }
     }
     if let Some(difference) = &planned.controller {
-        let _ = write!(out, "\n{difference}\n");
+        put!(out, "\n{difference}\n");
     }
     if !notes.is_empty() {
         out.end_line();
         for note in notes {
-            let _ = writeln!(out, "note     {}: {}", note.code.as_str(), note.message);
+            line!(out, "note     {}: {}", note.code.as_str(), note.message);
         }
     }
     if !planned.components.is_empty() {
         out.end_line();
     }
     for component in &planned.components {
-        let _ = writeln!(
+        line!(
             out,
             "{:<8} {}, {}, {} {} per replica{}{}",
             component.kind.as_str(),
@@ -173,7 +167,7 @@ pub fn service(
             .into_iter()
             .chain(component.queue.iter().flat_map(super::queue::lines))
         {
-            let _ = writeln!(out, "         {line}");
+            line!(out, "         {line}");
         }
         if let Some(cache) = &component.cache {
             out.end_line();
@@ -189,7 +183,7 @@ pub fn flip(flip: &Flip, sources: &SourceMap) -> String {
     match &flip.edits {
         Ok(edits) if edits.is_empty() => out.push_str("\nit wins as it is\n"),
         Ok(edits) => {
-            let _ = write!(
+            put!(
                 out,
                 "\nit would win with {}:\n",
                 if edits.len() == 1 {
@@ -201,18 +195,14 @@ pub fn flip(flip: &Flip, sources: &SourceMap) -> String {
             for edit in edits {
                 let place =
                     edit.span.map_or(String::new(), |span| format!("{}: ", sources.locate(span)));
-                let _ = writeln!(
-                    out,
-                    "  {place}{} {}: {} -> {}",
-                    edit.object, edit.path, edit.from, edit.to
-                );
+                line!(out, "  {place}{} {}: {} -> {}", edit.object, edit.path, edit.from, edit.to);
             }
             if let Some((runtime, by)) = &flip.then {
-                let _ = writeln!(out, "  then {runtime} is chosen, decided by {}", by.as_str());
+                line!(out, "  then {runtime} is chosen, decided by {}", by.as_str());
             }
         }
         Err(reason) => {
-            let _ = write!(out, "\nno edit of it makes it win: {reason}\n");
+            put!(out, "\nno edit of it makes it win: {reason}\n");
         }
     }
     out.finish()
@@ -271,7 +261,7 @@ pub(super) fn listing(
     if hidden > 0 {
         let counts: Vec<String> =
             counts.into_iter().map(|(code, count)| format!("{count} by {code}")).collect();
-        let _ = writeln!(out, "… {hidden} more rejected: {} · show with --all", counts.join(", "));
+        line!(out, "… {hidden} more rejected: {} · show with --all", counts.join(", "));
     }
     out.finish()
 }
@@ -344,9 +334,9 @@ fn row(candidate: &Candidate<'_>, sources: &SourceMap) -> Vec<String> {
 
 fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
-    let _ = writeln!(out, "{}", candidate.runtime.object.id);
+    line!(out, "{}", candidate.runtime.object.id);
     for rejection in &candidate.reasons {
-        let _ = writeln!(out, "  {}: {}", rejection.reason.code().as_str(), rejection.reason);
+        line!(out, "  {}: {}", rejection.reason.code().as_str(), rejection.reason);
     }
     let side = |side: &Option<(ecow::EcoString, crate::yaml::Origin)>| match side {
         Some((text, origin)) => match super::json::place(*origin, sources) {

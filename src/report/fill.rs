@@ -1,10 +1,12 @@
 //! Pages and comments made from templates.
 //!
-//! [`fill`] is the only place that names minijinja. A template gets data that is worded already; in
-//! pages, whose names end in `.html`, every value is escaped.
+//! [`fill`] is the only place that names minijinja. A template gets data that is worded already, and
+//! made printable here; in pages, whose names end in `.html`, every value is escaped too.
 
+use super::screen::printable;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
+use serde_json::Value;
 
 /// Fills a template in; a name it uses and the data lacks is an error.
 ///
@@ -15,6 +17,8 @@ pub(super) fn fill(
     template: &'static str,
     data: &impl Serialize,
 ) -> Result<String, String> {
+    let mut data = serde_json::to_value(data).map_err(|error| error.to_string())?;
+    make_printable(&mut data);
     let failed = |error: minijinja::Error| format!("cannot fill {name}: {error:#}");
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -27,5 +31,15 @@ pub(super) fn fill(
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    Ok(super::screen::printable(&text))
+    Ok(text)
+}
+
+/// Every text that is filled in, without what is obeyed.
+fn make_printable(data: &mut Value) {
+    match data {
+        Value::String(text) => *text = printable(text),
+        Value::Array(items) => items.iter_mut().for_each(make_printable),
+        Value::Object(fields) => fields.values_mut().for_each(make_printable),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }

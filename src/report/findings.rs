@@ -6,11 +6,10 @@ use crate::source::SourceMap;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::Arc;
 
 pub use super::drawn::{beside, human};
-pub use super::screen::printable;
+use super::screen::{Page, line, put};
 
 /// Takes secrets out of what findings say, sorts them by file, place, code and message, and drops
 /// repeats.
@@ -113,6 +112,16 @@ fn fix(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
         .collect()
 }
 
+/// The sentence of a finding and its next step, a line each: the text of an annotation.
+pub(super) fn said(finding: &Diagnostic) -> String {
+    let mut out = Page::default();
+    put!(out, "{}", finding.message);
+    if let Some(help) = &finding.help {
+        put!(out, "\nhelp: {help}");
+    }
+    out.finish()
+}
+
 /// "2 errors, 1 warning", or nothing when there is nothing to count.
 pub fn summary(found: &[Diagnostic]) -> String {
     let count = |severity: Severity| {
@@ -139,7 +148,7 @@ const COUNTED_BY_EYE: usize = 10;
 /// "errors: 20 same-priority, 11 duplicate-object" and so on, a line for each severity, the most
 /// frequent first. A few findings are counted by eye, but for those below the severity `shown`.
 pub fn by_code(found: &[Diagnostic], shown: Severity) -> String {
-    let mut out = String::new();
+    let mut out = Page::default();
     let few = found.len() <= COUNTED_BY_EYE;
     for (severity, word) in
         [(Severity::Error, "errors"), (Severity::Warning, "warnings"), (Severity::Info, "info")]
@@ -161,10 +170,10 @@ pub fn by_code(found: &[Diagnostic], shown: Severity) -> String {
             } else {
                 String::new()
             };
-            let _ = writeln!(out, "  {word}: {}{hidden}", counts.join(", "));
+            line!(out, "  {word}: {}{hidden}", counts.join(", "));
         }
     }
-    out
+    out.finish()
 }
 
 #[cfg(test)]

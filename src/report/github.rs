@@ -1,5 +1,6 @@
 //! Findings as workflow commands of GitHub Actions, which become annotations of a change.
 
+use super::findings;
 use super::places::Places;
 use crate::diag::{Diagnostic, Severity};
 use crate::report::screen::printable;
@@ -30,27 +31,26 @@ pub fn commands(found: &[Diagnostic], places: &Places<'_>) -> String {
             (None, Some(file)) => properties.push(format!("file={}", property(&places.file(file)))),
             (None, None) => {}
         }
-        properties.push(format!("title={}", property(finding.code.as_str())));
-        let help = finding.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
+        properties.push(format!("title={}", finding.code.as_str()));
         // Writing to a text cannot fail.
         let _ = writeln!(
             out,
             "::{command} {}::{}",
             properties.join(","),
-            data(&format!("{}{help}", finding.message))
+            data(&findings::said(finding))
         );
     }
     out
 }
 
-/// The text of a command.
-fn data(text: &str) -> String {
-    printable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+/// A printable text as that of a command.
+pub(super) fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\n', "%0A")
 }
 
 /// The value of a property.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+pub(super) fn property(text: &str) -> String {
+    data(&printable(text)).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
             .help("do\u{1b}[2J it");
         assert_eq!(
             commands(&[finding], &Places::new(&sources, None)),
-            "::error file=a%2Cb%3Ac.yaml,line=1,col=4,endLine=1,endColumn=5,title=invalid-value::100%25%0A::error::x%0Ahelp: do\\u{1b}[2J it\n"
+            "::error file=a%2Cb%3Ac.yaml,line=1,col=4,endLine=1,endColumn=5,title=invalid-value::100%25\\n::error::x%0Ahelp: do\\u{1b}[2J it\n"
         );
     }
 }

@@ -1,11 +1,10 @@
 //! A decision as a graph for Mermaid: service, runtime, classes, their nodes and flavors (S2-116).
 
-use super::screen::printable;
+use super::screen::{Page, line, printable};
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::decision::Verdict;
 use crate::pipeline::Planned;
-use std::fmt::Write;
 
 /// Rejected candidates that are drawn per decision.
 const NEAREST: usize = 3;
@@ -14,7 +13,7 @@ const NODES: usize = 8;
 
 /// A graph under construction: boxes are numbered in the order in which they come.
 struct Graph {
-    text: String,
+    text: Page,
     boxes: usize,
 }
 
@@ -22,30 +21,25 @@ impl Graph {
     fn new_box(&mut self, label: &str, chosen: bool) -> usize {
         let id = self.boxes;
         self.boxes += 1;
-        let _ = writeln!(
-            self.text,
-            "  n{id}[\"{}\"]{}",
-            quoted(label),
-            if chosen { ":::chosen" } else { "" }
-        );
+        line!(self.text, "  n{id}[\"{}\"]{}", quoted(label), if chosen { ":::chosen" } else { "" });
         id
     }
 
     fn arrow(&mut self, from: usize, to: usize, label: &str) {
         let label =
             if label.is_empty() { String::new() } else { format!("|\"{}\"|", quoted(label)) };
-        let _ = writeln!(self.text, "  n{from} -->{label} n{to}");
+        line!(self.text, "  n{from} -->{label} n{to}");
     }
 
     /// An arrow to what was not taken.
     fn dotted(&mut self, from: usize, to: usize, label: &str) {
-        let _ = writeln!(self.text, "  n{from} -.->|\"{}\"| n{to}", quoted(label));
+        line!(self.text, "  n{from} -.->|\"{}\"| n{to}", quoted(label));
     }
 }
 
-/// Text between quotes: Mermaid knows entities, and takes a line feed for the end.
+/// Text between quotes: Mermaid knows entities.
 fn quoted(text: &str) -> String {
-    printable(&text.replace('\n', " "))
+    printable(text)
         .replace('#', "#35;")
         .replace('"', "#quot;")
         .replace('<', "#lt;")
@@ -54,12 +48,13 @@ fn quoted(text: &str) -> String {
 
 /// All services in one graph.
 pub fn mermaid(planned: &[Planned<'_>], machines: &[Machine]) -> String {
-    let mut graph = Graph { text: "flowchart LR\n".to_owned(), boxes: 0 };
+    let mut graph = Graph { text: Page::default(), boxes: 0 };
+    graph.text.push_str("flowchart LR\n");
     for planned in planned {
         service(&mut graph, planned, machines);
     }
     graph.text.push_str("  classDef chosen stroke-width:3px\n");
-    graph.text
+    graph.text.finish()
 }
 
 fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
@@ -181,6 +176,6 @@ mod tests {
 
     #[test]
     fn labels_cannot_leave_their_quotes() {
-        assert_eq!(quoted("a\"] --> n9[\"b\n\u{1b}"), "a#quot;] --#gt; n9[#quot;b \\u{1b}");
+        assert_eq!(quoted("a\"] --> n9[\"b\n\u{1b}"), "a#quot;] --#gt; n9[#quot;b\\n\\u{1b}");
     }
 }

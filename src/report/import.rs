@@ -1,12 +1,12 @@
 //! What a config.json says of a model, as YAML with its evidence and as JSON.
 
+use super::screen::{Page, line, put};
 use super::{SCHEMA_VERSION, findings};
 use crate::diag::Diagnostic;
 use crate::facts::models::{Fact, Facts};
 use crate::source::SourceMap;
 use crate::yaml::{self, FieldPath, Node};
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// A model as YAML; behind each facts value stands why it is believed.
 pub fn yaml(model: &Node, facts: &Facts, sources: &SourceMap) -> String {
@@ -79,12 +79,14 @@ pub fn json(
 
 /// What was changed in a file, one line per field.
 pub fn changes(into: &Into, facts: &Facts, sources: &SourceMap) -> String {
-    let name = findings::printable(&into.file);
+    let mut out = Page::default();
     if into.changed.is_empty() {
-        return format!("{name}: {} says all of it already\n", into.model);
+        line!(out, "{}: {} says all of it already", into.file, into.model);
+    } else {
+        line!(out, "{}: {}", into.file, into.model);
+        fields(&mut out, &changed(facts, &into.changed, sources));
     }
-    let lines = changed(facts, &into.changed, sources);
-    format!("{name}: {}\n{}", into.model, fields(&lines))
+    out.finish()
 }
 
 /// A field that was filled in or replaced.
@@ -109,13 +111,11 @@ pub fn changed(facts: &Facts, changed: &[FieldPath], sources: &SourceMap) -> Vec
     facts.values.iter().filter(is_changed).map(row).collect()
 }
 
-fn fields(changed: &[Changed]) -> String {
-    let mut out = String::new();
+fn fields(out: &mut Page, changed: &[Changed]) {
     for Changed { path, value, why } in changed {
         let value = value.scalar_text().unwrap_or_default();
-        out.push_str(&findings::printable(&format!("  {path}: {value}  # {why}\n")));
+        line!(out, "  {path}: {value}  # {why}");
     }
-    out
 }
 
 /// What became of a model of a catalog.
@@ -161,13 +161,14 @@ pub struct Completed {
 
 /// Every model that was changed, field by field, and a sentence about all.
 pub fn all(models: &[Completed]) -> String {
-    let mut out = String::new();
+    let mut out = Page::default();
     for model in models.iter().filter(|model| model.state == State::Completed) {
-        let name = findings::printable(&model.file);
-        let _ = writeln!(out, "{name}: {}\n{}", model.model, fields(&model.changed));
+        line!(out, "{}: {}", model.file, model.model);
+        fields(&mut out, &model.changed);
+        out.end_line();
     }
     let count = |state| models.iter().filter(|model| model.state == state).count();
-    let _ = write!(out, "{} of {} models completed", count(State::Completed), models.len());
+    put!(out, "{} of {} models completed", count(State::Completed), models.len());
     for (state, words) in [
         (State::Complete, "complete before"),
         (State::Failed, "failed"),
@@ -176,12 +177,12 @@ pub fn all(models: &[Completed]) -> String {
         match count(state) {
             0 => {}
             number => {
-                let _ = write!(out, ", {number} {words}");
+                put!(out, ", {number} {words}");
             }
         }
     }
-    out.push('\n');
-    out
+    out.end_line();
+    out.finish()
 }
 
 /// The same as JSON.

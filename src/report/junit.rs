@@ -2,6 +2,7 @@
 //! that counts.
 
 use super::places::Places;
+use super::screen::{Page, printable, put};
 use crate::diag::{Diagnostic, Severity};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,7 +27,7 @@ pub fn suites(found: &[Diagnostic], places: &Places<'_>, least: Severity) -> Str
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ome validate\" {counts}>\n  <testsuite name=\"ome validate\" {counts}>\n"
     );
     for (file, found) in &cases {
-        let name = escaped(file);
+        let name = escaped(&printable(file));
         if found.is_empty() {
             let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"ome.validate\"/>");
             continue;
@@ -46,7 +47,7 @@ pub fn suites(found: &[Diagnostic], places: &Places<'_>, least: Severity) -> Str
                 out,
                 "      <failure type=\"{}\" message=\"{}{more}\">{}</failure>",
                 first.code.as_str(),
-                escaped(&first.message),
+                escaped(&printable(&first.message)),
                 lines.join("\n")
             );
         }
@@ -67,13 +68,13 @@ fn line(finding: &Diagnostic, places: &Places<'_>) -> String {
         .span()
         .map(|span| places.locate(span))
         .map_or(String::new(), |place| format!("{}:{}:{}: ", place.file, place.line, place.column));
-    let help = finding.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
-    format!(
-        "{place}{}: {} [{}]{help}",
-        finding.severity.as_str(),
-        finding.message,
-        finding.code.as_str()
-    )
+    let mut out = Page::default();
+    let (severity, code) = (finding.severity.as_str(), finding.code.as_str());
+    put!(out, "{place}{severity}: {} [{code}]", finding.message);
+    if let Some(help) = &finding.help {
+        put!(out, "\nhelp: {help}");
+    }
+    out.finish()
 }
 
 /// Text as XML 1.0 takes it: what it has no place for is replaced.
@@ -122,7 +123,7 @@ mod tests {
             ),
             "{text}"
         );
-        assert!(text.contains("no\u{fffd}thing") && !text.contains("runtimes/a.yaml"), "{text}");
+        assert!(text.contains("no\\u{1b}thing") && !text.contains("runtimes/a.yaml"), "{text}");
         assert!(
             suites(&found, &Places::new(&sources, None), Severity::Warning)
                 .contains("failures=\"2\"")

@@ -1,7 +1,7 @@
 //! Classes from flavors, flavors from classes, and how the two stand: as tables, as YAML, as JSON.
 
 use super::discover::{changes, evidence, short, source, value};
-use super::screen::Page;
+use super::screen::{Page, line, put};
 use super::table::{Style, table as plain_table};
 use super::{SCHEMA_VERSION, findings};
 use crate::diag::Diagnostic;
@@ -11,7 +11,6 @@ use crate::source::SourceMap;
 use crate::yaml::Node;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 fn reported(found: &[Diagnostic], sources: &SourceMap) -> Vec<Value> {
     found.iter().map(|finding| findings::json(finding, sources)).collect()
@@ -83,9 +82,9 @@ fn listed(out: &mut Page, heading: &str, changes: &[Change]) {
     if changes.is_empty() {
         return;
     }
-    let _ = write!(out, "\n{heading}\n");
+    put!(out, "\n{heading}\n");
     for change in changes {
-        let _ = writeln!(
+        line!(
             out,
             "  {}: {} -> {}",
             short(&change.path),
@@ -102,7 +101,7 @@ fn left_alone<'a>(out: &mut Page, skipped: impl Iterator<Item = (&'a str, &'stat
         by_reason.entry(reason).or_default().push(name);
     }
     for (reason, names) in by_reason {
-        let _ = write!(out, "\n{reason}: {}\n", names.join(", "));
+        put!(out, "\n{reason}: {}\n", names.join(", "));
     }
 }
 
@@ -163,11 +162,7 @@ pub fn classes_table(classes: &Classes, sources: &SourceMap, style: Style) -> St
         &mut out,
         classes.skipped.iter().map(|(name, reason)| (name.as_str(), reason.as_str())),
     );
-    let _ = write!(
-        out,
-        "\nclasses: {}\n",
-        counted(classes.classes.iter().map(|one| one.action.as_str()))
-    );
+    put!(out, "\nclasses: {}\n", counted(classes.classes.iter().map(|one| one.action.as_str())));
     out.finish()
 }
 
@@ -197,11 +192,7 @@ pub fn flavors_table(flavors: &Flavors, style: Style) -> String {
         &mut out,
         flavors.skipped.iter().map(|(name, reason)| (name.as_str(), reason.as_str())),
     );
-    let _ = write!(
-        out,
-        "\nflavors: {}\n",
-        counted(flavors.flavors.iter().map(|one| one.action.as_str()))
-    );
+    put!(out, "\nflavors: {}\n", counted(flavors.flavors.iter().map(|one| one.action.as_str())));
     out.finish()
 }
 
@@ -231,7 +222,6 @@ pub fn pairs_table(diffed: &Diffed, style: Style) -> String {
         );
         listed(&mut out, &heading, &pair.changes);
     }
-    let _ =
-        write!(out, "\npairs: {}\n", counted(diffed.pairs.iter().map(|pair| pair.state.as_str())));
+    put!(out, "\npairs: {}\n", counted(diffed.pairs.iter().map(|pair| pair.state.as_str())));
     out.finish()
 }

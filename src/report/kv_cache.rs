@@ -1,16 +1,17 @@
 //! The KV cache of a component, as arithmetic: for people, and as JSON.
 
+use super::screen::{Page, line};
 use crate::decision::{CacheFit, Operand};
 use crate::quantity::{Kept, Memory, grouped};
 use crate::source::{SourceMap, Span};
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// Lines of the page: every operand with who says it.
 pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
-    let mut out = format!("KV cache of {name}\n");
+    let mut out = Page::default();
+    line!(out, "KV cache of {name}");
     let mut line = |what: &str, text: String| {
-        let _ = writeln!(out, "  {what:<12}{text}");
+        line!(out, "  {what:<12}{text}");
     };
     let layout = fit.layout();
     for (at, layers) in fit.cache.layers.iter().enumerate() {
@@ -80,7 +81,7 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
         };
         line("fits", format!("unknown: nobody says {missing}"));
     }
-    out
+    out.finish()
 }
 
 fn said<T>(operand: &Operand<T>, sources: &SourceMap) -> String {

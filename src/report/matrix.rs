@@ -1,5 +1,7 @@
 //! Models against accelerator classes, for people and programs (CONTRACT-tools `matrix`).
 
+use super::markdown;
+use super::screen::{Page, html as escape, line};
 use super::table::{Style, table};
 use super::{SCHEMA_VERSION, kv_cache};
 use crate::pipeline::{Cell, Matrix, MatrixOutcome};
@@ -60,47 +62,35 @@ pub fn text(matrix: &Matrix, style: Style) -> String {
     let body = rows(matrix).map(|(model, cells)| {
         std::iter::once(model.to_owned()).chain(cells.iter().map(word)).collect()
     });
-    let mut out = table(&header, body, style);
+    let mut out = Page::default();
+    out.draw(&table(&header, body, style));
     let holes = matrix.cells.iter().filter_map(|cell| {
         if let MatrixOutcome::Hole(reason) = &cell.outcome { Some((cell, reason)) } else { None }
     });
     for (index, (cell, reason)) in holes.enumerate() {
-        let _ = writeln!(
-            out,
-            "{}{} on {}: {}",
-            if index == 0 { "\n" } else { "" },
-            cell.model,
-            cell.class,
-            crate::report::screen::printable(reason)
-        );
+        if index == 0 {
+            out.end_line();
+        }
+        line!(out, "{} on {}: {reason}", cell.model, cell.class);
     }
-    out
+    out.finish()
 }
 
 /// The same as Markdown.
 pub fn markdown(matrix: &Matrix) -> String {
-    let mut out = String::from("| model |");
-    for class in &matrix.classes {
-        let _ = write!(out, " {class} |");
-    }
-    out.push_str("\n|---|");
-    out.push_str(&"---|".repeat(matrix.classes.len()));
-    out.push('\n');
-    for (model, cells) in rows(matrix) {
-        let _ = write!(out, "| {model} |");
-        for cell in cells {
-            let _ = write!(out, " {} |", word(cell).replace('|', "\\|"));
-        }
-        out.push('\n');
-    }
-    out
+    let titles: Vec<&str> = std::iter::once("model")
+        .chain(matrix.classes.iter().map(ecow::EcoString::as_str))
+        .collect();
+    let rows = rows(matrix).map(|(model, cells)| {
+        std::iter::once(model.to_owned()).chain(cells.iter().map(word)).collect::<Vec<_>>()
+    });
+    let mut out = Page::default();
+    markdown::table(&mut out, &titles, rows);
+    out.finish()
 }
 
 /// The same as a page that stands alone.
 pub fn html(matrix: &Matrix) -> String {
-    let escape = |text: &str| {
-        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-    };
     let mut out = String::from(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<title>ome matrix</title>\n<table border=\"1\">\n<tr><th>model</th>",
     );

@@ -27,6 +27,7 @@ pub mod krm;
 pub mod kueue;
 mod kv_cache;
 mod links;
+pub mod markdown;
 pub mod matrix;
 pub mod merged;
 mod model;

@@ -2,6 +2,7 @@
 //!
 //! Source: reviewdog, proto/rdf/reviewdog.proto, `DiagnosticResult`: columns count bytes from 1.
 
+use super::findings;
 use super::links;
 use super::places::Places;
 use crate::diag::{Diagnostic, Severity};
@@ -18,9 +19,8 @@ pub fn report(found: &[Diagnostic], places: &Places<'_>) -> Value {
 }
 
 fn diagnostic(finding: &Diagnostic, places: &Places<'_>) -> Value {
-    let help = finding.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
     let mut out = json!({
-        "message": printable(&format!("{}{help}", finding.message)),
+        "message": findings::said(finding),
         "severity": match finding.severity {
             Severity::Info => "INFO",
             Severity::Warning => "WARNING",

@@ -1,12 +1,12 @@
 //! The play of a service's workloads: stages, the end, and what gets through where it is stuck
 //! (CONTRACT-cluster 5.5).
 
-use super::screen::printable;
+use super::markdown;
+use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use crate::pipeline::{Amounts, ComponentRollout, Fix, RollEdit, RollEnd, RollStage};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 
 /// Titles of the table of stages.
 pub(super) const TITLES: [&str; 6] = ["STAGE", "OLD", "NEW", "ENDING", "GPUS", "WHAT HAPPENS"];
@@ -178,40 +178,31 @@ fn words(fix: &Fix, sources: &SourceMap) -> String {
 
 /// All components, for people.
 pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: Style) -> String {
-    let mut out = String::new();
+    let mut out = Page::default();
     for own in components {
-        let _ = write!(out, "\n{}\n\n", printable(&title(own)));
+        put!(out, "\n{}\n\n", title(own));
         if own.end != RollEnd::NothingToDo {
-            out.push_str(&table::table(&TITLES, rows(own), style));
-            out.push('\n');
+            out.draw(&table::table(&TITLES, rows(own), style));
+            out.end_line();
         }
         for sentence in sentences(own, sources) {
-            let _ = writeln!(out, "{}", printable(&sentence));
+            line!(out, "{sentence}");
         }
     }
-    out
+    out.finish()
 }
 
 /// The same in Markdown.
 pub(super) fn markdown(components: &[ComponentRollout], sources: &SourceMap) -> String {
-    let mut out = String::new();
+    let mut out = Page::default();
+    let titles = TITLES.map(str::to_lowercase);
     for own in components {
-        let _ = writeln!(out, "\n**{}**\n", printable(&title(own)));
+        put!(out, "\n**{}**\n\n", markdown::text(&title(own)));
         if own.end != RollEnd::NothingToDo {
-            let _ = writeln!(
-                out,
-                "| {} |\n|{}",
-                TITLES.join(" | ").to_lowercase(),
-                "---|".repeat(TITLES.len())
-            );
-            for row in rows(own) {
-                let _ = writeln!(out, "| {} |", row.join(" | "));
-            }
-            out.push('\n');
+            markdown::table(&mut out, &titles.each_ref().map(String::as_str), rows(own));
+            out.end_line();
         }
-        for sentence in sentences(own, sources) {
-            let _ = writeln!(out, "- {}", printable(&sentence));
-        }
+        markdown::list(&mut out, sentences(own, sources));
     }
-    out
+    out.finish()
 }

@@ -1,7 +1,8 @@
 //! `rollout`: JSON, a timeline for terminals, Markdown, and one page of HTML.
 
 use super::SCHEMA_VERSION;
-use super::screen::{Page, printable};
+use super::markdown;
+use super::screen::{Page, html as escape, line, put};
 use super::table::{Style, table};
 use crate::api::{ModelServing, Semantics, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
@@ -440,7 +441,7 @@ impl Rollout<'_> {
     /// A timeline that is read at a glance.
     pub fn text(&self, style: Style) -> String {
         let mut out = Page::default();
-        let _ = write!(out, "{}\n\n", self.title());
+        put!(out, "{}\n\n", self.title());
         let rows = &self.trace().rows;
         if !rows.is_empty() {
             let titles = ["STAGE", "GROUPS", "RUNNING", "READY REPLICAS", "GPUS", "WHAT HAPPENS"];
@@ -449,7 +450,7 @@ impl Rollout<'_> {
             let _ = write!(out, "○ old  ◐ in progress  ● as wanted; {}\n\n", self.columns());
         }
         for line in self.summary(Severity::Info) {
-            let _ = writeln!(out, "{line}");
+            line!(out, "{line}");
         }
         out.finish()
     }
@@ -458,7 +459,7 @@ impl Rollout<'_> {
     pub fn steps_text(&self) -> String {
         let mut out = Page::default();
         for event in self.trace().requests() {
-            let _ = writeln!(
+            line!(
                 out,
                 "{:>5}  {:<7} {:<9} {}  ({})",
                 event.stage,
@@ -473,19 +474,17 @@ impl Rollout<'_> {
 
     /// A table that fits a pull request comment.
     pub fn markdown(&self) -> String {
-        let mut out = format!("**ome rollout** {}\n\n", self.title());
-        if !self.trace().rows.is_empty() {
-            out.push_str("| stage | groups | running | ready replicas | GPUs | what happens |\n|---|---|---|---|---|---|\n");
-            for position in 0..self.trace().rows.len() {
-                let _ = writeln!(out, "| {} |", self.line(position).join(" | "));
-            }
+        let mut out = Page::default();
+        put!(out, "**ome rollout** {}\n\n", markdown::text(&self.title()));
+        let count = self.trace().rows.len();
+        if count > 0 {
+            let titles = ["stage", "groups", "running", "ready replicas", "GPUs", "what happens"];
+            markdown::table(&mut out, &titles, (0..count).map(|position| self.line(position)));
             out.push_str(if self.has_absent() { "\n· absent, " } else { "\n" });
             let _ = write!(out, "○ old, ◐ in progress, ● as wanted; {}\n\n", self.columns());
         }
-        for line in self.summary(Severity::Warning) {
-            let _ = writeln!(out, "- {line}");
-        }
-        printable(&out)
+        markdown::list(&mut out, self.summary(Severity::Warning));
+        out.finish()
     }
 
     /// One page without anything from elsewhere.
@@ -522,10 +521,6 @@ impl Rollout<'_> {
         out.push_str("</ul>\n</html>\n");
         out
     }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// `1 pod`, `2 pods`.

@@ -1,8 +1,10 @@
-//! What may reach a terminal: text without anything that a terminal would obey or hide.
+//! What may reach a terminal: text without anything that a terminal would obey or hide, and whose
+//! lines only this tool ends.
 //!
 //! In: text that may hold names, messages and lines of an input. Out: the same with every such
-//! character spelt out. [`printable`] guards a piece of text, [`Page`] a text under construction;
-//! `cli` guards once more what leaves the process.
+//! character spelt out, ends of lines too: GitHub Actions obeys a line that begins with `::error::`,
+//! and a reader believes a line that looks like one of this tool. [`printable`] guards a piece of
+//! text, [`Page`] a text under construction; `cli` guards once more what leaves the process.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,24 +23,31 @@ fn is_obeyed(c: char) -> bool {
         )
 }
 
-/// Text without control characters: no escape of an input reaches a terminal. Line feeds stay.
+/// Text without control characters, in one line: no escape of an input reaches a terminal.
 pub fn printable(text: &str) -> String {
-    if text.chars().all(|c| !is_obeyed(c) || c == '\n') {
-        return text.to_owned();
+    match spelt_out(text) {
+        Some(spelt) => spelt,
+        None => text.to_owned(),
     }
-    let mut out = String::with_capacity(text.len());
-    spell_out(&mut out, text);
-    out
 }
 
-fn spell_out(out: &mut String, text: &str) {
-    for c in text.chars() {
-        if is_obeyed(c) && c != '\n' {
-            out.push_str(&escape(c));
-        } else {
-            out.push(c);
-        }
-    }
+/// The text with what is obeyed spelt out, where there is any.
+fn spelt_out(text: &str) -> Option<String> {
+    let plain = if text.is_ascii() {
+        !text.bytes().any(|byte| byte.is_ascii_control())
+    } else {
+        !text.chars().any(is_obeyed)
+    };
+    (!plain).then(|| {
+        text.chars().fold(String::with_capacity(text.len() + 8), |mut out, c| {
+            if is_obeyed(c) {
+                out.push_str(&escape(c));
+            } else {
+                out.push(c);
+            }
+            out
+        })
+    })
 }
 
 /// Characters in a part of a source that cannot be drawn as they are: ends of lines and tabs can.
@@ -54,18 +63,38 @@ pub(super) fn undrawable(text: &str, part: Range<usize>) -> impl Iterator<Item =
 
 /// How such a character is written.
 pub(super) fn escape(c: char) -> String {
-    format!("\\u{{{:x}}}", u32::from(c))
+    if c == '\n' { "\\n".to_owned() } else { format!("\\u{{{:x}}}", u32::from(c)) }
 }
 
-/// A text under construction: what is written into it is made printable, what is already drawn (and
-/// may be coloured) is not.
+/// A text under construction. Its lines end where [`line!`](crate::report::screen::line), the ends
+/// of a template or [`Page::end_line`] say so, and nowhere else: what is filled in is made
+/// printable. What is already drawn (and may be coloured) is taken as it is.
 #[derive(Debug, Default)]
 pub(crate) struct Page(String);
 
 impl Page {
-    /// Appends text.
-    pub(crate) fn push_str(&mut self, text: &str) {
-        spell_out(&mut self.0, text);
+    /// Appends text of this tool.
+    pub(crate) fn push_str(&mut self, text: &'static str) {
+        self.0.push_str(text);
+    }
+
+    /// Appends a template that is filled in. Only the ends of lines with which the template begins
+    /// and ends are its own.
+    pub(crate) fn put(&mut self, template: &'static str, filled: fmt::Arguments<'_>) {
+        let start = self.0.len();
+        // Writing into a string cannot fail.
+        let _ = self.0.write_fmt(filled);
+        let own = template.trim_matches('\n');
+        let before = if own.is_empty() {
+            0
+        } else {
+            template.len() - template.trim_start_matches('\n').len()
+        };
+        let after = template.len() - template.trim_end_matches('\n').len();
+        let (start, end) = (start + before, self.0.len() - after);
+        if let Some(spelt) = self.0.get(start..end).and_then(spelt_out) {
+            self.0.replace_range(start..end, &spelt);
+        }
     }
 
     /// Appends an end of a line.
@@ -73,9 +102,9 @@ impl Page {
         self.0.push('\n');
     }
 
-    /// Appends a table, whose cells are printable.
-    pub(crate) fn draw(&mut self, table: &str) {
-        self.0.push_str(table);
+    /// Appends what is drawn: a table or another page.
+    pub(crate) fn draw(&mut self, drawn: &str) {
+        self.0.push_str(drawn);
     }
 
     /// The text.
@@ -84,11 +113,70 @@ impl Page {
     }
 }
 
-impl fmt::Write for Page {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.push_str(text);
-        Ok(())
+/// Writes a template into a [`Page`]; it may begin and end with ends of lines and has none between.
+macro_rules! put {
+    ($page:expr, $template:literal $($rest:tt)*) => {{
+        const { assert!($crate::report::screen::is_one_line($template), "a template is one line") }
+        $page.put($template, format_args!($template $($rest)*))
+    }};
+}
+pub(crate) use put;
+
+/// Writes a template and ends the line.
+macro_rules! line {
+    ($page:expr, $template:literal $($rest:tt)*) => {{
+        $crate::report::screen::put!($page, $template $($rest)*);
+        $page.end_line();
+    }};
+}
+pub(crate) use line;
+
+/// Whether ends of lines stand only where a template begins and ends.
+pub(crate) const fn is_one_line(template: &str) -> bool {
+    let text = template.as_bytes();
+    let (mut start, mut end) = (0, text.len());
+    while start < end && text[start] == b'\n' {
+        start += 1;
     }
+    while end > start && text[end - 1] == b'\n' {
+        end -= 1;
+    }
+    while start < end {
+        if text[start] == b'\n' {
+            return false;
+        }
+        start += 1;
+    }
+    true
+}
+
+/// Lines of a manifest for people: one that GitHub Actions would take for a command, with or without
+/// spaces before it, is spelt out.
+pub fn unobeyed(text: &str) -> Cow<'_, str> {
+    if !text.contains("::") {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for line in text.split_inclusive('\n') {
+        match line.trim_start().strip_prefix("::") {
+            Some(rest) => {
+                out.push_str(&line[..line.len() - rest.len() - "::".len()]);
+                out.push_str("\\u{3a}:");
+                out.push_str(rest);
+            }
+            None => out.push_str(line),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Text within an HTML page.
+pub(super) fn html(text: &str) -> String {
+    printable(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 /// What leaves the process for people or programs: nothing that a terminal obeys, but tabs, ends of
@@ -125,21 +213,42 @@ fn colours(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fmt::Write;
 
     #[test]
     fn what_a_terminal_obeys_is_spelt_out() {
         for (text, expected) in [
-            ("plain\nüñ", "plain\nüñ"),
+            ("plain üñ", "plain üñ"),
+            ("a\n::error::b", "a\\n::error::b"),
             ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
             ("a\rb\u{9b}2J\u{7f}", "a\\u{d}b\\u{9b}2J\\u{7f}"),
             ("user\u{202e}nimda", "user\\u{202e}nimda"),
         ] {
             assert_eq!(printable(text), expected);
             let mut page = Page::default();
-            write!(page, "{text}").unwrap();
+            put!(page, "{text}");
             assert_eq!(page.finish(), expected);
         }
+    }
+
+    #[test]
+    fn no_line_of_a_manifest_is_a_command() {
+        for (text, expected) in [
+            ("a: |\n  b::c\n", "a: |\n  b::c\n"),
+            (" script: |\n   ::error::x\n::stop", " script: |\n   \\u{3a}:error::x\n\\u{3a}:stop"),
+        ] {
+            assert_eq!(unobeyed(text), expected);
+        }
+    }
+
+    #[test]
+    fn only_a_template_ends_a_line() {
+        let name = "\nname\n";
+        let mut page = Page::default();
+        put!(page, "\n\n{name}:\n");
+        line!(page, "{name}");
+        line!(page, "\n{}{name}", name);
+        put!(page, "\n");
+        assert_eq!(page.finish(), "\n\n\\nname\\n:\n\\nname\\n\n\n\\nname\\n\\nname\\n\n\n");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! ModelServings in `plan` and `explain`: groups, roles, gangs, what fits.
 
-use super::screen::{Page, printable};
+use super::markdown;
+use super::screen::{Page, line};
 use super::table::{Style, table};
 use crate::api::{ModelServing, RolloutType, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
@@ -155,7 +156,7 @@ pub fn explain(
     let serving = planned.serving;
     let mut out = Page::default();
     let place = sources.locate(serving.object.name_span());
-    _ = writeln!(out, "{}/{} (ModelServing)  {place}", serving.namespace, serving.name());
+    line!(out, "{}/{} (ModelServing)  {place}", serving.namespace, serving.name());
     let groups = serving.replicas.value;
     let named = |ordinal| names::group(serving.name(), ordinal);
     let range = match groups {
@@ -167,12 +168,12 @@ pub fn explain(
         .replicas
         .span()
         .map_or("default".to_owned(), |span| sources.locate(span).to_string());
-    _ = writeln!(out, "groups   {range} (spec.replicas {groups})  {place}");
+    line!(out, "groups   {range} (spec.replicas {groups})  {place}");
     let each = serving.pods_per_group();
     let (all, gpus) = (serving.pods(), planned.gpus);
-    _ = writeln!(out, "pods     {each} per group, {all} in all; {gpus} GPUs in all");
-    _ = writeln!(out, "update   {}", strategy(serving));
-    _ = writeln!(
+    line!(out, "pods     {each} per group, {all} in all; {gpus} GPUs in all");
+    line!(out, "update   {}", strategy(serving));
+    line!(
         out,
         "recovery {}, restartGracePeriodSeconds {}",
         serving.recovery.value.as_str(),
@@ -205,7 +206,7 @@ pub fn explain(
     out.draw(&table(&titles, rows, style));
     out.end_line();
     if let (Some(gang), Some(arithmetic)) = (&planned.gang, planned.arithmetic()) {
-        _ = writeln!(
+        line!(
             out,
             "gang     {arithmetic}: {} of the {each} pods of a group start together or not at all",
             gang.min_member
@@ -215,20 +216,20 @@ pub fn explain(
             .iter()
             .map(|entry| format!("{} {}", entry.key, entry.node.as_str().unwrap_or_default()))
             .collect();
-        _ = writeln!(out, "         minResources {}", resources.join(", "));
+        line!(out, "         minResources {}", resources.join(", "));
         if let Some((fit, all)) = fitting(planned) {
-            _ = writeln!(out, "         fits: {fit} of {all} groups");
+            line!(out, "         fits: {fit} of {all} groups");
         }
         if policy.gang_seed_labels {
             let (field, why) = pod_group::NOT_RENDERED;
-            _ = writeln!(out, "         {field} is not rendered: {why}");
+            line!(out, "         {field} is not rendered: {why}");
         }
     } else {
         let scheduler = &serving.scheduler.value;
-        _ = writeln!(out, "gang     none: no PodGroup is created (schedulerName {scheduler})");
+        line!(out, "gang     none: no PodGroup is created (schedulerName {scheduler})");
     }
     for finding in notes {
-        _ = writeln!(out, "note     {}", note(finding, sources));
+        line!(out, "note     {}", note(finding, sources));
     }
     out.finish()
 }
@@ -257,8 +258,7 @@ pub fn text(
                         format!("{} {}", entry.key, entry.node.as_str().unwrap_or_default())
                     })
                     .collect();
-                // Writing into a string cannot fail.
-                _ = writeln!(
+                line!(
                     out,
                     "gang {name} needs {pods} ({}): does not fit on the loaded nodes",
                     resources.join(", ")
@@ -267,7 +267,7 @@ pub fn text(
         }
     }
     for remark in remarks(planned, notes, sources) {
-        _ = writeln!(out, "note {remark}");
+        line!(out, "note {remark}");
     }
     out.finish()
 }
@@ -288,18 +288,13 @@ pub(super) fn remarks<'p>(
 
 /// ModelServings as a table of Markdown, with the notes below it.
 pub fn markdown(planned: &[PlannedServing<'_>], notes: &Notes<'_>, sources: &SourceMap) -> String {
-    let mut out = String::from(
-        "| ModelServing | groups | roles | pods | GPUs | gang per group | fits |\n|---|---|---|---|---|---|---|\n",
-    );
-    for planned in planned {
-        _ = writeln!(out, "| {} |", cells(planned).join(" | "));
+    let mut out = Page::default();
+    let titles = ["ModelServing", "groups", "roles", "pods", "GPUs", "gang per group", "fits"];
+    markdown::table(&mut out, &titles, planned.iter().map(cells));
+    let mut remarks = remarks(planned, notes, sources).peekable();
+    if remarks.peek().is_some() {
+        out.end_line();
     }
-    let all: Vec<String> = remarks(planned, notes, sources).collect();
-    if !all.is_empty() {
-        out.push('\n');
-    }
-    for remark in all {
-        _ = writeln!(out, "- {remark}");
-    }
-    printable(&out)
+    markdown::list(&mut out, remarks);
+    out.finish()
 }

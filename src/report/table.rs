@@ -1,7 +1,8 @@
 //! Tables for people.
 
 use super::accelerator;
-use super::screen::{Page, printable};
+use super::markdown;
+use super::screen::{Page, line, printable, put};
 use crate::api::{Api, Semantics, Service};
 use crate::cluster::Machine;
 use crate::pipeline::{Planned, PlannedComponent, Together};
@@ -9,7 +10,6 @@ use crate::quantity::Count;
 use crate::source::SourceMap;
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
 use indexmap::IndexMap;
-use std::fmt::Write;
 
 /// How text may look.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,8 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style
         table.force_no_tty();
     }
     table.set_header(header.iter().map(|title| {
-        if style.color { Cell::new(title).add_attribute(Attribute::Bold) } else { Cell::new(title) }
+        let cell = Cell::new(printable(title));
+        if style.color { cell.add_attribute(Attribute::Bold) } else { cell }
     }));
     for row in rows {
         table.add_row(row.iter().map(|cell| printable(cell)));
@@ -66,7 +67,7 @@ pub fn plan(
 ) -> String {
     let shown = Columns::of(planned);
     let mut out = Page::default();
-    let _ = write!(out, "semantics: {semantics}{header}\n\n");
+    put!(out, "semantics: {semantics}{header}\n\n");
     if planned.is_empty() {
         out.push_str("no services\n");
         return out.finish();
@@ -150,22 +151,15 @@ pub fn plan(
         .collect();
     if !remarks.is_empty() {
         out.end_line();
-        out.push_str(&remarks.concat());
+        for remark in remarks {
+            line!(out, "{remark}");
+        }
     }
-    let _ = write!(out, "\n{}\n", summary(planned));
+    put!(out, "\n{}\n", summary(planned));
     let totals = accelerator::totals(planned, machines, together);
     if !totals.is_empty() {
         out.end_line();
-        let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
-        let rows = totals.iter().map(|total| {
-            vec![
-                total.name.to_owned(),
-                total.asked.to_string(),
-                number(total.allocatable),
-                number(total.in_use),
-                number(total.left()),
-            ]
-        });
+        let rows = totals.iter().map(total);
         out.draw(&table(&["CLASS", "ASKED", "ALLOCATABLE", "IN USE", "LEFT"], rows, style));
     }
     out.finish()
@@ -217,12 +211,12 @@ pub fn plan_markdown(
     sources: &SourceMap,
 ) -> String {
     let shown = Columns::of(planned);
-    let (title, rule) = if shown.fits { (" fits |", "---|") } else { ("", "") };
-    let mut out = format!(
-        "**ome plan** (semantics: {semantics})\n\n| service | model | runtime | decided by | component | mode | replicas | GPUs |{title}\n|---|---|---|---|---|---|---|---|{rule}\n"
-    );
-    for planned in planned {
-        let name = format!("{}/{}", planned.service.namespace, planned.service.name());
+    let mut out = Page::default();
+    put!(out, "**ome plan** (semantics: {semantics})\n\n");
+    let mut titles =
+        vec!["service", "model", "runtime", "decided by", "component", "mode", "replicas", "GPUs"];
+    titles.extend(shown.fits.then_some("fits"));
+    let rows = planned.iter().flat_map(|planned| {
         let model = planned.resolution.model.map_or("-", |model| model.object.id.name.as_str());
         let runtime =
             planned.resolution.chosen().map_or("-".into(), |runtime| runtime.object.shown_name());
@@ -230,56 +224,58 @@ pub fn plan_markdown(
             || planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str),
             |error| error.code.as_str(),
         );
+        let lead = [
+            format!("{}/{}", planned.service.namespace, planned.service.name()),
+            model.to_owned(),
+            runtime.to_string(),
+            by.to_owned(),
+        ];
+        let row = |cells: Vec<String>| [lead.to_vec(), cells].concat();
         if planned.components.is_empty() {
-            let _ = writeln!(
-                out,
-                "| {name} | {model} | {runtime} | {by} | - | - | - | - |{}",
-                if shown.fits { " - |" } else { "" }
-            );
+            return vec![row(vec!["-".to_owned(); titles.len() - lead.len()])];
         }
-        for component in &planned.components {
-            let _ = writeln!(
-                out,
-                "| {name} | {model} | {runtime} | {by} | {} | {} | {} | {} |{}",
-                component.kind.as_str(),
-                component.mode.as_str(),
+        let component = |component: &PlannedComponent| {
+            let mut cells = vec![
+                component.kind.as_str().to_owned(),
+                component.mode.as_str().to_owned(),
                 replicas(component),
                 gpus(planned, component),
-                if shown.fits {
-                    format!(" {} |", accelerator::fits(component))
-                } else {
-                    String::new()
-                }
-            );
-        }
-    }
+            ];
+            cells.extend(shown.fits.then(|| accelerator::fits(component)));
+            row(cells)
+        };
+        planned.components.iter().map(component).collect()
+    });
+    markdown::table(&mut out, &titles, rows);
     let remarks: Vec<String> = planned
         .iter()
         .flat_map(|planned| remarks(planned, sources))
         .chain(differences(planned))
-        .map(|line| format!("- {}\n", line.trim()))
         .collect();
     if !remarks.is_empty() {
-        let _ = write!(out, "\n{}", remarks.concat());
+        out.end_line();
+        markdown::list(&mut out, remarks.iter().map(|remark| remark.trim()));
     }
-    let _ = write!(out, "\n{}\n", summary(planned));
+    put!(out, "\n{}\n", summary(planned));
     let totals = accelerator::totals(planned, machines, together);
     if !totals.is_empty() {
-        out.push_str("\n| class | asked | allocatable | in use | left |\n|---|---|---|---|---|\n");
-        let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
-        for total in totals {
-            let _ = writeln!(
-                out,
-                "| {} | {} | {} | {} | {} |",
-                total.name,
-                total.asked,
-                number(total.allocatable),
-                number(total.in_use),
-                number(total.left())
-            );
-        }
+        out.end_line();
+        let titles = ["class", "asked", "allocatable", "in use", "left"];
+        markdown::table(&mut out, &titles, totals.iter().map(total));
     }
-    printable(&out)
+    out.finish()
+}
+
+/// What is asked of a class, and what its nodes have.
+fn total(total: &accelerator::ClassTotal<'_>) -> Vec<String> {
+    let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
+    vec![
+        total.name.to_owned(),
+        total.asked.to_string(),
+        number(total.allocatable),
+        number(total.in_use),
+        number(total.left()),
+    ]
 }
 
 pub(super) fn replicas(component: &PlannedComponent) -> String {
@@ -303,29 +299,30 @@ fn differences(planned: &[Planned<'_>]) -> Vec<String> {
     groups
         .into_iter()
         .map(|(difference, names)| match names.len().checked_sub(NAMED) {
-            None | Some(0) => format!("{}: {difference}\n", names.join(", ")),
+            None | Some(0) => format!("{}: {difference}", names.join(", ")),
             Some(more) => {
-                format!("{} and {more} more: {difference}\n", names[..NAMED].join(", "))
+                format!("{} and {more} more: {difference}", names[..NAMED].join(", "))
             }
         })
         .collect()
 }
 
-/// What a person has to know beside the table: errors, and choices the documents do not guarantee.
+/// What a person has to know beside the table, a line each: errors, and choices the documents do not
+/// guarantee.
 pub(super) fn remarks(planned: &Planned<'_>, sources: &SourceMap) -> Vec<String> {
     let name = format!("{}/{}", planned.service.namespace, planned.service.name());
     let mut out = Vec::new();
     if let Some(error) = &planned.error {
-        out.push(format!("{name}: error: {}\n", accelerator::message(error, planned, sources)));
+        out.push(format!("{name}: error: {}", accelerator::message(error, planned, sources)));
         if let Some(help) = &error.help {
-            out.push(format!("  help: {help}\n"));
+            out.push(format!("  help: {help}"));
         }
     }
     for component in &planned.components {
         let lines = accelerator::missing(component);
         if let Some(fits) = accelerator::fitting(component).filter(|_| !lines.is_empty()) {
             out.push(format!(
-                "{name}: {} fits: {fits}: {}\n",
+                "{name}: {} fits: {fits}: {}",
                 component.kind.as_str(),
                 lines.join("; ")
             ));
@@ -333,13 +330,13 @@ pub(super) fn remarks(planned: &Planned<'_>, sources: &SourceMap) -> Vec<String>
     }
     if !planned.resolution.runtime.guaranteed {
         for note in &planned.resolution.runtime.notes {
-            out.push(format!("{name}: {note}\n"));
+            out.push(format!("{name}: {note}"));
         }
     }
     for component in &planned.components {
         if let Some(decision) = &component.queue {
             out.push(format!(
-                "{name}: {}: {}\n",
+                "{name}: {}: {}",
                 component.kind.as_str(),
                 super::queue::line(decision)
             ));

@@ -1,5 +1,6 @@
 //! The fleet together on its nodes: JSON (CONTRACT-cluster 4.4) and the sentence under the table.
 
+use super::screen::{Page, line, put};
 use crate::cluster::Blocked;
 use crate::cluster::fleet::{Packing, Verdict};
 use crate::pipeline::serving::PlannedServing;
@@ -159,7 +160,9 @@ pub fn price(costs: &Costs) -> String {
         costs.by_class.iter().map(|(class, cost)| format!("{cost} {class}")).collect();
     let detail =
         if classes.len() > 1 { format!(": {}", classes.join(", ")) } else { String::new() };
-    format!("{} an hour at the fewest replicas{detail}\n", costs.per_hour)
+    let mut out = Page::default();
+    line!(out, "{} an hour at the fewest replicas{detail}", costs.per_hour);
+    out.finish()
 }
 
 /// What a person has to know of a fleet on its nodes; empty where everything fits and nobody is
@@ -169,12 +172,14 @@ pub fn text(
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],
 ) -> String {
-    let mut out = String::new();
+    let mut out = Page::default();
     for victim in &together.victims {
-        let _ = writeln!(
+        line!(
             out,
             "{} evicts {} from {}: its priority is lower",
-            victim.cause, victim.pod, victim.node
+            victim.cause,
+            victim.pod,
+            victim.node
         );
     }
     let mut short: Vec<&EcoString> = Vec::new();
@@ -188,7 +193,7 @@ pub fn text(
         if together.hangs_on_ties {
             out.push_str(TIES);
         }
-        return out;
+        return out.finish();
     }
     let of_services = planned.iter().flat_map(|planned| {
         let own = planned.components.iter().filter_map(|own| own.placement.as_ref());
@@ -213,23 +218,23 @@ pub fn text(
     }
     let all = planned.len() + servings.len();
     let verb = if short.len() == 1 { "does" } else { "do" };
-    let _ = write!(out, "{} of {} {verb} not fit: {named}", short.len(), number(all, "service"));
+    put!(out, "{} of {} {verb} not fit: {named}", short.len(), number(all, "service"));
     match together.verdict {
         Verdict::IfPacked(packing) => {
-            let _ = write!(out, "; everything fits if you {}", advice(packing));
+            put!(out, "; everything fits if you {}", advice(packing));
         }
         Verdict::DoesNotFit { proven: false } => out.push_str("; no placement of all was found"),
         Verdict::DoesNotFit { proven: true } | Verdict::Fits => {}
     }
     if !together.add.is_empty() {
         let waits = if short.len() == 1 { "it" } else { "them" };
-        let _ = write!(out, "; {} would hold {waits}", nodes(&together.add));
+        put!(out, "; {} would hold {waits}", nodes(&together.add));
     }
-    out.push('\n');
+    out.end_line();
     if together.hangs_on_ties {
         out.push_str(TIES);
     }
-    out
+    out.finish()
 }
 
 const TIES: &str =

@@ -5,6 +5,8 @@
 //! Decides nothing.
 
 use super::fill::fill;
+use super::markdown;
+use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
 use crate::api::{Semantics, Service};
@@ -13,7 +15,6 @@ use crate::diff::waves::{WAVES, WorkloadRollout};
 use crate::pipeline::ComponentRollout;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 const TITLES: [&str; 5] = ["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS RESTARTED"];
 
@@ -58,27 +59,29 @@ impl Waves<'_> {
 
     /// A line per wave, a table of workloads.
     pub fn text(&self, sources: &SourceMap, style: Style) -> String {
-        let mut out = format!("{}\n\n", self.service.name());
+        let mut out = Page::default();
+        put!(out, "{}\n\n", self.service.name());
         for (wave, objects) in WAVES.iter().zip(self.waves) {
-            // Writing into a string cannot fail.
-            _ = writeln!(out, "{wave:<12} {}", listed(objects));
+            line!(out, "{wave:<12} {}", listed(objects));
         }
-        out.push('\n');
-        out.push_str(&table::table(&TITLES, self.workloads.iter().map(row), style));
-        out.push_str(&roll::text(self.components, sources, style));
-        out
+        out.end_line();
+        out.draw(&table::table(&TITLES, self.workloads.iter().map(row), style));
+        out.draw(&roll::text(self.components, sources, style));
+        out.finish()
     }
 
     /// A numbered list of waves, a table of workloads.
     pub fn markdown(&self, sources: &SourceMap) -> String {
-        let mut out = format!("**ome rollout** {}\n\n", self.service.name());
+        let mut out = Page::default();
+        put!(out, "**ome rollout** {}\n\n", markdown::text(self.service.name()));
         for (wave, objects) in WAVES.iter().zip(self.waves) {
-            _ = writeln!(out, "1. **{wave}**: {}", listed(objects));
+            line!(out, "1. **{wave}**: {}", markdown::text(&listed(objects)));
         }
-        out.push_str("\n| kind | name | maxUnavailable | maxSurge | pods restarted |\n|---|---|---|---|---|\n");
-        self.workloads.iter().map(row).for_each(|row| _ = writeln!(out, "| {} |", row.join(" | ")));
-        out.push_str(&roll::markdown(self.components, sources));
-        out
+        out.end_line();
+        let titles = ["kind", "name", "maxUnavailable", "maxSurge", "pods restarted"];
+        markdown::table(&mut out, &titles, self.workloads.iter().map(row));
+        out.draw(&roll::markdown(self.components, sources));
+        out.finish()
     }
 
     /// A page that stands alone.

@@ -163,6 +163,26 @@ fn a_revision_is_read_as_the_directory_was() {
 }
 
 #[test]
+fn a_file_whose_content_is_lost_is_named() {
+    let scratch = Scratch::new("lost");
+    scratch.write("a.yaml", &service("team", "a")).write("b.yaml", &service("team", "b"));
+    scratch.git(&["init", "-q"]).git(&["add", "."]).git(&["commit", "-qm", "one"]);
+    let listed = in_directory("git", &scratch.0).args(["rev-parse", "HEAD:b.yaml"]).output();
+    let id = String::from_utf8(listed.expect("git is there").stdout).expect("ASCII");
+    let (folder, rest) = id.trim().split_at(2);
+    let blob = scratch.0.join(".git/objects").join(folder).join(rest);
+    std::fs::remove_file(blob).expect("the blob was there");
+    let done = in_directory(super::process::binary(), &scratch.0)
+        .args(["diff", "--base", "HEAD", "-f", "."])
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&done.stderr);
+    let wanted = format!("`HEAD:b.yaml` was not read: blob {} is missing", id.trim());
+    assert!(said.contains(&wanted) && said.contains("git fetch --refetch"), "{said}");
+    assert_eq!(done.status.code(), Some(1), "{said}");
+}
+
+#[test]
 fn a_base_that_is_not_there_is_a_finding() {
     let scratch = Scratch::new("nowhere");
     scratch.write("a.yaml", &service("team", "a"));

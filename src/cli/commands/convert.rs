@@ -13,7 +13,6 @@ use crate::operators::kserve::read as kserve;
 use crate::operators::ome::read as ome;
 use crate::report::conversion;
 use crate::yaml::{Entry, Node};
-use std::fmt::Write as _;
 
 /// Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of
 /// accelerator fields.
@@ -57,7 +56,7 @@ enum Form {
 struct Converted {
     objects: Vec<Node>,
     losses: Vec<Diagnostic>,
-    notes: String,
+    notes: Vec<String>,
     failed: bool,
 }
 
@@ -74,8 +73,7 @@ impl Converted {
     }
 
     fn note(&mut self, object: &Object, from: &str) {
-        // Writing into a string cannot fail.
-        _ = writeln!(self.notes, "{}: converted from {from}", object.id);
+        self.notes.push(format!("{}: converted from {from}", object.id));
     }
 }
 
@@ -92,7 +90,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Some(Form::Oep) => reshaped(&session, &mut converted, to_proposed)?,
         Some(Form::Ome) => to_ome(&session, &mut converted)?,
     }
-    io.say(&converted.notes);
+    converted.notes.iter().for_each(|note| io.say_line(note));
     let losses = session.grade(converted.losses);
     io.say(&conversion::losses(&losses, &session.world.sources));
     io.print(&stream::render(&converted.objects, args.output))?;

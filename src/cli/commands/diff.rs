@@ -7,6 +7,7 @@ use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome, names, releases};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::diff::{Diff, Settings, Side, diff, share_nodes};
+use crate::load;
 use crate::pipeline::{Depth, Planner};
 use crate::report::{diff as view, table};
 use std::collections::BTreeSet;
@@ -194,6 +195,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let fails =
         conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], after.semantics));
     if unread {
+        // What is wrong with the state before is shown where it hides a part of it.
+        before.say(&base_found.into_iter().filter(hides).collect::<Vec<_>>(), io);
         io.say("the answer is incomplete: some of the input was not read\n");
     }
     Ok(if unread {
@@ -208,7 +211,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 /// The input under a release that is compared; as it was given, when none is.
 fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure> {
     let Some(release) = release else { return Ok(args.input.clone()) };
-    if args.input.files.iter().any(|file| file == Path::new("-")) {
+    if args.input.files.iter().any(|file| load::is_stdin(file)) {
         return Err(Failure::Usage(
             "releases are compared over input that is read twice: name a file instead of `-`"
                 .into(),
@@ -226,7 +229,7 @@ fn base(args: &Args, ask: &Ask<'_>) -> Result<Result<Session, Box<Diagnostic>>, 
     let is_path = |base: &String| base == "-" || Path::new(base).symlink_metadata().is_ok();
     match args.base.iter().find(|base| !is_path(base)) {
         None => {
-            let stdin = |files: &[PathBuf]| files.iter().any(|file| file == Path::new("-"));
+            let stdin = |files: &[PathBuf]| files.iter().any(|file| load::is_stdin(file));
             let files: Vec<PathBuf> = args.base.iter().map(PathBuf::from).collect();
             if stdin(&files) && stdin(&args.input.files) {
                 return Err(Failure::Usage(

@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Flat, Placed, stream};
 use crate::exchange::class::Action;
 use crate::exchange::discover::{self, Discovered, Options, Proposal};
-use crate::load::settings::Settings;
+use crate::load::{self, settings::Settings};
 use crate::report::discover as view;
 use crate::report::table::Style;
 use crate::source::{SourceKind, Span};
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             };
             for class in &discovered.classes {
                 let line = writer.write(class)?;
-                io.print(&line)?;
+                io.print_line(&line)?;
             }
             failed = writer.failed;
         }
@@ -180,7 +180,7 @@ fn input(args: &Args) -> InputArgs {
 /// The tree of the values; none, with a finding, when they cannot be read. That they are no object
 /// of Kubernetes is as it should be.
 fn values(args: &Args, file: &Path, session: &mut Session) -> Option<Node> {
-    let name = if file == Path::new("-") { "<stdin>".into() } else { file.to_string_lossy() };
+    let name = if load::is_stdin(file) { "<stdin>".into() } else { file.to_string_lossy() };
     let world = &mut session.world;
     let (id, _) = world.sources.iter().find(|(_, source)| *source.name == *name)?;
     world.diagnostics.retain(|finding| {
@@ -236,10 +236,10 @@ impl Writer<'_> {
         Ok(match class.action {
             Action::Create => self.create(class)?,
             Action::Update if !self.update => {
-                format!("differs    {}: left as it is, `--update` rewrites it\n", written())
+                format!("differs    {}: left as it is, `--update` rewrites it", written())
             }
             Action::Update => self.update(class, &written())?,
-            other => format!("{:<9}  {}\n", other.as_str(), written()),
+            other => format!("{:<9}  {}", other.as_str(), written()),
         })
     }
 
@@ -247,12 +247,12 @@ impl Writer<'_> {
         let file = self.flat.place(&class.name);
         let placed = self.flat.create(&class.name, &text(class, self.session))?;
         Ok(match placed {
-            Placed::New => format!("created    {}\n", file.display()),
-            Placed::Same => format!("unchanged  {}\n", file.display()),
+            Placed::New => format!("created    {}", file.display()),
+            Placed::Same => format!("unchanged  {}", file.display()),
             Placed::Taken => {
                 self.failed = true;
                 format!(
-                    "in the way {}: it holds something else than class `{}` and was left as it is\n",
+                    "in the way {}: it holds something else than class `{}` and was left as it is",
                     file.display(),
                     class.name
                 )
@@ -268,25 +268,22 @@ impl Writer<'_> {
         let source = sources.get(span.source);
         if source.kind != SourceKind::File || !self.flat.holds(Path::new(&*source.name)) {
             let line = self.create(class)?;
-            return Ok(format!(
-                "{} (the class of before stands in {place}: delete it there)\n",
-                line.trim_end()
-            ));
+            return Ok(format!("{line} (the class of before stands in {place}: delete it there)"));
         }
         if !stands_alone(span, &source.text, &class.name) {
             self.failed = true;
             return Ok(format!(
-                "left       {place}: the class is part of a larger object, change it by hand\n"
+                "left       {place}: the class is part of a larger object, change it by hand"
             ));
         }
         let mut repair = Diagnostic::new(Code::ClassDrift, "the class follows its nodes")
             .fix(span, text(class, self.session));
         repair.severity = Severity::Info;
         match emit::fix::fix(&[repair], sources).left.into_iter().next() {
-            None => Ok(format!("updated    {place}\n")),
+            None => Ok(format!("updated    {place}")),
             Some((_, left)) => {
                 self.failed = true;
-                Ok(format!("left       {place}: {left}\n"))
+                Ok(format!("left       {place}: {left}"))
             }
         }
     }

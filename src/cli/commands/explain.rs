@@ -6,7 +6,8 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Depth, Flip, Layers, Planned, Planner, flip, merge, named, together};
-use crate::report::{explain, graph, json, serving, table, why};
+use crate::report::screen::{Page, line, put};
+use crate::report::{explain, graph, json, markdown, serving, table, why};
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
 /// decided; of a ModelServing its groups, roles and gangs.
@@ -121,46 +122,49 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 (false, true) => explain::Detail::All,
                 (false, false) => explain::Detail::Nearest,
             };
-            let fence = if args.output == Format::Markdown { "```\n" } else { "" };
-            io.print(fence)?;
+            let mut page = Page::default();
             if !planned.is_empty() || servings.is_empty() {
-                io.print(&format!("semantics: {}{}\n\n", session.semantics, session.header()))?;
+                put!(page, "semantics: {}{}\n\n", session.semantics, session.header());
             }
             for (index, planned) in planned.iter_mut().enumerate() {
                 if index > 0 {
-                    io.print("\n")?;
+                    page.end_line();
                 }
                 if flips.is_some() {
                     // The question is about a runtime.
                     planned.resolution.accelerators.clear();
                 }
-                io.print(&explain::service(
+                page.draw(&explain::service(
                     planned,
                     &notes[index],
                     detail,
                     &session.world.sources,
                     style,
-                ))?;
+                ));
                 if let Some(leaves) = merges.get(index).filter(|leaves| !leaves.is_empty()) {
-                    io.print("\n")?;
-                    io.print(&why::merged_text(leaves, &session.world.sources, style))?;
+                    page.end_line();
+                    page.draw(&why::merged_text(leaves, &session.world.sources, style));
                 }
                 if let Some(flip) = flips.as_ref().and_then(|flips| flips.get(index)) {
-                    io.print(&explain::flip(flip, &session.world.sources))?;
+                    page.draw(&explain::flip(flip, &session.world.sources));
                 }
             }
             if !servings.is_empty() {
-                let gap = if planned.is_empty() { "" } else { "\n" };
-                io.print(&format!("{gap}kthena: {}\n", session.kthena.profile))?;
+                if !planned.is_empty() {
+                    page.end_line();
+                }
+                line!(page, "kthena: {}", session.kthena.profile);
             }
             let of_servings = serving::Notes::of(&found);
             for planned in &servings {
                 let notes = of_servings.about(planned.serving);
                 let sources = &session.world.sources;
                 let text = serving::explain(planned, session.kthena, notes, sources, style);
-                io.print(&format!("\n{text}"))?;
+                page.end_line();
+                page.draw(&text);
             }
-            io.print(fence)?;
+            let page = page.finish();
+            io.print(&if args.output == Format::Markdown { markdown::block(&page) } else { page })?;
         }
     }
     Ok(session.outcome(&found, planned.iter().any(|planned| planned.error.is_some())))

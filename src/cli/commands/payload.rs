@@ -122,9 +122,9 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let verdict = if valid { "valid" } else { "not valid" };
             let summary = findings::summary(&found);
             let counted = if summary.is_empty() { String::new() } else { format!(" ({summary})") };
-            io.print(&format!(
-                "{}: {verdict} {} {}{counted}\n",
-                findings::printable(&args.file.display().to_string()),
+            io.print_line(&format!(
+                "{}: {verdict} {} {}{counted}",
+                args.file.display(),
                 args.protocol.as_str(),
                 args.kind.as_str()
             ))?;

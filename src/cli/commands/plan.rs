@@ -5,7 +5,7 @@ use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Depth, Planner, costs, together};
-use crate::report::{json, page, serving, table, together as report};
+use crate::report::{json, markdown, page, serving, table, together as report};
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
 ///
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 io.print(&format!("\n{}", serving::markdown(&servings, &notes, sources)))?;
             }
             if let Some(said) = &said {
-                io.print(said)?;
+                io.print(&markdown::lines(said))?;
             }
         }
     }

@@ -285,7 +285,7 @@ fn write(
     let stale = sink.finish(unread.as_deref(), &mut found, io)?;
     session.say(&found, io);
     if !left_out.is_empty() {
-        io.say(&format!("not rendered: {}\n", left_out.join(", ")));
+        io.say_line(&format!("not rendered: {}", left_out.join(", ")));
     }
     // What a server refuses is printed as the operator writes it: the answer is no, not that there
     // is none.

@@ -117,8 +117,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     if args.output == Output::JsonSchema {
         if let Some(other) = found.get(1) {
-            io.say(&format!(
-                "{} {}; `--api-version {}` is another one\n",
+            io.say_line(&format!(
+                "{} {}; `--api-version {}` is another one",
                 first.api_version, first.kind, other.api_version
             ));
         }
@@ -157,6 +157,6 @@ fn write_all(directory: &Path, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         document["$comment"] = MARK.into();
         emit::generate(&directory.join(name), &format!("{document:#}\n"), MARK)?;
     }
-    io.say(&format!("{}: {} schemas written\n", directory.display(), files.len() - 2));
+    io.say_line(&format!("{}: {} schemas written", directory.display(), files.len() - 2));
     Ok(Outcome::Done)
 }

@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let sources = &session.world.sources;
     if let (Some(file), true) = (&args.baseline, args.update_baseline) {
         update(file, &Baseline::text(&found, sources))?;
-        io.say(&format!("{}: {} written\n", file.display(), count(found.len(), "finding")));
+        io.say_line(&format!("{}: {} written", file.display(), count(found.len(), "finding")));
         return Ok(Outcome::Done);
     }
     if let Some(baseline) = baseline {
@@ -357,15 +357,15 @@ fn repair(session: &Session, found: &[Diagnostic], io: &mut Io<'_>) -> bool {
             format!("{}:{}:{}: ", place.file, place.line, place.column)
         });
         let how = finding.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
-        io.say(&findings::printable(&format!(
-            "{place}repaired {}: {}{how}\n",
+        io.say_line(&format!(
+            "{place}repaired {}: {}{how}",
             finding.code.as_str(),
             finding.message
-        )));
+        ));
     }
     for (source, left) in &outcome.left {
         let name = &sources.get(*source).name;
-        io.say(&findings::printable(&format!("{name}: not repaired: {left}\n")));
+        io.say_line(&format!("{name}: not repaired: {left}"));
     }
     !outcome.repaired.is_empty()
 }

@@ -3,6 +3,7 @@
 use super::{View, field, values};
 use crate::diff::{Action, Cause, Change, Cost, Fate, Group, ObjectChange, Pair};
 use crate::quantity::Count;
+use crate::report::markdown::{code, code_cell as cell, fence};
 use crate::report::screen::printable;
 use serde::Serialize;
 use serde_json::Value;
@@ -129,7 +130,7 @@ impl Shown {
             headline: headline(view),
             semantics: view.semantics.to_string(),
             base: printable(view.base),
-            base_code: code(&printable(view.base)),
+            base_code: code(view.base),
             compared: format!("{} compared", count(summary.services, "service")),
             gpus: bars(&summary.gpus),
             left_out: view.diff.groups.len() - groups.len(),
@@ -280,7 +281,7 @@ fn group(group: &Group, all: bool) -> ShownGroup {
         group.objects.iter().map(|found| object(found, most(FIELDS), all)).collect();
     let lines =
         objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
-    let fence = "`".repeat(lines.map(longest_run).max().unwrap_or(0).max(2) + 1);
+    let fence = fence(lines.chain(objects.iter().map(|object| object.name.as_str())));
     ShownGroup {
         marker,
         marker_html,
@@ -422,25 +423,4 @@ fn short(value: &Value, all: bool) -> String {
         return text;
     }
     format!("{}…", text.chars().take(LONGEST).collect::<String>())
-}
-
-/// How many backticks stand in a row at most.
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
-}
-
-/// A piece of code in Markdown, whatever it holds.
-fn code(text: &str) -> String {
-    match longest_run(text) {
-        0 => format!("`{text}`"),
-        run => {
-            let fence = "`".repeat(run + 1);
-            format!("{fence} {text} {fence}")
-        }
-    }
-}
-
-/// The same within a table.
-fn cell(text: &str) -> String {
-    if text.is_empty() { String::new() } else { code(&text.replace('\n', " ")).replace('|', "\\|") }
 }

@@ -1,74 +1,74 @@
 //! The answer on a terminal.
 
 use super::shown::Shown;
+use crate::report::screen::{Page, line, printable};
 use crate::report::table::Style;
-use std::fmt::Write;
 
 /// Groups with their causes and objects, and a line that sums up.
 pub(super) fn text(shown: &Shown, style: Style) -> String {
     let paint = |marker: &str, text: &str| {
         let color = match marker {
-            _ if !style.color => return text.to_owned(),
+            _ if !style.color => return printable(text),
             "+" => "32",
             "~" => "33",
             _ => "31",
         };
-        format!("\u{1b}[{color}m{text}\u{1b}[0m")
+        format!("\u{1b}[{color}m{}\u{1b}[0m", printable(text))
     };
     let bold = |text: &str| {
-        if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+        let text = printable(text);
+        if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text }
     };
-    let mut out = String::new();
-    // Writing into a string cannot fail.
-    let _ = writeln!(
-        out,
-        "semantics: {} · base: {} · {}\n",
-        shown.semantics, shown.base, shown.compared
-    );
+    let mut out = Page::default();
+    line!(out, "semantics: {} · base: {} · {}\n", shown.semantics, shown.base, shown.compared);
     for group in &shown.groups {
         let facts =
             if group.facts.is_empty() { String::new() } else { format!(" · {}", group.facts) };
-        let _ =
-            writeln!(out, "{} {}{facts}", paint(group.marker, group.marker), bold(&group.title));
+        out.draw(&paint(group.marker, group.marker));
+        out.push_str(" ");
+        out.draw(&bold(&group.title));
+        line!(out, "{facts}");
         let more =
             if group.more == 0 { String::new() } else { format!(" and {} more", group.more) };
-        let _ = writeln!(out, "  {}{more}", group.services.join(", "));
+        line!(out, "  {}{more}", group.services.join(", "));
         if let Some(error) = &group.error {
-            let _ = writeln!(out, "  {}", paint("-", error));
+            out.push_str("  ");
+            out.draw(&paint("-", error));
+            out.end_line();
         }
         for choice in &group.choices {
-            let _ = writeln!(out, "  {}: {} → {}", choice.what, choice.from, choice.to);
+            line!(out, "  {}: {} → {}", choice.what, choice.from, choice.to);
         }
         for rule in &group.rules {
-            let _ = writeln!(out, "  {}", rule.title);
-            let _ = writeln!(out, "    before the upgrade: {}", rule.action);
+            line!(out, "  {}", rule.title);
+            line!(out, "    before the upgrade: {}", rule.action);
         }
         for cause in &group.causes {
             let field =
                 if cause.field.is_empty() { String::new() } else { format!(" {}:", cause.field) };
-            let _ = writeln!(
-                out,
-                "  because {}{field} {}  {}",
-                cause.object, cause.change, cause.place
-            );
+            line!(out, "  because {}{field} {}  {}", cause.object, cause.change, cause.place);
         }
         if group.more_causes > 0 {
-            let _ = writeln!(out, "  … {} more causes · show with --all", group.more_causes);
+            line!(out, "  … {} more causes · show with --all", group.more_causes);
         }
         for object in &group.objects {
             let note =
                 if object.note.is_empty() { String::new() } else { format!("  {}", object.note) };
-            let _ =
-                writeln!(out, "    {} {}{note}", paint(object.marker, object.marker), object.name);
+            out.push_str("    ");
+            out.draw(&paint(object.marker, object.marker));
+            line!(out, " {}{note}", object.name);
             for line in &object.lines {
-                let _ = writeln!(out, "        {} {}", paint(line.marker, line.marker), line.text);
+                out.push_str("        ");
+                out.draw(&paint(line.marker, line.marker));
+                line!(out, " {}", line.text);
             }
             if object.more > 0 {
-                let _ = writeln!(out, "        … {} more fields · show with --all", object.more);
+                line!(out, "        … {} more fields · show with --all", object.more);
             }
         }
-        out.push('\n');
+        out.end_line();
     }
-    let _ = writeln!(out, "{}", bold(&shown.headline));
-    out
+    out.draw(&bold(&shown.headline));
+    out.end_line();
+    out.finish()
 }

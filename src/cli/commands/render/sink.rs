@@ -5,6 +5,7 @@ use super::pass::Pass;
 use crate::cli::{Failure, Io};
 use crate::diag::{Code, Diagnostic};
 use crate::emit::{Check, Directory, Done, Options, stream};
+use crate::report::screen;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -57,7 +58,7 @@ impl Sink<'_> {
             }
             (Output::Directory(path), None) => {
                 let mut waiting =
-                    || io.say(&format!("waiting: another ome writes {}\n", path.display()));
+                    || io.say_line(&format!("waiting: another ome writes {}", path.display()));
                 let directory = Directory::open(path, options, &mut waiting)?;
                 Self::Directory(path.clone(), Box::new(directory))
             }
@@ -137,7 +138,7 @@ impl Sink<'_> {
             Self::Check(check) => {
                 let differences = check.finish(unread.is_none())?;
                 for difference in &differences {
-                    io.print(&format!("{difference}\n"))?;
+                    io.print(&screen::unobeyed(&format!("{difference}\n")))?;
                 }
                 Ok(!differences.is_empty())
             }

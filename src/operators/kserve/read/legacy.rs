@@ -4,7 +4,7 @@
 use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
-use crate::yaml::{Entry, Map, Node, Origin, Rule, Value, write};
+use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 static FRAMEWORK_KEY: Rule = Rule {
     id: "framework-key",
@@ -58,22 +58,14 @@ pub struct Converted {
 }
 
 impl Converted {
-    /// The new model in YAML, without what it holds in mappings and lists beside its format.
+    /// The new model in YAML, on one line, without what it holds in mappings and lists beside its format.
     pub fn snippet(&self) -> String {
         let model = self.spec.at(&["predictor", "model"]);
         let short =
             |entry: &&Entry| entry.key == "modelFormat" || entry.node.scalar_text().is_some();
         let origin = Origin::Derived(&FRAMEWORK_KEY);
         let entries = model.map(Node::entries).into_iter().flatten().filter(short).cloned();
-        let model = Entry {
-            key: "model".into(),
-            key_origin: origin,
-            node: Node::new(Value::Map(entries.collect()), origin),
-        };
-        let mut out = String::new();
-        write(&mut out, &Node::new(Value::Map([model].into_iter().collect()), origin));
-        out.truncate(out.trim_end().len());
-        out
+        format!("model: {}", Node::new(Value::Map(entries.collect()), origin).to_json())
     }
 }
 

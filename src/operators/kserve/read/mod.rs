@@ -168,7 +168,7 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
             .at(converted.span)
             .path(format!("spec.predictor.{}", converted.framework.key))
             .object(object.id.to_string())
-            .help(format!("run `ome convert`, which writes\n{}", converted.snippet())),
+            .help(format!("run `ome convert`, which writes `{}`", converted.snippet())),
         );
     }
     let empty = Node::map(object.node.origin);

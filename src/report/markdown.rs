@@ -1,0 +1,122 @@
+//! Markdown whose structure only this tool makes: for comments on pull requests.
+//!
+//! In: names, messages and values. Out: text in which they are neither a cell, a link, a tag, a
+//! mention nor an emphasis.
+
+use super::screen::{Page, line, printable};
+
+/// A text that is not read as Markdown, HTML or a mention. `|` is escaped everywhere: a cell is a
+/// text too.
+pub(super) fn text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = ' ';
+    let text = printable(text);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let inner = before.is_alphanumeric() && rest.peek().is_some_and(|c| c.is_alphanumeric());
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '@' => out.push_str("&#64;"),
+            // Within a word an underscore emphasises nothing.
+            '_' if inner => out.push('_'),
+            '\\' | '|' | '`' | '*' | '_' | '~' | '[' | ']' => out.extend(['\\', c]),
+            // A line that begins so would be a heading or an element of a list.
+            '#' | '+' | '-' if out.is_empty() => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+        before = c;
+    }
+    out
+}
+
+/// A piece of code, whatever it holds.
+pub(super) fn code(text: &str) -> String {
+    let text = printable(text);
+    match longest_run(&text) {
+        0 => format!("`{text}`"),
+        run => {
+            let fence = "`".repeat(run + 1);
+            format!("{fence} {text} {fence}")
+        }
+    }
+}
+
+/// The same within a table; nothing for nothing.
+pub(super) fn code_cell(text: &str) -> String {
+    if text.is_empty() { String::new() } else { code(text).replace('|', "\\|") }
+}
+
+/// The fence of a block in which these lines stand.
+pub(super) fn fence<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
+    "`".repeat(lines.into_iter().map(longest_run).max().unwrap_or(0).max(2) + 1)
+}
+
+/// A block of text as it stands.
+pub fn block(text: &str) -> String {
+    let fence = fence(text.lines());
+    format!("{fence}\n{text}{fence}\n")
+}
+
+/// Lines of text as lines of Markdown.
+pub fn lines(drawn: &str) -> String {
+    drawn.lines().map(|line| text(line) + "\n").collect()
+}
+
+/// How many backticks stand in a row at most.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// A table.
+pub(super) fn table<R: AsRef<[String]>>(
+    out: &mut Page,
+    titles: &[&str],
+    rows: impl IntoIterator<Item = R>,
+) {
+    let row = |out: &mut Page, cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| text(cell)).collect();
+        line!(out, "| {} |", cells.join(" | "));
+    };
+    row(out, &titles.iter().map(ToString::to_string).collect::<Vec<_>>());
+    line!(out, "|{}", "---|".repeat(titles.len()));
+    for cells in rows {
+        row(out, cells.as_ref());
+    }
+}
+
+/// A list.
+pub(super) fn list<T: AsRef<str>>(out: &mut Page, items: impl IntoIterator<Item = T>) {
+    for item in items {
+        line!(out, "- {}", text(item.as_ref()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_an_input_is_markdown() {
+        for (given, expected) in [
+            ("llama-3_1-70b: ok", "llama-3_1-70b: ok"),
+            ("a|<img src=x>@acme", "a\\|&lt;img src=x&gt;&#64;acme"),
+            (
+                "# **x** `y` [z](u) _w_ ~~v~~",
+                "\\# \\*\\*x\\*\\* \\`y\\` \\[z\\](u) \\_w\\_ \\~\\~v\\~\\~",
+            ),
+            ("- a\n- b\u{200b}&lt;", "\\- a\\\\n- b\\\\u{200b}&amp;lt;"),
+        ] {
+            assert_eq!(text(given), expected);
+        }
+        assert_eq!(code_cell("a|`b`\n"), "`` a\\|`b`\\n ``");
+    }
+
+    #[test]
+    fn a_table_keeps_its_columns() {
+        let mut page = Page::default();
+        table(&mut page, &["a", "b"], [["x|y".to_owned(), "z\nw".to_owned()]]);
+        assert_eq!(page.finish(), "| a | b |\n|---|---|\n| x\\|y | z\\\\nw |\n");
+    }
+}
