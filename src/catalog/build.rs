@@ -177,7 +177,7 @@ impl Builder {
             return;
         } else {
             Some(
-                Diagnostic::new(Code::DuplicateObject, format!("{} stands twice", object.id))
+                Diagnostic::new(Code::DuplicateObject, format!("{} is defined twice", object.id))
                     .at(object.name_span())
                     .label(earlier.name_span(), "first here")
                     .object(object.id.to_string())

@@ -85,7 +85,7 @@ fn said(object: &Object, name: &str, value: Option<&Node>, how: &str, found: &mu
 
 fn tell(object: &Object, name: &str, at: &Node, how: &str, found: &mut Vec<Diagnostic>) {
     let finding =
-        about(Code::InlineSecret, object, format!("the value of `{name}` stands in the file"))
+        about(Code::InlineSecret, object, format!("the value of `{name}` is written in the file"))
             .help(format!("take it from {how}"));
     found.push(match at.origin.span() {
         Some(span) => finding.at(span),

@@ -49,12 +49,12 @@ pub(crate) struct InputArgs {
     /// as `--release kthena=TAG`.
     #[arg(long, value_enum, env = "OME_KTHENA_PROFILE", value_name = "RELEASE")]
     pub kthena_profile: Option<KthenaProfileArg>,
-    /// How services of KServe are deployed that do not say it themselves.
+    /// Default deployment mode for KServe InferenceServices without the annotation.
     #[arg(long, value_name = "MODE", value_parser = ["RawDeployment", "Serverless", "Standard", "Knative"])]
     pub deployment_mode: Option<String>,
     #[command(flatten)]
     pub models: ModelArgs,
-    /// References to what is not loaded are no errors.
+    /// Do not report references to objects that were not loaded.
     #[arg(long)]
     pub partial: bool,
     /// Settings file; by default `ome.toml` is searched upward from the working directory.
@@ -185,12 +185,12 @@ impl DecisionArgs {
 
 /// What is asked about accelerators, beyond what the objects say.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Accelerators (documented semantics)")]
+#[command(next_help_heading = "Accelerators (documented mode)")]
 pub(crate) struct AcceleratorArgs {
-    /// Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on.
+    /// Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true).
     #[arg(long, value_name = "GATES", value_delimiter = ',')]
     pub feature_gates: Vec<String>,
-    /// Classes of preferredClasses are required.
+    /// Fail if no preferred class is eligible.
     #[arg(long)]
     pub strict_preferred: bool,
     /// A preferred class passes although its capabilities are unknown.
@@ -200,14 +200,14 @@ pub(crate) struct AcceleratorArgs {
     /// annotation.
     #[arg(long, value_name = "TOKENS")]
     pub request_size: Option<String>,
-    /// The cost threshold is required.
+    /// Fail if no class is under the cost threshold.
     #[arg(long)]
     pub strict_cost: bool,
     /// Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime,
     /// accelerator, service.
     #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
     pub args_order: ArgsOrderArg,
-    /// Of a flag given twice keep the service's, else the last.
+    /// Drop duplicate flags: the service's value wins, otherwise the last one.
     #[arg(long)]
     pub dedupe_args: bool,
 }
@@ -251,7 +251,7 @@ impl AcceleratorArgs {
             )]
             Some(text) => Some(
                 tokens(text)
-                    .ok_or_else(|| Failure::Usage(format!("`{text}` is no number of tokens")))?
+                    .ok_or_else(|| Failure::Usage(format!("`{text}` is not a number of tokens")))?
                     as u64,
             ),
         };
@@ -344,26 +344,26 @@ pub(crate) enum KthenaProfileArg {
     Head,
 }
 
-/// Shape of the output of commands that report.
+/// Output format of commands that report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// Tables for people.
+    /// Tables.
     #[default]
     Table,
-    /// One JSON document with a versioned shape.
+    /// One JSON document; its schema has a version.
     Json,
 }
 
-/// Shape of the output of commands whose answer is shown to others.
+/// Output format of commands whose answer is shown to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PageFormat {
-    /// Tables for people.
+    /// Tables.
     #[default]
     Table,
-    /// One JSON document with a versioned shape.
+    /// One JSON document; its schema has a version.
     Json,
     /// Markdown that fits a pull request comment.
     Markdown,
-    /// A page that stands alone.
+    /// A single HTML page.
     Html,
 }

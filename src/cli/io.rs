@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 /// Pieces of work, services for instance, that take a moment.
 const LONG: usize = 2000;
 
-/// When to use colour.
+/// When to use color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it.

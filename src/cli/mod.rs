@@ -32,7 +32,7 @@ struct Cli {
     /// What to do.
     #[command(subcommand)]
     command: Option<commands::Command>,
-    /// When to use colour.
+    /// When to use color.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,
 }

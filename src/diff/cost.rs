@@ -1,4 +1,4 @@
-//! What services cost at the fewest replicas.
+//! What services cost at minReplicas.
 
 use super::Decided;
 use crate::pipeline::costs;

@@ -173,9 +173,9 @@ pub struct Group {
     pub objects: Vec<ObjectChange>,
     /// Pods of each are replaced.
     pub restart: bool,
-    /// Pods of all of them that are replaced, at the fewest replicas.
+    /// Pods of all of them that are replaced, at minReplicas.
     pub pods_restarted: Count,
-    /// GPUs of all of them, at the fewest replicas.
+    /// GPUs of all of them, at minReplicas.
     pub gpus: Pair<Count>,
     /// Dollars per hour of each of them, in their order.
     pub costs: Vec<Pair<Cost>>,
@@ -211,9 +211,9 @@ pub struct Summary {
     pub removed: usize,
     /// Services whose pods are replaced.
     pub restarts: usize,
-    /// Pods that are replaced, at the fewest replicas.
+    /// Pods that are replaced, at minReplicas.
     pub pods_restarted: Count,
-    /// GPUs of all services at the fewest replicas; those of a service in error do not count.
+    /// GPUs of all services at minReplicas; those of a service in error do not count.
     pub gpus: Pair<Count>,
     /// Dollars per hour of the same, where classes have prices.
     pub costs: Pair<Cost>,
@@ -297,7 +297,7 @@ struct Made<'a> {
     components: Vec<(Option<ComponentKind>, Extent)>,
 }
 
-/// Pods and GPUs at the fewest replicas.
+/// Pods and GPUs at minReplicas.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     pods: Count,

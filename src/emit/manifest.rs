@@ -28,7 +28,7 @@ pub(super) type Files = BTreeMap<String, BTreeSet<String>>;
 pub(super) fn parse(text: &str, found: &mut Files) -> Result<(), String> {
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let files =
-        value.get("files").and_then(|files| files.as_array()).ok_or("`files` is no list")?;
+        value.get("files").and_then(|files| files.as_array()).ok_or("`files` is not a list")?;
     for file in files {
         let text = |key: &str| {
             let text = file.get(key).and_then(|value| value.as_str());

@@ -41,7 +41,7 @@ pub enum Refusal {
     #[error("there is no certificate in what `SSL_CERT_FILE` names")]
     Certificates,
     /// There is no such repository, or it is not shown to who asks.
-    #[error("{place} has no repository {id}{}", if *.asked_with_token { "" } else { ", or shows it to nobody without a token" })]
+    #[error("{place} has no repository {id}{}", if *.asked_with_token { "" } else { ", or does not show it without a token" })]
     Repository {
         /// The endpoint.
         place: String,

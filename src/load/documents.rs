@@ -562,8 +562,8 @@ impl<'a> Reading<'a> {
         for (objects, severity) in [(&self.foreign, severity), (&self.elsewhere, Severity::Info)] {
             let Some((first, what)) = objects.first() else { continue };
             let message = match objects.len() {
-                1 => format!("nobody here reads `{what}`"),
-                count => format!("nobody here reads `{what}` and {} more", count - 1),
+                1 => format!("`{what}` is not supported"),
+                count => format!("`{what}` and {} more are not supported", count - 1),
             };
             let finding = Diagnostic::new(Code::OtherKind, message).severity(severity).at(*first);
             self.outcome.diagnostics.push(if severity == Severity::Error {

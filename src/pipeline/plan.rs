@@ -93,12 +93,12 @@ impl PlannedComponent {
         self.gpus_by_resource.as_ref().map(|found| found.values().sum::<i64>()).into()
     }
 
-    /// Pods at the fewest replicas.
+    /// Pods at minReplicas.
     pub fn least_pods(&self) -> Count {
         self.min_replicas * self.pods_per_replica
     }
 
-    /// GPUs at the fewest replicas.
+    /// GPUs at minReplicas.
     pub fn least_gpus(&self) -> Count {
         self.min_replicas * self.gpus()
     }

@@ -144,7 +144,7 @@ fn gpus_in_limits(
                     Diagnostic::new(
                         Code::GpuLimitsOnly,
                         format!(
-                            "role `{}`: `{}` stands in the limits and not in the requests, which are all that the shipped gang counts",
+                            "role `{}`: `{}` is in the limits and not in the requests; the shipped gang scheduling counts requests only",
                             role.name.value, entry.key
                         ),
                     )

@@ -69,7 +69,7 @@ pub fn flip<'a>(
         && named.name.value != *name
     {
         if policy.api == Api::KServe && service.predictor.migrated {
-            return impossible("the service is written in the previous schema, whose key stands for a runtime: run `ome convert` first".to_owned());
+            return impossible("the service is written in the previous schema, whose key means a runtime: run `ome convert` first".to_owned());
         }
         edits.push(Edit {
             span: named.name.span(),

@@ -94,7 +94,7 @@ fn candidate(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Value {
 pub(super) struct ClassTotal<'a> {
     /// Its name.
     pub(super) name: &'a str,
-    /// Accelerators asked for at the fewest replicas.
+    /// Accelerators asked for at minReplicas.
     pub(super) asked: i64,
     /// What its usable nodes have to give; none when no node says what it has.
     pub(super) allocatable: Option<i64>,
@@ -181,7 +181,7 @@ pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
     }
     component.fit.as_ref().map(|fit| {
         if fit.fits {
-            format!("yes ({})", fit.replicas)
+            format!("yes (room for {})", fit.replicas)
         } else {
             format!("no ({} of {})", fit.replicas, component.min_replicas)
         }
@@ -249,8 +249,9 @@ pub(super) fn text(
         return out.finish();
     }
     out.end_line();
-    let by =
-        decision.decided_by.map_or(String::new(), |by| format!("decided by {}, ", by.as_str()));
+    let by = decision
+        .decided_by
+        .map_or(String::new(), |by| format!("{}, ", super::phrases::class_decided_by(by)));
     let rule = match (&decision.strategy, &decision.policy) {
         (Some(strategy), _) => format!("strategy {strategy}, "),
         (None, Some(policy)) => format!("policy {policy}, "),
@@ -270,11 +271,7 @@ pub(super) fn text(
         decision.rejected
     );
     if let Some(need) = decision.need {
-        line!(
-            out,
-            "         the model needs {:.1} GiB; of each device nine tenths are used",
-            need / GIB
-        );
+        line!(out, "         the model needs {:.1} GiB; 90% of GPU memory is usable", need / GIB);
     }
     for note in &decision.notes {
         line!(out, "         {note}");
@@ -462,11 +459,13 @@ fn eligible(
     sources: &SourceMap,
 ) -> Vec<String> {
     let mut row = lead(candidate);
-    let rule = match candidate.verdict {
-        Verdict::Chosen => decision.decided_by,
-        _ => candidate.behind,
-    };
-    row.push(rule.map_or(String::new(), |rule| rule.as_str().to_owned()));
+    row.push(
+        match candidate.verdict {
+            Verdict::Chosen => decision.decided_by.map_or("", super::phrases::class_decided_by),
+            _ => candidate.behind.map_or("", ClassDecidedBy::as_str),
+        }
+        .to_owned(),
+    );
     let threshold = decision
         .requirements
         .iter()

@@ -142,7 +142,7 @@ impl View<'_> {
             format!("\u{1b}[{color}m{text}\u{1b}[0m")
         };
         let mut out = Page::default();
-        put!(out, "semantics: {}\n\n", self.semantics);
+        put!(out, "mode: {}\n\n", self.semantics);
         for group in &self.drift.groups {
             line!(out, "{}", group.services.join(", "));
             for object in &group.objects {
@@ -184,7 +184,7 @@ impl View<'_> {
         out.finish()
     }
 
-    /// A page that stands alone.
+    /// A single HTML page.
     ///
     /// # Errors
     /// What is wrong with the template.

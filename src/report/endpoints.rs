@@ -68,9 +68,13 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
             service.model.as_deref().unwrap_or("unknown")
         );
         for (where_from, base) in
-            [("outside", &service.entry.external), ("inside", &service.entry.internal)]
+            [("external", &service.entry.external), ("internal", &service.entry.internal)]
         {
-            line!(out, "  {where_from:<8}{}", base.as_deref().unwrap_or("no way in"));
+            line!(
+                out,
+                "  {where_from}: {}",
+                base.as_deref().unwrap_or("none (no Ingress or Gateway)")
+            );
         }
         if let Some(grpc) = &service.grpc {
             line!(

@@ -190,7 +190,7 @@ pub fn schema() -> Value {
             "accelerator": or_null("string", "The accelerator class of the component that runs the model; null for none."),
             "mode": text("The deployment mode of the component that runs the model."),
             "gpus": { "type": "integer", "minimum": 0, "description": "GPUs of one replica of the component that runs the model." },
-            "fits": { "type": "boolean", "description": "Whether the fewest replicas of every component fit on the Nodes that are read." },
+            "fits": { "type": "boolean", "description": "Whether minReplicas of every component fit on the Nodes." },
             "error": or_null("string", "The code of the error that keeps the service from being deployed; null for none."),
             "arg": {
                 "description": "An argument, or several, of the container that runs the model.",

@@ -44,6 +44,9 @@ pub fn service(
         planned.service.name(),
         sources.locate(object.name_span())
     );
+    for line in super::phrases::answer(planned) {
+        line!(out, "  {line}");
+    }
     match planned.resolution.model {
         Some(model) => {
             let facts = [
@@ -89,12 +92,12 @@ pub fn service(
     let decision = &planned.resolution.runtime;
     let protocol = &decision.protocol;
     line!(out, "protocol {}{}", protocol.name, if protocol.default { " (default)" } else { "" });
-    let by = decision.decided_by.map_or("", crate::decision::DecidedBy::as_str);
+    let by = decision.decided_by.map_or("", super::phrases::decided_by);
     match (decision.chosen, decision.basis) {
         (Some(runtime), Basis::Explicit) => {
             line!(
                 out,
-                "runtime  {} {} (explicit)  {}",
+                "runtime  {} {} (named by the service)  {}",
                 runtime.object.id.kind,
                 runtime.object.shown_name(),
                 sources.locate(runtime.object.name_span())
@@ -103,7 +106,7 @@ pub fn service(
         (Some(runtime), _) => {
             line!(
                 out,
-                "runtime  {} {} (decided by {by}, {} eligible, {} rejected)  {}",
+                "runtime  {} {} ({by}, {} eligible, {} rejected)  {}",
                 runtime.object.id.kind,
                 runtime.object.shown_name(),
                 decision.eligible,
@@ -181,11 +184,11 @@ pub fn service(
 pub fn flip(flip: &Flip, sources: &SourceMap) -> String {
     let mut out = Page::default();
     match &flip.edits {
-        Ok(edits) if edits.is_empty() => out.push_str("\nit wins as it is\n"),
+        Ok(edits) if edits.is_empty() => out.push_str("\nalready selected; no change needed\n"),
         Ok(edits) => {
             put!(
                 out,
-                "\nit would win with {}:\n",
+                "\nit would be selected with {}:\n",
                 if edits.len() == 1 {
                     "one edit".to_owned()
                 } else {
@@ -198,11 +201,11 @@ pub fn flip(flip: &Flip, sources: &SourceMap) -> String {
                 line!(out, "  {place}{} {}: {} -> {}", edit.object, edit.path, edit.from, edit.to);
             }
             if let Some((runtime, by)) = &flip.then {
-                line!(out, "  then {runtime} is chosen, decided by {}", by.as_str());
+                line!(out, "  then {runtime} is chosen: {}", super::phrases::decided_by(*by));
             }
         }
         Err(reason) => {
-            put!(out, "\nno edit of it makes it win: {reason}\n");
+            put!(out, "\nno edit of it would make it selected: {reason}\n");
         }
     }
     out.finish()
@@ -312,9 +315,9 @@ fn row(candidate: &Candidate<'_>, sources: &SourceMap) -> Vec<String> {
         )
     } else {
         let rule = match candidate.verdict {
-            Verdict::Chosen => {
-                candidate.matched_entry.map_or(String::new(), |index| format!("entry {index}"))
-            }
+            Verdict::Chosen => candidate
+                .matched_entry
+                .map_or(String::new(), |index| format!("matches supportedModelFormats[{index}]")),
             _ => {
                 candidate.notes.last().map_or(String::new(), |note| note.code().as_str().to_owned())
             }

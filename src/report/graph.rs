@@ -82,7 +82,7 @@ fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
                 graph.arrow(
                     own,
                     runtime,
-                    decision.decided_by.map_or("", crate::decision::DecidedBy::as_str),
+                    decision.decided_by.map_or("", super::phrases::decided_by),
                 );
             }
             Verdict::Eligible => {
@@ -112,9 +112,9 @@ fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
             match candidate.verdict {
                 Verdict::Chosen => {
                     let class = graph.new_box(&name, true);
-                    let by = decision
-                        .decided_by
-                        .map_or(String::new(), |by| format!(", {}", by.as_str()));
+                    let by = decision.decided_by.map_or(String::new(), |by| {
+                        format!(", {}", super::phrases::class_decided_by(by))
+                    });
                     graph.arrow(runtime, class, &format!("{component}{by}"));
                     if let Some(found) = candidate.class {
                         below(graph, class, found, machines);

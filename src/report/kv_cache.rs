@@ -79,7 +79,7 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
             (_, None, _) => "the size of the model",
             _ => "the length of the context",
         };
-        line("fits", format!("unknown: nobody says {missing}"));
+        line("fits", format!("unknown: {missing} is not known"));
     }
     out.finish()
 }

@@ -32,6 +32,7 @@ pub mod matrix;
 pub mod merged;
 mod model;
 pub mod page;
+mod phrases;
 pub mod places;
 mod queue;
 pub mod rdjson;

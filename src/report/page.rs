@@ -6,7 +6,7 @@ use super::fill::fill;
 use super::{explain, serving, table};
 use crate::api::Semantics;
 use crate::cluster::Machine;
-use crate::decision::{DecidedBy, Step};
+use crate::decision::Step;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Costs, Planned, PlannedComponent, Together};
 use crate::policy::KthenaPolicy;
@@ -106,10 +106,7 @@ fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
         "api": planned.service.object.api.as_str(),
         "model": resolution.model.map(|model| model.object.id.name.as_str()),
         "runtime": resolution.chosen().map_or("no runtime".into(), |runtime| runtime.object.shown_name()).as_str(),
-        "by": resolution.runtime.decided_by.map(|by| match by {
-            DecidedBy::Explicit => "named by the service".to_owned(),
-            by => format!("decided by {}", by.as_str()),
-        }),
+        "by": resolution.runtime.decided_by.map(super::phrases::decided_by),
         "error": planned.error.as_ref().map(|error| format!("{}: {}", error.code.as_str(), accelerator::message(error, planned, sources))),
         "steps": resolution.runtime.steps.iter().map(|one| step(one, first)).collect::<Vec<_>>(),
         "components": if planned.error.is_some() { Vec::new() } else { planned.components.iter().map(|one| component(planned, one)).collect() },

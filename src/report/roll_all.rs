@@ -186,7 +186,7 @@ impl All<'_> {
         out
     }
 
-    /// A page that stands alone.
+    /// A single HTML page.
     ///
     /// # Errors
     /// What is wrong with the template.

@@ -315,7 +315,7 @@ impl Rollout<'_> {
 
     fn title(&self) -> String {
         format!(
-            "{}/{} · semantics: {} · kthena: {} · {}",
+            "{}/{} · mode: {} · kthena: {} · {}",
             self.to.namespace,
             self.to.name(),
             self.semantics,
@@ -447,7 +447,7 @@ impl Rollout<'_> {
             let titles = ["STAGE", "GROUPS", "RUNNING", "READY REPLICAS", "GPUS", "WHAT HAPPENS"];
             out.draw(&table(&titles, (0..rows.len()).map(|position| self.line(position)), style));
             out.push_str(if self.has_absent() { "· absent  " } else { "" });
-            put!(out, "○ old  ◐ in progress  ● as wanted; {}\n\n", self.columns());
+            put!(out, "○ old  ◐ in progress  ● updated; {}\n\n", self.columns());
         }
         for line in self.summary(Severity::Info) {
             line!(out, "{line}");
@@ -481,7 +481,7 @@ impl Rollout<'_> {
             let titles = ["stage", "groups", "running", "ready replicas", "GPUs", "what happens"];
             markdown::table(&mut out, &titles, (0..count).map(|position| self.line(position)));
             out.push_str(if self.has_absent() { "\n· absent, " } else { "\n" });
-            put!(out, "○ old, ◐ in progress, ● as wanted; {}\n\n", self.columns());
+            put!(out, "○ old, ◐ in progress, ● updated; {}\n\n", self.columns());
         }
         markdown::list(&mut out, self.summary(Severity::Warning));
         out.finish()

@@ -1,4 +1,4 @@
-//! Tables for people.
+//! Tables.
 
 use super::accelerator;
 use super::markdown;
@@ -67,7 +67,7 @@ pub fn plan(
 ) -> String {
     let shown = Columns::of(planned);
     let mut out = Page::default();
-    put!(out, "semantics: {semantics}{header}\n\n");
+    put!(out, "mode: {semantics}{header}\n\n");
     if planned.is_empty() {
         out.push_str("no services\n");
         return out.finish();
@@ -86,8 +86,7 @@ pub fn plan(
             .resolution
             .chosen()
             .map_or("-".to_owned(), |runtime| runtime.object.shown_name().to_string());
-        let by =
-            planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str);
+        let by = planned.resolution.runtime.decided_by.map_or("", super::phrases::decided_by);
         let lead = |component: Option<&PlannedComponent>| {
             let mut row = vec![
                 planned.service.namespace.to_string(),
@@ -135,8 +134,8 @@ pub fn plan(
         "COMPONENT",
         "MODE",
         "REPLICAS",
-        "PODS",
-        "GPUS",
+        "PODS/REPLICA",
+        "GPUS/REPLICA",
         "FITS",
     ];
     out.draw(&table(
@@ -160,7 +159,7 @@ pub fn plan(
     if !totals.is_empty() {
         out.end_line();
         let rows = totals.iter().map(total);
-        out.draw(&table(&["CLASS", "ASKED", "ALLOCATABLE", "IN USE", "LEFT"], rows, style));
+        out.draw(&table(&["CLASS", "REQUESTED", "ALLOCATABLE", "IN USE", "FREE"], rows, style));
     }
     out.finish()
 }
@@ -212,7 +211,7 @@ pub fn plan_markdown(
 ) -> String {
     let shown = Columns::of(planned);
     let mut out = Page::default();
-    put!(out, "**ome plan** (semantics: {semantics})\n\n");
+    put!(out, "**ome plan** (mode: {semantics})\n\n");
     let mut titles =
         vec!["service", "model", "runtime", "decided by", "component", "mode", "replicas", "GPUs"];
     titles.extend(shown.fits.then_some("fits"));
@@ -221,7 +220,7 @@ pub fn plan_markdown(
         let runtime =
             planned.resolution.chosen().map_or("-".into(), |runtime| runtime.object.shown_name());
         let by = planned.error.as_ref().map_or_else(
-            || planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str),
+            || planned.resolution.runtime.decided_by.map_or("", super::phrases::decided_by),
             |error| error.code.as_str(),
         );
         let lead = [
@@ -345,7 +344,7 @@ pub(super) fn remarks(planned: &Planned<'_>, sources: &SourceMap) -> Vec<String>
     out
 }
 
-/// "3 services, 1 in error; 4 pods and 8 GPUs at the fewest replicas".
+/// "3 services, 1 in error; 4 pods and 8 GPUs at minReplicas".
 pub(super) fn summary(planned: &[Planned<'_>]) -> String {
     let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
     let components = || {
@@ -368,7 +367,7 @@ pub(super) fn summary(planned: &[Planned<'_>]) -> String {
         more => format!(", {more} components not counted"),
     };
     format!(
-        "{services}{failed}; {} and {} at the fewest replicas{beside}",
+        "{services}{failed}; {} and {} at minReplicas{beside}",
         count(sum(PlannedComponent::least_pods), "pod"),
         count(sum(PlannedComponent::least_gpus), "GPU")
     )

@@ -154,14 +154,14 @@ fn nodes(add: &[MoreNodes]) -> String {
     add.iter().map(more).collect::<Vec<_>>().join(" and ")
 }
 
-/// `$50 an hour at the fewest replicas: $40 nvidia-h100, $10 nvidia-l40s`.
+/// `$50 an hour at minReplicas: $40 nvidia-h100, $10 nvidia-l40s`.
 pub fn price(costs: &Costs) -> String {
     let classes: Vec<String> =
         costs.by_class.iter().map(|(class, cost)| format!("{cost} {class}")).collect();
     let detail =
         if classes.len() > 1 { format!(": {}", classes.join(", ")) } else { String::new() };
     let mut out = Page::default();
-    line!(out, "{} an hour at the fewest replicas{detail}", costs.per_hour);
+    line!(out, "{} an hour at minReplicas{detail}", costs.per_hour);
     out.finish()
 }
 
@@ -243,8 +243,10 @@ const TIES: &str =
 /// The cell of a component: how many of its pods have a node.
 pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
     let placement = component.placement.as_ref()?;
-    let alone =
-        component.fit.as_ref().map_or_else(String::new, |fit| format!(" ({})", fit.replicas));
+    let alone = component
+        .fit
+        .as_ref()
+        .map_or_else(String::new, |fit| format!(" (room for {})", fit.replicas));
     Some(if placement.pending() == 0 {
         format!("yes{alone}")
     } else {

@@ -84,7 +84,7 @@ impl Waves<'_> {
         out.finish()
     }
 
-    /// A page that stands alone.
+    /// A single HTML page.
     ///
     /// # Errors
     /// What is wrong with the template.

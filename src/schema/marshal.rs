@@ -13,7 +13,7 @@ use ecow::EcoString;
 /// The rule that wrote a zero value.
 pub static ZERO_VALUE: Rule = Rule {
     id: "go-zero-value",
-    text: "a Go struct prints its fields without `omitempty` even when nobody set them",
+    text: "Go structs print fields without `omitempty` even when they are not set",
     cite: "ome-components 1.2",
 };
 

@@ -201,7 +201,12 @@ fn a_base_that_is_not_there_is_a_finding() {
     assert_eq!(done.exit, Some(1));
     assert!(done.stderr.contains("`git`, which knows revisions, is not there"), "{}", done.stderr);
     let done = scratch.ome(&["diff", "--base", "-", "-f", "-", "--no-config"]);
-    assert!(done.exit == Some(1) && done.stderr.contains("`-` stands in both"), "{}", done.stderr);
+    assert!(
+        done.exit == Some(1)
+            && done.stderr.contains("standard input can be the base or the new state"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -634,11 +639,7 @@ fn a_release_that_is_followed_is_in_the_header_and_in_the_settings() {
     };
     let header = |done: &Done| done.stdout.lines().next().unwrap_or_default().to_owned();
     let flag = plan(&["--no-config", "--release", "ome=v0.1.3"]);
-    assert!(
-        header(&flag).starts_with("semantics: controller · release: ome=v0.1.3"),
-        "{}",
-        flag.stdout
-    );
+    assert!(header(&flag).starts_with("mode: controller · release: ome=v0.1.3"), "{}", flag.stdout);
     assert!(flag.stderr.contains("field-of-another-release"), "{}", flag.stderr);
     scratch.write("ome.toml", "[releases]\nome = \"v0.1.4\"\n");
     assert!(header(&plan(&[])).contains("release: ome=v0.1.4"));

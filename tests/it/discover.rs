@@ -173,7 +173,7 @@ fn nothing_outside_and_nothing_else_is_rewritten() {
         "{}",
         done.stdout
     );
-    assert!(done.stdout.contains("created    classes/nvidia-tesla-t4.yaml (the class of before stands in old.yaml:1: delete it there)\n"), "{}", done.stdout);
+    assert!(done.stdout.contains("created    classes/nvidia-tesla-t4.yaml (the old class is in old.yaml:1: delete it there)\n"), "{}", done.stdout);
     assert_eq!(
         (
             scratch.read("old.yaml").as_str(),

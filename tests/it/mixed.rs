@@ -102,9 +102,7 @@ fn a_runtime_of_one_api_is_no_runtime_of_the_other() {
 fn header_table_and_explanation_say_which_api() {
     let plan = ome(&["plan", "-n", "ml"]).stdout;
     assert!(
-        plan.starts_with(
-            "semantics: documented · runtimes: 4 read · services: 2 of OME, 2 of KServe\n"
-        ),
+        plan.starts_with("mode: documented · runtimes: 4 read · services: 2 of OME, 2 of KServe\n"),
         "{plan}"
     );
     assert!(

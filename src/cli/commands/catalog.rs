@@ -45,7 +45,7 @@ struct ListArgs {
     /// Names and order: object names, or the file names of the documentation.
     #[arg(long, value_enum, default_value_t)]
     names: catalog::Names,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: ReportFormat,
     #[command(flatten)]
@@ -58,7 +58,7 @@ struct ShowArgs {
     /// `KIND NAME` or `KIND/NAME`.
     #[arg(value_name = "[KIND] NAME", required = true, num_args = 1..=2)]
     name: Vec<String>,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: ReportFormat,
     #[command(flatten)]

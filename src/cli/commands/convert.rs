@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// Convert to something else than the current form.
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<Form>,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: stream::Format,
     #[command(flatten)]

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// The release after the upgrade.
     #[arg(long, value_name = "OPERATOR=TAG", requires = "from_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(releases::names_of_ome()))]
     to_release: Option<String>,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
     /// Show every field of every object, not only what fits on a screen.
@@ -233,7 +233,7 @@ fn base(args: &Args, ask: &Ask<'_>) -> Result<Result<Session, Box<Diagnostic>>, 
             let files: Vec<PathBuf> = args.base.iter().map(PathBuf::from).collect();
             if stdin(&files) && stdin(&args.input.files) {
                 return Err(Failure::Usage(
-                    "standard input is either the base or the new state: `-` stands in both".into(),
+                    "standard input can be the base or the new state, not both".into(),
                 ));
             }
             Session::open(&InputArgs { files, ..args.input.clone() }, ask).map(Ok)

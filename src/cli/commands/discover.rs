@@ -268,7 +268,7 @@ impl Writer<'_> {
         let source = sources.get(span.source);
         if source.kind != SourceKind::File || !self.flat.holds(Path::new(&*source.name)) {
             let line = self.create(class)?;
-            return Ok(format!("{line} (the class of before stands in {place}: delete it there)"));
+            return Ok(format!("{line} (the old class is in {place}: delete it there)"));
         }
         if !stands_alone(span, &source.text, &class.name) {
             self.failed = true;

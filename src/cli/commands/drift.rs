@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// The dump of the cluster, when services are read from elsewhere. Repeatable.
     #[arg(long, value_name = "PATH")]
     live: Vec<PathBuf>,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
     /// The cluster's DNS domain.

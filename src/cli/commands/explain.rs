@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// whom.
     #[arg(long)]
     merge: bool,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
     #[command(flatten)]
@@ -40,13 +40,13 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
-/// Shape of the output.
+/// Output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// Tables for people.
+    /// Tables.
     #[default]
     Table,
-    /// One JSON document with a versioned shape.
+    /// One JSON document; its schema has a version.
     Json,
     /// The tables, between fences.
     Markdown,
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             };
             let mut page = Page::default();
             if !planned.is_empty() || servings.is_empty() {
-                put!(page, "semantics: {}{}\n\n", session.semantics, session.header());
+                put!(page, "mode: {}{}\n\n", session.semantics, session.header());
             }
             for (index, planned) in planned.iter_mut().enumerate() {
                 if index > 0 {

@@ -30,7 +30,7 @@ enum Action {
     Diff(DiffArgs),
 }
 
-/// Shape of the output.
+/// Output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// A table for people.
@@ -38,7 +38,7 @@ enum Format {
     Table,
     /// The objects to create or update, nothing else.
     Yaml,
-    /// One JSON document with a versioned shape.
+    /// One JSON document; its schema has a version.
     Json,
 }
 
@@ -78,7 +78,7 @@ enum VersionArg {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 struct ImportArgs {
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
     /// Who is right where a class written by hand and its flavor disagree.
@@ -104,7 +104,7 @@ struct ImportArgs {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 struct ExportArgs {
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
     /// Who is right where a class and its flavor disagree.
@@ -127,7 +127,7 @@ struct ExportArgs {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 struct DiffArgs {
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
     #[command(flatten)]

@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// `--hf-cache`.
     #[arg(long)]
     context: bool,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
     #[command(flatten)]

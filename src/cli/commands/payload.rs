@@ -40,7 +40,7 @@ struct CheckArgs {
     /// The request that an inference response answers: its id has to come back.
     #[arg(long, value_name = "FILE")]
     request: Option<PathBuf>,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
     /// Findings of level warning count as errors.
@@ -50,13 +50,13 @@ struct CheckArgs {
     limits: LimitArgs,
 }
 
-/// Shape of the output.
+/// Output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// Findings with the text they are about.
     #[default]
     Human,
-    /// One JSON document with a versioned shape.
+    /// One JSON document; its schema has a version.
     Json,
 }
 

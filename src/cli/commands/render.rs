@@ -70,7 +70,7 @@ pub(crate) struct Args {
     /// What is printed: the objects, or components after every merge and before any object.
     #[arg(long, value_enum, default_value_t, value_name = "STAGE", conflicts_with_all = ["check", "annotate", "expand", "argocd_waves"])]
     stage: Stage,
-    /// A comment at every leaf: who wrote it, and over whom.
+    /// Add a comment with the source of each field and the value it overrode.
     #[arg(long)]
     annotate: bool,
     /// Annotate objects with Argo CD's sync waves, those of `ome rollout`: 0 what pods need, 1

@@ -55,7 +55,7 @@ enum Format {
     /// A line for each case, and what it takes to mend those that failed.
     #[default]
     Table,
-    /// One JSON document with a versioned shape.
+    /// One JSON document; its schema has a version.
     Json,
     /// Workflow commands of GitHub Actions.
     Github,

@@ -74,14 +74,14 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
-/// Shape of the output.
+/// Output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// Text for people, with the lines in question.
     #[default]
     #[value(alias = "table")]
     Human,
-    /// One JSON document with a versioned shape.
+    /// One JSON document; its schema has a version.
     Json,
     /// SARIF 2.1.0, for code hosts.
     Sarif,

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// of the field is written `\.`.
     #[arg(num_args = 2..=3, required = true, value_names = ["KIND/NAME", "FIELD"])]
     words: Vec<String>,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: ReportFormat,
     /// The workload around the pods of engine and decoder.

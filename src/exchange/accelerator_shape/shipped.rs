@@ -443,12 +443,12 @@ fn service(shaper: &mut Shaper<'_>) {
             shaper.lose(
                 format!("spec.acceleratorSelector.annotations.{}", entry.key),
                 entry.key_origin,
-                "nothing shipped reads it",
+                "not used by any shipped release",
             );
         }
     }
     for key in ["ome.io/cost-threshold", "ome.io/request-size"] {
-        shaper.drop(&["metadata", "annotations", key], "nothing shipped reads it");
+        shaper.drop(&["metadata", "annotations", key], "not used by any shipped release");
     }
     for component in ["engine", "decoder"] {
         if let Some(class) = shaper.take(&["spec", component, "annotations", CLASS]) {

@@ -109,7 +109,7 @@ impl<'n> Entry<'n> {
             found.push(
                 Diagnostic::new(
                     Code::UnknownField,
-                    format!("nobody reads `{}` of an accelerator class", entry.key),
+                    format!("`{}` of an AcceleratorClass is not supported", entry.key),
                 )
                 .at(entry.key_origin.span())
                 .path(path)

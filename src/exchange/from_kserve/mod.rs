@@ -116,7 +116,7 @@ impl<'a> Translator<'a> {
                     self.lose(
                         format!("metadata.{key}.{}", pair.key),
                         pair.key_origin,
-                        "nothing of OME reads it",
+                        "not used by OME",
                     );
                 }
             }

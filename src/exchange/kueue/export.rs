@@ -219,7 +219,7 @@ fn existing(
                     text(&labels_of(flavor))
                 )
             };
-            let help = "run `ome kueue import` where the class follows the flavor, or say who is right with `--prefer class`";
+            let help = "run `ome kueue import` where the class follows the flavor, or choose with `--prefer class`";
             found.push(conflict(class, flavor, &why, help));
             Some(exported(
                 class,
@@ -278,7 +278,7 @@ pub(super) fn wanted(
     if let Some(problem) = names::dns1123_subdomain(&name.value).into_iter().next() {
         let finding = Diagnostic::new(
             Code::InvalidName,
-            format!("`{}` is no name of a ResourceFlavor: {problem}", name.value),
+            format!("`{}` is not a valid name of a ResourceFlavor: {problem}", name.value),
         );
         found.push(
             finding

@@ -339,10 +339,7 @@ fn context(config: &Node, agent: &Agent<'_>, facts: &mut Facts, found: &mut Vec<
         let why = format!("`{key}`{}", remark(tokens));
         return facts.number(&["maxTokens"], tokens, Basis::Declared, why, node.origin.span());
     }
-    let finding = Diagnostic::new(
-        Code::InvalidValue,
-        format!("`{key}` is no number of tokens that a model can state"),
-    );
+    let finding = Diagnostic::new(Code::InvalidValue, format!("`{key}` is not a number of tokens"));
     found.push(
         finding
             .severity(Severity::Warning)

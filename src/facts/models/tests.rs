@@ -96,7 +96,7 @@ fn indexes_are_evidence_and_fill_in_for_unknown_families() {
         (quantized.to_owned(), r#""total_size": 16060522496"#, None, &["parameter-count-unknown"]),
         (quantized.to_owned(), r#""total_parameters": 7000000000"#, Some("7B"), &[]),
         (format!("{{{LLAMA}}}"), r#""total_size": 16060522496"#, Some("8.03B"), &[]),
-        // The shared head stands in the file too, and counts.
+        // The shared head is written in the file too, and counts.
         (
             format!("{{{LLAMA}, \"tie_word_embeddings\": true}}"),
             r#""total_size": 16060522496"#,

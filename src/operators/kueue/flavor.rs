@@ -66,7 +66,7 @@ impl Shape {
             .iter()
             .find(|taint| !taint.is_tolerated(self.tolerations.iter().chain(&flavor.tolerations)))
         {
-            return Some(Barrier::Taint(eco_format!("nobody tolerates {taint}")));
+            return Some(Barrier::Taint(eco_format!("{taint} is not tolerated")));
         }
         let known = |key: &str| flavor.node_labels.contains_key(key);
         if let Some(selector) = &self.selector {

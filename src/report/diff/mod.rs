@@ -99,7 +99,7 @@ impl View<'_> {
         }
     }
 
-    /// A page that stands alone: no script, nothing from elsewhere.
+    /// A single HTML page: no script, nothing from elsewhere.
     ///
     /// # Errors
     /// What is wrong with the template.

@@ -20,7 +20,7 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text }
     };
     let mut out = Page::default();
-    line!(out, "semantics: {} · base: {} · {}\n", shown.semantics, shown.base, shown.compared);
+    line!(out, "mode: {} · base: {} · {}\n", shown.semantics, shown.base, shown.compared);
     for group in &shown.groups {
         let facts =
             if group.facts.is_empty() { String::new() } else { format!(" · {}", group.facts) };

@@ -196,10 +196,13 @@ impl<'a> Reader<'a> {
         let Some(content) = super::split::content(self.text, from) else { return };
         let at = self.place(content);
         tree.finding(
-            Diagnostic::new(Code::YamlSyntax, "the document has ended before this; nobody reads what follows, up to the next `---`")
-                .severity(Severity::Warning)
-                .at(tree.span(at, at + 1))
-                .help("correct the indentation, or begin a document with `---`"),
+            Diagnostic::new(
+                Code::YamlSyntax,
+                "the document ends before this; what follows is ignored, up to the next `---`",
+            )
+            .severity(Severity::Warning)
+            .at(tree.span(at, at + 1))
+            .help("correct the indentation, or begin a document with `---`"),
         );
     }
 

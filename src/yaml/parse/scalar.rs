@@ -97,10 +97,7 @@ impl Reader<'_> {
             Found::Meaning(Meaning::NotFinite(name)) => {
                 let stopped = tree.syntax(
                     span,
-                    format!(
-                        "`{}` is no number that JSON can hold, kubectl refuses it",
-                        written.text
-                    ),
+                    format!("`{}` is not a number in JSON; kubectl rejects it", written.text),
                 );
                 tree.help(format!("quote it if the text `{name}` is meant"));
                 return Err(stopped);
@@ -143,7 +140,7 @@ impl Reader<'_> {
             Found::Meaning(Meaning::Null) => {
                 let stopped =
                     tree.syntax(span, "null cannot be the key of a mapping, kubectl refuses it");
-                tree.help("write the key, in quotes if it is the word `null`");
+                tree.help("write the key, quoted if it is `null`");
                 return Err(stopped);
             }
             Found::Meaning(Meaning::Big(number)) => {
@@ -383,7 +380,7 @@ impl Reader<'_> {
         let help = if meaning == Meaning::Text {
             "quote the text".to_owned()
         } else {
-            format!("quote the word if text is meant, else write `{here}`")
+            format!("quote it if text is meant, otherwise write `{here}`")
         };
         let finding = self.ambiguity(tree, written, span, message).help(help);
         tree.finding(finding);
@@ -402,8 +399,7 @@ impl Reader<'_> {
         span: Span,
         message: String,
     ) -> Diagnostic {
-        let mut finding =
-            Diagnostic::new(Code::AmbiguousScalar, message).at(span).help("quote the word");
+        let mut finding = Diagnostic::new(Code::AmbiguousScalar, message).at(span).help("quote it");
         let path = tree.path().to_string();
         if !path.is_empty() {
             finding = finding.path(path);

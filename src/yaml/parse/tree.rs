@@ -312,7 +312,7 @@ impl<'a> Tree<'a> {
         let Some(Anchor::Done(node, nodes, height)) = self.anchors.get(anchor) else {
             let finding = Diagnostic::new(
                 Code::AliasCycle,
-                "the alias stands inside the value of its own anchor",
+                "the alias is inside the value of its own anchor",
             )
             .at(span);
             return Err(self.stop(finding.help("write the value out")));

@@ -77,20 +77,20 @@ pub(crate) struct Args {
     /// `hf://…`].
     #[arg(long, value_name = "URI", conflicts_with = "into")]
     storage_uri: Option<String>,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
     #[command(flatten)]
     limits: LimitArgs,
 }
 
-/// Shape of the output.
+/// Output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// The model, or with `--into` the fields that changed.
     #[default]
     Yaml,
-    /// One JSON document with a versioned shape.
+    /// One JSON document; its schema has a version.
     Json,
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// Also print every request, in order (with `-o table`).
     #[arg(long)]
     steps: bool,
-    /// Shape of the output.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
     #[command(flatten)]

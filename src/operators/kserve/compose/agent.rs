@@ -46,7 +46,7 @@ pub(super) fn add(
         && position(containers, "name", "queue-proxy").is_none()
     {
         let message = format!(
-            "the agent of the {} also gets the variables of Knative's queue-proxy, which nobody knows offline",
+            "the agent of the {} also gets the variables of Knative's queue-proxy, which are not known offline",
             seen.kind.as_str()
         );
         findings.push(

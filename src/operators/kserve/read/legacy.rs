@@ -8,7 +8,7 @@ use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 static FRAMEWORK_KEY: Rule = Rule {
     id: "framework-key",
-    text: "a framework key of the previous schema stands for a model of that format",
+    text: "a framework key of the previous schema means a model of that format",
     cite: "S1-038, S1-039; kserve 3.1",
 };
 
@@ -180,7 +180,7 @@ pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagn
     match (model.get("runtime"), semantics) {
         (Some(named), Semantics::Documented) if named.as_str() == Some(meant) => {}
         (Some(named), Semantics::Documented) => {
-            lose("runtime", named, format!("the key `{format}` stands for the runtime {meant}"));
+            lose("runtime", named, format!("the key `{format}` means the runtime {meant}"));
         }
         (Some(named), Semantics::Controller) => {
             lose("runtime", named, format!("the key `{format}` names no runtime: one is chosen"));
@@ -188,9 +188,7 @@ pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagn
         (None, Semantics::Documented) => lose(
             "runtime",
             model,
-            format!(
-                "the key `{format}` stands for the runtime {meant}, and the model leaves it open"
-            ),
+            format!("the key `{format}` means the runtime {meant}, and the model leaves it open"),
         ),
         (None, Semantics::Controller) => {}
     }

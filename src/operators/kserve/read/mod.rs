@@ -27,7 +27,7 @@ pub const PROTOCOLS: [&str; 4] = ["v1", "v2", "grpc-v1", "grpc-v2"];
 
 static V2_SERVERS: Rule = Rule {
     id: "v2-server",
-    text: "models of Triton and vLLM speak v2 when nobody asks",
+    text: "the default protocol of Triton and vLLM models is v2",
     cite: "kserve 3.1, inference_service_defaults.go",
 };
 

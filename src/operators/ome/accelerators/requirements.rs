@@ -27,11 +27,8 @@ const PER_NODE: u64 = 8;
 /// Strategies in the order of the document.
 pub(crate) const STRATEGIES: [&str; 3] = ["performance", "cost", "balanced"];
 
-static DEFAULT_STRATEGY: Rule = Rule {
-    id: "default-strategy",
-    text: "The strategy is balanced when nobody says.",
-    cite: "S2-094",
-};
+static DEFAULT_STRATEGY: Rule =
+    Rule { id: "default-strategy", text: "The default strategy is balanced.", cite: "S2-094" };
 
 /// What is required and wished for, layer over layer (S2-110 to S2-112).
 struct Effective<'a> {

@@ -64,7 +64,10 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             let finding = about(
                 Code::MatchesEveryNode,
                 object,
-                format!("class `{}` says nothing of its nodes and matches every one", class.name()),
+                format!(
+                    "class `{}` has no node labels or selector and matches every node",
+                    class.name()
+                ),
             );
             found.push(place(
                 written.origin,
@@ -160,12 +163,8 @@ fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
         );
         found.push(place(
             entry.key_origin,
-            about(
-                Code::UnknownCapability,
-                object,
-                format!("nobody knows the capability `{}`", entry.key),
-            )
-            .help(hint),
+            about(Code::UnknownCapability, object, format!("unknown capability `{}`", entry.key))
+                .help(hint),
         ));
     }
 }
@@ -386,7 +385,7 @@ pub(crate) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             for condition in &entry.conditions {
                 let expression = &condition.expression;
                 let finding = match condition::subject(&condition.key) {
-                    None => about(Code::UnknownCondition, object, format!("nobody knows the condition `{}`", condition.key))
+                    None => about(Code::UnknownCondition, object, format!("unknown condition `{}`", condition.key))
                         .help("known are modelSize, requestSize, quantization, modelFormat, modelArchitecture, component"),
                     Some(subject) if condition::parse(subject, &expression.value).is_none() => {
                         about(Code::InvalidCondition, object, format!("`{}: {}` is no condition", condition.key, expression.value))

@@ -102,7 +102,7 @@ pub(crate) fn similar_names<'a>(view: &View<'a>, found: &mut Vec<Diagnostic>) {
                 about(
                     Code::SimilarName,
                     object,
-                    format!("nobody else names the framework `{name}`"),
+                    format!("no other object uses the framework `{name}`"),
                 )
                 .at(field.span())
                 .path("modelFramework.name")

@@ -491,7 +491,7 @@ pub(crate) fn count(
                 Diagnostic::new(
                     Code::GpuCountMismatch,
                     format!(
-                        "the {} asks for {asked} accelerator{} and is told tensor parallelism {number}",
+                        "the {} asks for {asked} accelerator{} and runs with tensor parallelism {number}",
                         place.kind.as_str(),
                         if asked == 1 { "" } else { "s" }
                     ),
@@ -656,7 +656,7 @@ pub(crate) fn remarks(
             Diagnostic::new(
                 Code::DivisibleResourceSkipped,
                 format!(
-                    "`{}` of {} stands for shares of a device and is not asked for",
+                    "`{}` of {} is a share of a device and is not requested",
                     resource.name.value,
                     class.name()
                 ),

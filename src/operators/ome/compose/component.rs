@@ -335,7 +335,7 @@ fn no_engine(policy: &Policy, service: &Service) -> Failure {
         Failure::with_help(
             service,
             Code::DecoderWithoutEngine,
-            "a decoder stands only beside an engine",
+            "a decoder needs an engine",
             "add `engine: {}`",
         )
     } else {

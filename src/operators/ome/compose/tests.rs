@@ -165,11 +165,7 @@ fn what_cannot_scale_to_zero_is_raised_by_the_documents_only() {
 #[test]
 fn services_that_no_operator_builds() {
     for (policy, spec, expected) in [
-        (
-            &OME_DOCUMENTED,
-            "{decoder: {}}",
-            "decoder-without-engine: a decoder stands only beside an engine",
-        ),
+        (&OME_DOCUMENTED, "{decoder: {}}", "decoder-without-engine: a decoder needs an engine"),
         (&OME_V0_1_5, "{router: {}}", "invalid-input: engine component is required"),
         // Pods come before the mode that is none, and before the worker that is not there.
         (

@@ -32,7 +32,7 @@ const UNITLESS_LIMIT: u64 = 4096;
 
 static ONE_EACH: Rule = Rule {
     id: "resource-quantity",
-    text: "A class asks for one of its resource per accelerator when nobody says.",
+    text: "By default a class requests one of its resource per accelerator.",
     cite: "S2-091, CRD default",
 };
 

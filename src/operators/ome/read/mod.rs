@@ -276,7 +276,7 @@ fn protocol(
                 ),
             )
             .at(annotation.span())
-            .help("nothing upstream reads it"),
+            .help("not used upstream"),
         );
     }
     let asked = annotated

@@ -1,0 +1,67 @@
+//! The words for decisions in tables and pages. JSON keeps its codes.
+
+use crate::decision::{Candidate, ClassDecidedBy, DecidedBy, Note, RuntimeDecision, Verdict};
+use crate::pipeline::Planned;
+use std::fmt::Write;
+
+/// What put the chosen runtime before the next one.
+pub(super) fn decided_by(by: DecidedBy) -> &'static str {
+    match by {
+        DecidedBy::Explicit => "named by the service",
+        DecidedBy::OnlyCandidate => "only eligible runtime",
+        DecidedBy::Scope => "namespace before cluster",
+        DecidedBy::Priority => "highest priority",
+        DecidedBy::Score => "highest score",
+        DecidedBy::SizeDistance => "closest size range",
+        DecidedBy::Protocol => "lowest protocol",
+        DecidedBy::Age => "newest",
+        DecidedBy::Name => "first by name",
+    }
+}
+
+/// What put the chosen class before the next one.
+pub(super) fn class_decided_by(by: ClassDecidedBy) -> &'static str {
+    match by {
+        ClassDecidedBy::Annotation => "named by an annotation",
+        ClassDecidedBy::Named => "named by the service",
+        ClassDecidedBy::OnlyCandidate => "only eligible class",
+        ClassDecidedBy::PreferredClass => "first preferred class",
+        ClassDecidedBy::PreferenceOrder => "preference of the runtime",
+        ClassDecidedBy::Strategy => "highest score of the strategy",
+        ClassDecidedBy::Policy => "highest score of the policy",
+        ClassDecidedBy::Gpus => "fewest GPUs",
+        ClassDecidedBy::Cost => "lowest cost",
+        ClassDecidedBy::Memory => "least unused memory",
+        ClassDecidedBy::Order => "first in the runtime's list",
+        ClassDecidedBy::Name => "first by name",
+    }
+}
+
+/// The decisions of a service in two lines: what is chosen and why, and what came second.
+pub(super) fn answer(planned: &Planned<'_>) -> Vec<String> {
+    let decision = &planned.resolution.runtime;
+    let Some(runtime) = decision.chosen else { return Vec::new() };
+    let why = decision.decided_by.map_or("no other is asked", decided_by);
+    let mut first = format!("{} ({why})", runtime.object.shown_name());
+    for class in &planned.resolution.accelerators {
+        if let Some(chosen) = class.chosen {
+            let why = class.decided_by.map_or("no other is asked", class_decided_by);
+            let component = class.component.as_str();
+            let _ = write!(first, " · {component} on {} ({why})", chosen.object.shown_name());
+        }
+    }
+    let mut lines = vec![first];
+    lines.extend(runner_up(decision));
+    lines
+}
+
+fn runner_up(decision: &RuntimeDecision<'_>) -> Option<String> {
+    let is_next = |candidate: &&Candidate<'_>| candidate.verdict == Verdict::Eligible;
+    let next = decision.candidates.iter().find(is_next)?;
+    let name = next.runtime.object.shown_name();
+    let behind = next.notes.iter().find_map(|note| match note {
+        Note::Outranked { detail, .. } => Some(detail),
+        _ => None,
+    });
+    Some(behind.map_or_else(|| format!("next: {name}"), |detail| format!("next: {name}: {detail}")))
+}
