@@ -1,5 +1,6 @@
 //! `ome render`: the manifests.
 
+mod merged;
 mod owners;
 mod pass;
 mod sink;
@@ -9,7 +10,6 @@ use self::pass::{Pass, PassThrough};
 use self::sink::{Output, Sink, Target};
 use super::krm;
 use crate::api::ModelServing;
-use crate::catalog::Views;
 use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
@@ -23,15 +23,12 @@ use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
 use crate::operators::kthena::objects as kthena;
 use crate::pipeline::{Layers, Overrides, Rendered, Renderer, ServingHistory, leaf};
-use crate::report::merged as view;
 use crate::report::why::remark;
 use crate::source::Span;
-use crate::yaml::{FieldPath, Node, Origin, Rule};
+use crate::yaml::{FieldPath, Node};
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
-
-static STAGE: Rule = Rule { id: "stage", text: "A document of `--stage merged`.", cite: "S2-055" };
 
 /// Print the manifests that the operator would create.
 ///
@@ -179,7 +176,7 @@ fn write(
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain)
         .with_workload(args.workload.workload(), session.kthena);
     if args.stage == Stage::Merged {
-        return merged(args, &renderer, &selected, &session, io);
+        return merged::merged(&args.output, &renderer, &selected, &session, io);
     }
     let format = match (&args.output, &args.check) {
         (Output::Stream(format), None) => *format,
@@ -302,44 +299,6 @@ fn write(
     } else {
         outcome
     })
-}
-
-/// Prints merged components. ModelServings have no layers: there is nothing to show of them.
-fn merged<'a>(
-    args: &Args,
-    renderer: &Renderer<'a>,
-    selected: &[&'a Views],
-    session: &Session,
-    io: &mut Io<'_>,
-) -> Result<Outcome, Failure> {
-    let Output::Stream(format) = args.output else {
-        return Err(Failure::Usage(
-            "`--stage merged` prints no objects: use `-o yaml` or `-o json`".into(),
-        ));
-    };
-    let (mut services, mut found, mut failed) = (Vec::new(), Vec::new(), false);
-    renderer.in_windows(
-        selected,
-        |views| renderer.merged(views),
-        |made| -> Result<(), Failure> {
-            failed |= made.parts.is_none();
-            found.extend(made.diagnostics.iter().cloned());
-            services.extend(made.parts.is_some().then_some(made));
-            Ok(())
-        },
-    )?;
-    let document = view::json(&services);
-    match format {
-        stream::Format::Json => io.print_json(&document)?,
-        stream::Format::Yaml => {
-            let mut text = String::new();
-            crate::yaml::write(&mut text, &Node::from_json(&document, Origin::Derived(&STAGE)));
-            io.print(&text)?;
-        }
-    }
-    let found = session.settle(found);
-    session.say(&found, io);
-    Ok(session.outcome(&found, failed))
 }
 
 /// Turns a ModelServing, or what its controller makes of it, into text.
