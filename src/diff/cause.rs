@@ -1,13 +1,17 @@
 //! Why a service changes: the fields of the input that changed and whose layer reaches the output.
 //!
+//! Which fields they are is found by trying them ([`super::trial`]); here are those that may be, and
+//! what their places say where nothing is tried.
+//!
 //! A changed leaf of a rendered object names the place that wrote it, on both sides; a changed
 //! field that stands there is a cause. What no place explains acted through a rule: a text that the
 //! field's value went into, another decision, another workload. Then the changed fields that the
 //! rule looks at are the cause.
 
 use super::inputs::{Input, Inputs};
+use super::made::Decided;
 use super::tree::Change;
-use super::{Action, Decided, ObjectChange, Side};
+use super::{Action, ObjectChange, Side};
 use crate::api::{Api, Object, ObjectRef};
 use crate::pipeline::why::Layer;
 use crate::secret::Place;
@@ -51,9 +55,9 @@ pub struct Cause {
 }
 
 /// What is known about the change of one service.
-pub(super) struct Question<'q, 'a> {
-    pub(super) sides: [&'q Side<'a>; 2],
-    pub(super) inputs: &'q Inputs<'a>,
+pub(super) struct Question<'q, 'c, 'a> {
+    pub(super) sides: [&'c Side<'a>; 2],
+    pub(super) inputs: &'c Inputs<'a>,
     /// The service itself, where it is there.
     pub(super) subject: [Option<&'a Object>; 2],
     /// What was decided on each side.
@@ -64,10 +68,11 @@ pub(super) struct Question<'q, 'a> {
 }
 
 /// A field that may be a cause, and whether it is.
-struct Candidate<'q, 'a> {
-    input: &'q Input<'a>,
-    field: &'q Change,
-    counts: bool,
+#[derive(Clone, Copy)]
+pub(super) struct Candidate<'c, 'a> {
+    pub(super) input: &'c Input<'a>,
+    pub(super) field: &'c Change,
+    pub(super) counts: bool,
 }
 
 /// A leaf of the output that changed.
@@ -80,9 +85,10 @@ struct Touched {
     explained: bool,
 }
 
-/// The causes of a change, in the order of objects and fields.
-pub(super) fn causes(question: &Question<'_, '_>) -> Vec<Cause> {
-    let mut candidates = candidates(question);
+/// The changed fields that may be causes of a change, and which of them are by the places that the
+/// output names.
+pub(super) fn candidates<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
+    let mut candidates = reaching(question);
     let mut leaves = Vec::new();
     for object in question.objects {
         match object.action {
@@ -112,7 +118,7 @@ pub(super) fn causes(question: &Question<'_, '_>) -> Vec<Cause> {
         // chosen or a node.
         let everything = question
             .inputs
-            .iter()
+            .beside()
             .flat_map(|input| input.fields.iter().map(move |field| (input, field)));
         candidates.extend(everything.map(|(input, field)| Candidate {
             input,
@@ -121,14 +127,19 @@ pub(super) fn causes(question: &Question<'_, '_>) -> Vec<Cause> {
         }));
     }
     candidates
+}
+
+/// The causes among the candidates, in the order of objects and fields.
+pub(super) fn causes(sides: [&Side<'_>; 2], candidates: &[Candidate<'_, '_>]) -> Vec<Cause> {
+    candidates
         .iter()
         .filter(|candidate| candidate.counts)
-        .filter_map(|candidate| cause(question.sides, candidate.input, candidate.field))
+        .filter_map(|candidate| cause(sides, candidate.input, candidate.field))
         .collect()
 }
 
 /// The changed fields of every object that reaches the service.
-fn candidates<'q, 'a>(question: &Question<'q, 'a>) -> Vec<Candidate<'q, 'a>> {
+fn reaching<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
     let mut ids: BTreeSet<(Api, ObjectRef)> = BTreeSet::new();
     let mut add =
         |object: Option<&Object>| ids.extend(object.map(|object| (object.api, object.id.clone())));
@@ -141,7 +152,7 @@ fn candidates<'q, 'a>(question: &Question<'q, 'a>) -> Vec<Candidate<'q, 'a>> {
             .classes()
             .for_each(|class| add(question.sides[side].world.catalog.accelerator_class(class)));
     }
-    let mut inputs: Vec<&'q Input<'a>> =
+    let mut inputs: Vec<&'c Input<'a>> =
         ids.iter().filter_map(|(api, id)| question.inputs.get(*api, id)).collect();
     if question.inputs.shared {
         inputs.extend(
@@ -242,7 +253,7 @@ fn carried(field: &Change, leaf: &Touched) -> bool {
 
 /// Marks the fields that acted through a decision or a rule.
 fn through_rules(
-    question: &Question<'_, '_>,
+    question: &Question<'_, '_, '_>,
     candidates: &mut [Candidate<'_, '_>],
     leaves: &[Touched],
 ) {

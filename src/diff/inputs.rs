@@ -116,6 +116,12 @@ impl<'a> Inputs<'a> {
         self.models.contains(name)
     }
 
+    /// Everything that changed and is neither a service nor a ModelServing.
+    pub(super) fn beside(&self) -> impl Iterator<Item = &Input<'a>> {
+        let is_service = |id: &ObjectRef| matches!(&*id.kind, "InferenceService" | "ModelServing");
+        self.changed.iter().filter(move |((_, id), _)| !is_service(id)).map(|(_, input)| input)
+    }
+
     /// Everything that changed, in a fixed order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Input<'a>> {
         self.changed.values()
@@ -130,7 +136,16 @@ fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
                 return Vec::new();
             }
             let ty = schema::kind(&after.api_version, &after.id.kind).map(schema::Schema::root);
-            changes(&before.node, &after.node, ty)
+            let mut fields = changes(&before.node, &after.node, ty);
+            // The text that explains a ConfigMap's keys is read by nobody.
+            fields.retain(|field| {
+                let explains = after.id.kind == "ConfigMap"
+                    && field.path.to_string() == "data._example"
+                    && field.from.is_some()
+                    && field.to.is_some();
+                !explains
+            });
+            fields
         }
         _ => vec![Change {
             path: FieldPath::root(),

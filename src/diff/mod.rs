@@ -18,7 +18,9 @@ pub(crate) mod effects;
 pub mod expect;
 pub(crate) mod group;
 pub(crate) mod inputs;
+pub(crate) mod made;
 pub(crate) mod tree;
+pub(crate) mod trial;
 pub(crate) mod upgrade;
 pub(crate) mod waves;
 
@@ -28,30 +30,27 @@ pub use effects::{EFFECTS, Effect, When};
 pub use inputs::share_nodes;
 pub use tree::{Change, equal};
 
-use crate::api::{
-    AcceleratorClass, Api, ComponentKind, Failure, ModelServing, Object, ObjectRef, Semantics,
-};
+use crate::api::{Api, ComponentKind, Failure, ModelServing, Object, ObjectRef, Semantics};
 use crate::catalog::Views;
-use crate::decision::Resolution;
-use crate::diag::{Code, Diagnostic, Severity};
-use crate::objects::accept::accept_rendered;
-use crate::pipeline::costs;
+use crate::diag::{Code, Diagnostic};
 use crate::pipeline::plan::PlannedComponent;
-use crate::pipeline::render::{Rendered, Renderer, WINDOW, identity};
+use crate::pipeline::render::{Renderer, WINDOW};
 use crate::pipeline::serving::serving_gpus;
 use crate::policy::KthenaPolicy;
 use crate::policy::upgrade::ReleaseRule;
-use crate::quantity::{Count, Quantity};
+use crate::quantity::Count;
 use crate::schema;
 use crate::workspace::World;
 use crate::yaml::{FieldPath, Node};
-use cause::{Question, causes};
+use cause::{Candidate, Question, candidates, causes};
 use ecow::EcoString;
 use effects::api_version_and_kind;
 use group::{Key, Names, Writer};
 use inputs::Inputs;
+use made::{Both, Decided, Extent, Made, Subject};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use trial::Trials;
 
 /// One of the two states.
 #[derive(Debug)]
@@ -240,88 +239,20 @@ pub struct Diff {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What was decided for a service, as far as it is shown or compared.
-#[derive(Clone, Debug, Default)]
-struct Decided<'a> {
-    runtime: Option<&'a Object>,
-    model: Option<&'a Object>,
-    accelerators: Vec<(ComponentKind, Option<EcoString>)>,
-    /// The hourly price of one device of each class that has one.
-    prices: Vec<(ComponentKind, &'a Quantity)>,
-    error: Option<Refused>,
-}
-
-impl<'a> Decided<'a> {
-    fn of(resolution: &Resolution<'a>) -> Self {
-        Self {
-            runtime: resolution.chosen().map(|runtime| &runtime.object),
-            model: resolution.model.map(|model| &model.object),
-            accelerators: resolution
-                .accelerators
-                .iter()
-                .map(|decision| {
-                    (decision.component, decision.chosen.map(AcceleratorClass::name).cloned())
-                })
-                .collect(),
-            prices: resolution
-                .accelerators
-                .iter()
-                .filter_map(|decision| Some((decision.component, costs::price(decision.chosen?)?)))
-                .collect(),
-            error: resolution.error.as_ref().map(Refused::from),
-        }
-    }
-
-    fn classes(&self) -> impl Iterator<Item = &EcoString> {
-        self.accelerators.iter().filter_map(|(_, class)| class.as_ref())
-    }
-}
-
-/// What a service or a ModelServing is on one side.
-#[derive(Clone, Copy)]
-enum Subject<'a> {
-    Service(&'a Views),
-    ModelServing(&'a ModelServing),
-}
-
-/// A service on both sides.
-type Both<'a> = [Option<Subject<'a>>; 2];
-
-/// What one service is made of on one side.
-#[derive(Default)]
-struct Made<'a> {
-    decided: Decided<'a>,
-    cost: Cost,
-    objects: Vec<(ObjectRef, Node, Option<ComponentKind>)>,
-    diagnostics: Vec<Diagnostic>,
-    components: Vec<(Option<ComponentKind>, Extent)>,
-}
-
-/// Pods and GPUs at minReplicas.
-#[derive(Clone, Copy, Debug, Default)]
-struct Extent {
-    pods: Count,
-    gpus: Count,
-}
-
-impl Extent {
-    fn of(component: &PlannedComponent) -> Self {
-        Self { pods: component.least_pods(), gpus: component.least_gpus() }
-    }
-}
-
 /// What one service came to.
-struct Answer {
+struct Answer<'c, 'a> {
     gpus: Pair<Count>,
     costs: Pair<Cost>,
     refused: bool,
     rendered: bool,
-    change: Option<Box<Found>>,
+    change: Option<Box<Found<'c, 'a>>>,
 }
 
 /// The change of one service, and by what it is recognised.
-struct Found {
+struct Found<'c, 'a> {
+    both: Both<'a>,
     group: Group,
+    candidates: Vec<Candidate<'c, 'a>>,
     keys: [Key; 2],
     diagnostics: Vec<Diagnostic>,
 }
@@ -350,14 +281,15 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     inputs.shared |= releases.is_some();
     let comparison = Comparison { sides, renderers: &renderers, inputs: &inputs, settings };
     let mut gathered = Gathered::default();
+    let mut trials = Trials::new(&comparison, releases.is_none());
     let all: Vec<_> = both.into_iter().collect();
     for window in all.chunks(WINDOW * rayon::current_num_threads().max(1)) {
-        let answers: Vec<Answer> = window
+        let answers: Vec<Answer<'_, 'a>> = window
             .par_iter()
             .map(|((namespace, name, api), both)| comparison.answer((namespace, name, *api), *both))
             .collect();
         for answer in answers {
-            gathered.take(answer);
+            gathered.take(answer, &mut trials);
         }
     }
     let mut diff = gathered.finish();
@@ -376,7 +308,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn take(&mut self, answer: Answer) {
+    fn take<'c, 'a>(&mut self, answer: Answer<'c, 'a>, trials: &mut Trials<'c, 'a>) {
         let summary = &mut self.diff.summary;
         summary.services += 1;
         summary.gpus.from += answer.gpus.from;
@@ -386,7 +318,7 @@ impl Gathered {
         summary.refused += usize::from(answer.refused);
         summary.rendered += usize::from(answer.rendered);
         let Some(found) = answer.change else { return };
-        let Found { mut group, keys, diagnostics } = *found;
+        let Found { both, mut group, candidates, keys, diagnostics } = *found;
         match group.fate {
             Fate::Changed => summary.changed += 1,
             Fate::Added => summary.added += 1,
@@ -396,7 +328,6 @@ impl Gathered {
         let broke = |error: &Pair<Option<Refused>>| error.from.is_none() && error.to.is_some();
         summary.broken += usize::from(group.error.as_ref().is_some_and(broke));
         summary.pods_restarted += group.pods_restarted;
-        let causes = std::mem::take(&mut group.causes);
         let index = keys.iter().find_map(|key| self.known.get(key).copied());
         let index = if let Some(index) = index {
             let known = &mut self.diff.groups[index];
@@ -415,6 +346,7 @@ impl Gathered {
         for key in keys {
             self.known.entry(key).or_insert(index);
         }
+        let causes = causes(trials.sides(), &trials.weigh(index, both, candidates));
         self.causes[index].extend(
             causes.into_iter().map(|cause| ((cause.object.clone(), cause.path.clone()), cause)),
         );
@@ -471,12 +403,12 @@ struct Comparison<'c, 'a> {
     settings: Settings<'c>,
 }
 
-impl<'a> Comparison<'_, 'a> {
+impl<'c, 'a> Comparison<'c, 'a> {
     fn answer(
         &self,
         (namespace, name, api): (&EcoString, &EcoString, Api),
         both: Both<'a>,
-    ) -> Answer {
+    ) -> Answer<'c, 'a> {
         if let Some(answer) = self.same(both) {
             return answer;
         }
@@ -528,7 +460,7 @@ impl<'a> Comparison<'_, 'a> {
         };
         let restart = fate == Fate::Changed
             && objects.iter().any(|object| object.restart || moved(object.component));
-        let mut group = Group {
+        let group = Group {
             fate,
             api,
             services: vec![ecow::eco_format!("{namespace}/{name}")],
@@ -559,10 +491,11 @@ impl<'a> Comparison<'_, 'a> {
                 objects: &group.objects,
                 refused: was.error != is.error,
             };
-            group.causes = causes(&question);
+            let candidates = candidates(&question);
             let keys =
                 [Names::Aside(namespace, name), Names::Kept].map(|names| self.key(&group, names));
-            Box::new(Found { group, keys, diagnostics: after.diagnostics.clone() })
+            let diagnostics = after.diagnostics.clone();
+            Box::new(Found { both, group, candidates, keys, diagnostics })
         });
         let costs = Pair { from: before.cost, to: after.cost };
         Answer { gpus, costs, refused: refused[1], rendered: true, change }
@@ -576,7 +509,7 @@ impl<'a> Comparison<'_, 'a> {
     }
 
     /// The answer for a service of which nothing changed that it is made of.
-    fn same(&self, both: Both<'a>) -> Option<Answer> {
+    fn same(&self, both: Both<'a>) -> Option<Answer<'c, 'a>> {
         let [Some(before), Some(after)] = both else { return None };
         let object = self.object(after);
         if self.inputs.get(object.api, &object.id).is_some() {
@@ -587,7 +520,7 @@ impl<'a> Comparison<'_, 'a> {
                 [before, after].map(|views| views.of(self.settings.semantics))
             }
             (_, Subject::ModelServing(serving)) => {
-                let refused = self.broken(1, serving).is_some();
+                let refused = made::broken(self.sides[1].world, serving).is_some();
                 let gpus = if refused { Count::default() } else { serving_gpus(serving) };
                 return Some(Answer {
                     gpus: Pair { from: gpus, to: gpus },
@@ -645,79 +578,7 @@ impl<'a> Comparison<'_, 'a> {
 
     /// The same, by a renderer of one's own.
     fn make_by(&self, renderer: &Renderer<'a>, side: usize, subject: Subject<'a>) -> Made<'a> {
-        let world = self.sides[side].world;
-        match subject {
-            Subject::ModelServing(serving) => {
-                let error = self.broken(side, serving);
-                if error.is_some() {
-                    return Made {
-                        decided: Decided { error, ..Decided::default() },
-                        ..Made::default()
-                    };
-                }
-                let extent = Extent {
-                    pods: i64::try_from(serving.pods()).ok().into(),
-                    gpus: serving_gpus(serving),
-                };
-                Made {
-                    objects: vec![(serving.object.id.clone(), serving.object.node.clone(), None)],
-                    components: vec![(None, extent)],
-                    ..Made::default()
-                }
-            }
-            Subject::Service(views) => {
-                let service = views.of(self.settings.semantics);
-                let resolution = renderer.decide(service);
-                let mut decided = Decided::of(&resolution);
-                let Rendered { components, objects, error, mut diagnostics, .. } =
-                    renderer.render_decided(service, resolution, &mut ());
-                for object in &objects {
-                    accept_rendered(
-                        &object.node,
-                        self.settings.semantics,
-                        &world.sources,
-                        &mut diagnostics,
-                    );
-                }
-                decided.error = error.as_ref().map(Refused::from).or_else(|| {
-                    let found = diagnostics.iter().find(|found| {
-                        found.severity == Severity::Error && found.code != Code::ServerRefuses
-                    });
-                    found.map(|found| Refused { code: found.code, message: found.message.clone() })
-                });
-                if decided.error.is_some() {
-                    return Made { decided, diagnostics, ..Made::default() };
-                }
-                Made {
-                    cost: cost::cost(&decided, &components),
-                    decided,
-                    objects: objects
-                        .into_iter()
-                        .map(|object| (identity(&object.node), object.node, object.component))
-                        .collect(),
-                    diagnostics,
-                    components: components
-                        .iter()
-                        .map(|component| (Some(component.kind), Extent::of(component)))
-                        .collect(),
-                }
-            }
-        }
-    }
-
-    /// What is wrong with a ModelServing, which is only read: the first finding of error level
-    /// within it.
-    fn broken(&self, side: usize, serving: &ModelServing) -> Option<Refused> {
-        let span = serving.object.span;
-        let inside = |found: &&Diagnostic| {
-            found.severity == Severity::Error && found.span().is_some_and(|own| span.contains(own))
-        };
-        self.sides[side]
-            .world
-            .diagnostics
-            .iter()
-            .find(inside)
-            .map(|found| Refused { code: found.code, message: found.message.clone() })
+        made::make(renderer, self.sides[side].world, self.settings.semantics, subject)
     }
 
     /// What identifies a change.

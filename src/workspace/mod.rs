@@ -5,6 +5,8 @@
 
 pub(crate) mod complete;
 mod read;
+mod trial;
 
 pub(crate) use read::dialect;
 pub use read::{Given, World, read};
+pub use trial::{Ground, Others, bare};

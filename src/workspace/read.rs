@@ -85,6 +85,8 @@ pub struct World {
     /// Why something of the input is not in the catalog: the first file or document that was left
     /// out, whatever the settings make of its severity.
     pub unread: Option<Diagnostic>,
+    /// What it was read by.
+    pub(super) given: Given,
 }
 
 /// The settings of one operator.
@@ -236,7 +238,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     builder.config(config);
     let (catalog, found) = builder.finish();
     diagnostics.extend(found);
-    World { sources, catalog, diagnostics, unread }
+    World { sources, catalog, diagnostics, unread, given: given.clone() }
 }
 
 /// Whether an object is as a server hands it out, and not as it was written.

@@ -326,6 +326,54 @@ fn every_changed_field_has_its_cause_and_nothing_else_has_one() {
     assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0, Some(0));
 }
 
+/// A change is tried alone: what went along with it, and changes nothing by itself, is no cause.
+#[test]
+fn a_cause_changes_the_output_alone() {
+    let scratch = Scratch::new("alone");
+    let large = CATALOG
+        .split("---\n")
+        .nth(1)
+        .expect("a runtime")
+        .replace("{name: engine}", "{name: large}")
+        .replace("{min: 5B, max: 9B}", "{min: 20B, max: 40B}")
+        .replace("engine:1", "large:1");
+    let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: inferenceservice-config, namespace: ome}\ndata: {_example: a}\n";
+    let all = format!("{CATALOG}---\n{large}---\n{settings}{}", service("team", "a"));
+    scratch.write("old.yaml", &all);
+    for (edits, causes) in [
+        // The size alone chooses the other runtime, whose image alone runs nowhere.
+        (
+            &[("ParameterSize: 7B", "ParameterSize: 30B"), ("large:1", "large:2")][..],
+            &[("ClusterBaseModel/llama-7b", "spec.modelParameterSize")][..],
+        ),
+        // Either of the two makes another Deployment.
+        (
+            &[("engine:1", "engine:2"), ("--tp=1", "--tp=2"), ("_example: a", "_example: b")],
+            &[
+                ("ClusterServingRuntime/engine", "spec.engineConfig.runner.args[0]"),
+                ("ClusterServingRuntime/engine", "spec.engineConfig.runner.image"),
+            ],
+        ),
+        // Without its range the service has no runtime any more; that another one would take it
+        // changes nothing alone.
+        (
+            &[("{min: 5B, max: 9B}", "{min: 8B, max: 9B}"), ("{min: 20B", "{min: 6B")],
+            &[("ClusterServingRuntime/engine", "spec.modelSizeRange.min")],
+        ),
+    ] {
+        let new = edits.iter().fold(all.clone(), |text, (from, to)| text.replace(from, to));
+        scratch.write("new.yaml", &new);
+        let (_, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
+        let found: Vec<(&str, &str)> = found["groups"][0]["cause"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|cause| Some((cause["object"].as_str()?, cause["path"].as_str()?)))
+            .collect();
+        assert_eq!(found, causes, "{edits:?}");
+    }
+}
+
 #[test]
 fn a_refused_service_hides_no_other() {
     let scratch = Scratch::new("refused");

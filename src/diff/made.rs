@@ -1,0 +1,173 @@
+//! What a service or a ModelServing is on one side: what is decided for it and what it is made of.
+
+use super::cost::{self, Cost};
+use super::{Refused, accelerators, object_changes};
+use crate::api::{AcceleratorClass, ComponentKind, ModelServing, Object, ObjectRef, Semantics};
+use crate::catalog::Views;
+use crate::decision::Resolution;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::objects::accept::accept_rendered;
+use crate::pipeline::costs;
+use crate::pipeline::plan::PlannedComponent;
+use crate::pipeline::render::{Rendered, Renderer, identity};
+use crate::pipeline::serving::serving_gpus;
+use crate::quantity::{Count, Quantity};
+use crate::workspace::World;
+use crate::yaml::Node;
+use ecow::EcoString;
+
+/// What was decided for a service, as far as it is shown or compared.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Decided<'a> {
+    pub(super) runtime: Option<&'a Object>,
+    pub(super) model: Option<&'a Object>,
+    pub(super) accelerators: Vec<(ComponentKind, Option<EcoString>)>,
+    /// The hourly price of one device of each class that has one.
+    pub(super) prices: Vec<(ComponentKind, &'a Quantity)>,
+    pub(super) error: Option<Refused>,
+}
+
+impl<'a> Decided<'a> {
+    pub(super) fn of(resolution: &Resolution<'a>) -> Self {
+        Self {
+            runtime: resolution.chosen().map(|runtime| &runtime.object),
+            model: resolution.model.map(|model| &model.object),
+            accelerators: resolution
+                .accelerators
+                .iter()
+                .map(|decision| {
+                    (decision.component, decision.chosen.map(AcceleratorClass::name).cloned())
+                })
+                .collect(),
+            prices: resolution
+                .accelerators
+                .iter()
+                .filter_map(|decision| Some((decision.component, costs::price(decision.chosen?)?)))
+                .collect(),
+            error: resolution.error.as_ref().map(Refused::from),
+        }
+    }
+
+    pub(super) fn classes(&self) -> impl Iterator<Item = &EcoString> {
+        self.accelerators.iter().filter_map(|(_, class)| class.as_ref())
+    }
+}
+
+/// What a service or a ModelServing is on one side.
+#[derive(Clone, Copy)]
+pub(super) enum Subject<'a> {
+    Service(&'a Views),
+    ModelServing(&'a ModelServing),
+}
+
+/// A service on both sides.
+pub(super) type Both<'a> = [Option<Subject<'a>>; 2];
+
+/// What one service is made of on one side.
+#[derive(Default)]
+pub(super) struct Made<'a> {
+    pub(super) decided: Decided<'a>,
+    pub(super) cost: Cost,
+    pub(super) objects: Vec<(ObjectRef, Node, Option<ComponentKind>)>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) components: Vec<(Option<ComponentKind>, Extent)>,
+}
+
+/// Pods and GPUs at minReplicas.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Extent {
+    pub(super) pods: Count,
+    pub(super) gpus: Count,
+}
+
+impl Extent {
+    fn of(component: &PlannedComponent) -> Self {
+        Self { pods: component.least_pods(), gpus: component.least_gpus() }
+    }
+}
+
+impl Made<'_> {
+    /// Whether another making comes to the same.
+    pub(super) fn is_like(&self, other: &Made<'_>) -> bool {
+        let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
+        runtime(self) == runtime(other)
+            && self.decided.error == other.decided.error
+            && accelerators(&self.decided, &other.decided).is_empty()
+            && object_changes(self, other).is_empty()
+    }
+}
+
+/// Decides and renders one service in a world.
+pub(super) fn make<'w>(
+    renderer: &Renderer<'w>,
+    world: &World,
+    semantics: Semantics,
+    subject: Subject<'w>,
+) -> Made<'w> {
+    match subject {
+        Subject::ModelServing(serving) => {
+            let error = broken(world, serving);
+            if error.is_some() {
+                return Made {
+                    decided: Decided { error, ..Decided::default() },
+                    ..Made::default()
+                };
+            }
+            let extent = Extent {
+                pods: i64::try_from(serving.pods()).ok().into(),
+                gpus: serving_gpus(serving),
+            };
+            Made {
+                objects: vec![(serving.object.id.clone(), serving.object.node.clone(), None)],
+                components: vec![(None, extent)],
+                ..Made::default()
+            }
+        }
+        Subject::Service(views) => {
+            let service = views.of(semantics);
+            let resolution = renderer.decide(service);
+            let mut decided = Decided::of(&resolution);
+            let Rendered { components, objects, error, mut diagnostics, .. } =
+                renderer.render_decided(service, resolution, &mut ());
+            for object in &objects {
+                accept_rendered(&object.node, semantics, &world.sources, &mut diagnostics);
+            }
+            decided.error = error.as_ref().map(Refused::from).or_else(|| {
+                let found = diagnostics.iter().find(|found| {
+                    found.severity == Severity::Error && found.code != Code::ServerRefuses
+                });
+                found.map(|found| Refused { code: found.code, message: found.message.clone() })
+            });
+            if decided.error.is_some() {
+                return Made { decided, diagnostics, ..Made::default() };
+            }
+            Made {
+                cost: cost::cost(&decided, &components),
+                decided,
+                objects: objects
+                    .into_iter()
+                    .map(|object| (identity(&object.node), object.node, object.component))
+                    .collect(),
+                diagnostics,
+                components: components
+                    .iter()
+                    .map(|component| (Some(component.kind), Extent::of(component)))
+                    .collect(),
+            }
+        }
+    }
+}
+
+/// What is wrong with a ModelServing, which is only read: the first finding of error level within
+/// it.
+pub(super) fn broken(world: &World, serving: &ModelServing) -> Option<Refused> {
+    let span = serving.object.span;
+    let inside = |found: &&Diagnostic| {
+        found.severity == Severity::Error && found.span().is_some_and(|own| span.contains(own))
+    };
+    world
+        .diagnostics
+        .iter()
+        .find(inside)
+        .map(|found| Refused { code: found.code, message: found.message.clone() })
+}

@@ -1,0 +1,313 @@
+//! Which changed fields cause a change: each is made alone in the state before, and the service is
+//! decided and rendered again.
+//!
+//! A cause is a field whose change alone changes the output; where none alone does, the smallest
+//! set that does: one that no field can be left out of. Of a service that is refused afterwards the
+//! output is why: what else would have changed does not. What is tried is bounded; beyond that, and
+//! where the state before cannot be made again from its values, the places that the output names
+//! decide.
+
+use super::cause::Candidate;
+use super::inputs::Input;
+use super::made::{Both, Made, Subject, make};
+use super::tree::Change;
+use super::{Comparison, Side};
+use crate::api::{Api, Object, ObjectRef};
+use crate::catalog::Views;
+use crate::pipeline::render::Renderer;
+use crate::workspace::{Ground, Others, World, bare};
+use crate::yaml::{Node, Segment, Value};
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+/// Most trials of one run, and most fields that are tried for one service.
+const MOST_TRIALS: usize = 160;
+const MOST_FIELDS: usize = 32;
+
+/// Trials of one comparison.
+pub(super) struct Trials<'c, 'a> {
+    comparison: &'c Comparison<'c, 'a>,
+    ground: OnceCell<Ground<'a>>,
+    left: usize,
+    /// Every changed field of what is neither a service nor a ModelServing.
+    beside: Vec<Candidate<'c, 'a>>,
+    /// What was found, by group and by the names of the candidates: services of one group change in
+    /// one way.
+    known: HashMap<(usize, Vec<String>), Found<'c, 'a>>,
+}
+
+/// What trials found.
+#[derive(Clone)]
+enum Found<'c, 'a> {
+    /// Whether each of the candidates counts.
+    Counts(Vec<bool>),
+    /// The causes are other fields, of objects that neither state chose.
+    Elsewhere(Vec<Candidate<'c, 'a>>),
+    /// Nobody can say.
+    Nothing,
+}
+
+impl<'c, 'a> Trials<'c, 'a> {
+    /// No trial yet. Between two releases none is made: what differs is the rules.
+    pub(super) fn new(comparison: &'c Comparison<'c, 'a>, wanted: bool) -> Self {
+        let left = if wanted { MOST_TRIALS } else { 0 };
+        let fields = comparison.inputs.beside().flat_map(|input| {
+            input.fields.iter().map(move |field| Candidate { input, field, counts: false })
+        });
+        let beside = fields.collect();
+        Self { comparison, ground: OnceCell::new(), left, beside, known: HashMap::new() }
+    }
+
+    /// Both states.
+    pub(super) fn sides(&self) -> [&'c Side<'a>; 2] {
+        self.comparison.sides
+    }
+
+    /// The candidates of a service of a group, with what is known by trying them.
+    pub(super) fn weigh(
+        &mut self,
+        group: usize,
+        both: Both<'a>,
+        mut candidates: Vec<Candidate<'c, 'a>>,
+    ) -> Vec<Candidate<'c, 'a>> {
+        let [Some(Subject::Service(before)), Some(Subject::Service(after))] = both else {
+            return candidates;
+        };
+        let known = |other: &Candidate<'_, '_>| {
+            candidates.iter().any(|candidate| std::ptr::eq(candidate.field, other.field))
+        };
+        if candidates.len() < 2 && self.beside.iter().all(known) {
+            return candidates;
+        }
+        let own = key(self.object(before));
+        let name = |candidate: &Candidate<'_, '_>| {
+            let id = candidate.input.id().filter(|id| **id != own.1).map(ToString::to_string);
+            format!("{} {}", id.unwrap_or_default(), candidate.field.path)
+        };
+        let names = (group, candidates.iter().map(name).collect());
+        if !self.known.contains_key(&names) {
+            let found = self.found([before, after], &candidates);
+            self.known.insert(names.clone(), found);
+        }
+        match &self.known[&names] {
+            Found::Counts(counts) => {
+                for (candidate, counts) in candidates.iter_mut().zip(counts) {
+                    candidate.counts = *counts;
+                }
+                candidates
+            }
+            Found::Elsewhere(causes) => causes.clone(),
+            Found::Nothing => candidates,
+        }
+    }
+
+    /// Tries the candidates, then everything else that changed.
+    fn found(
+        &mut self,
+        service: [&'a Views; 2],
+        candidates: &[Candidate<'c, 'a>],
+    ) -> Found<'c, 'a> {
+        match self.tried(service, candidates) {
+            Some(counts) if counts.contains(&true) => return Found::Counts(counts),
+            Some(_) => {}
+            None => return Found::Nothing,
+        }
+        let mut others = self.beside.clone();
+        others.retain(|other| {
+            !candidates.iter().any(|candidate| std::ptr::eq(candidate.field, other.field))
+        });
+        match self.tried(service, &others) {
+            Some(counts) if counts.contains(&true) => {
+                let mut counts = counts.into_iter();
+                others.retain(|_| counts.next() == Some(true));
+                for cause in &mut others {
+                    cause.counts = true;
+                }
+                Found::Elsewhere(others)
+            }
+            _ => Found::Nothing,
+        }
+    }
+
+    fn object(&self, views: &'a Views) -> &'a Object {
+        &views.of(self.comparison.settings.semantics).object
+    }
+
+    /// Which of the candidates count: none of them when all together change nothing; nothing when
+    /// nobody can say.
+    fn tried(
+        &mut self,
+        [service, after]: [&'a Views; 2],
+        candidates: &[Candidate<'c, 'a>],
+    ) -> Option<Vec<bool>> {
+        let needed = 2 * candidates.len() + 2;
+        if candidates.len() > MOST_FIELDS || needed > self.left {
+            return None;
+        }
+        self.left -= needed;
+        let comparison = self.comparison;
+        let world = comparison.sides[0].world;
+        let ground = self.ground.get_or_init(|| world.ground());
+        let object = self.object(service);
+        let own = (key(object), bare(&object.node));
+        let attempt = |chosen: &[usize]| ground.with(&others(&own, candidates, chosen));
+        let settings = comparison.settings;
+        let made = |world: &World, judge: &mut dyn FnMut(&Made<'_>) -> bool| {
+            let renderer =
+                Renderer::new(&world.catalog, settings.semantics, settings.cluster_domain);
+            let views = world.catalog.services().first();
+            views.is_some_and(|views| {
+                judge(&make(&renderer, world, settings.semantics, Subject::Service(views)))
+            })
+        };
+        let was = comparison.make(0, Subject::Service(service));
+        // The state before, made again from its values alone, is what the others are compared with.
+        if !made(&attempt(&[]), &mut |again| again.is_like(&was)) {
+            return None;
+        }
+        let is = comparison.make(1, Subject::Service(after));
+        let differs = |chosen: &[usize]| {
+            made(&attempt(chosen), &mut |other| match &is.decided.error {
+                Some(_) => other.decided.error == is.decided.error,
+                None => !other.is_like(&was),
+            })
+        };
+        let all: Vec<usize> = (0..candidates.len()).collect();
+        let alone: Vec<bool> = all.iter().map(|index| differs(&[*index])).collect();
+        if alone.contains(&true) {
+            return Some(alone);
+        }
+        if !differs(&all) {
+            return Some(alone);
+        }
+        // What the output does not name is left out first.
+        let mut order = all.clone();
+        order.sort_by_key(|index| candidates[*index].counts);
+        let mut kept = all;
+        for index in order {
+            let fewer: Vec<usize> = kept.iter().copied().filter(|kept| *kept != index).collect();
+            if differs(&fewer) {
+                kept = fewer;
+            }
+        }
+        Some((0..candidates.len()).map(|index| kept.contains(&index)).collect())
+    }
+}
+
+fn key(object: &Object) -> (Api, ObjectRef) {
+    (object.api, object.id.clone())
+}
+
+/// The objects of the state before in which the chosen fields are as they are after.
+fn others(
+    (id, service): &((Api, ObjectRef), Node),
+    candidates: &[Candidate<'_, '_>],
+    chosen: &[usize],
+) -> Others {
+    let mut others = Others::from([(id.clone(), Some(service.clone()))]);
+    for index in chosen {
+        let Candidate { input, field, .. } = candidates[*index];
+        let Some(object) = input.after.or(input.before) else { continue };
+        let node = others.entry(key(object)).or_insert_with(|| before(input));
+        if field.path.0.is_empty() {
+            *node = field.to.as_ref().map(bare);
+        } else if let Some(node) = node {
+            apply(node, field);
+        }
+    }
+    others
+}
+
+fn before(input: &Input<'_>) -> Option<Node> {
+    input.before.map(|object| bare(&object.node))
+}
+
+/// Makes one change in a tree.
+fn apply(tree: &mut Node, change: &Change) {
+    let path = &change.path.0;
+    if let Some((Segment::Keyed(key, name), above)) = path.split_last()
+        && (change.from.is_none() || change.to.is_none())
+    {
+        let Some(list) = at(tree, above) else { return };
+        let rest = list.items().iter().filter(|item| !is_named(item, key, name)).cloned();
+        *list =
+            Node::list(rest.chain(change.to.as_ref().map(bare)).collect::<Vec<_>>(), list.origin);
+    } else if let Some(order) = order(tree, change) {
+        let Some(list) = at(tree, path) else { return };
+        let place = |item: &Node| {
+            order.iter().position(|name| item.entries().any(|entry| entry.node.value == name.value))
+        };
+        let mut items = list.items().to_vec();
+        items.sort_by_key(place);
+        *list = Node::list(items, list.origin);
+    } else {
+        tree.set(path, change.to.as_ref().map(bare));
+    }
+}
+
+fn is_named(item: &Node, key: &str, name: &str) -> bool {
+    item.get(key).and_then(Node::scalar_text).is_some_and(|own| own == name)
+}
+
+/// The names of a list's elements in their new order, where that is the change.
+fn order<'n>(tree: &mut Node, change: &'n Change) -> Option<&'n [Node]> {
+    let names = change.to.as_ref()?.items();
+    let list = at(tree, &change.path.0)?.items();
+    let is_map = |node: &Node| matches!(node.value, Value::Map(_));
+    (!names.is_empty() && list.first().is_some_and(is_map) && !names.iter().any(is_map))
+        .then_some(names)
+}
+
+/// The node at a path.
+fn at<'n>(tree: &'n mut Node, path: &[Segment]) -> Option<&'n mut Node> {
+    let mut node = tree;
+    for segment in path {
+        node = match segment {
+            Segment::Field(name) => node.as_map_mut()?.get_mut(name)?,
+            Segment::Index(index) => node.as_list_mut()?.make_mut().get_mut(*index)?,
+            Segment::Keyed(key, name) => {
+                node.as_list_mut()?.make_mut().iter_mut().find(|item| is_named(item, key, name))?
+            }
+            Segment::All => return None,
+        };
+    }
+    Some(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diff::tree::changes;
+    use crate::yaml::{Origin, Rule};
+
+    static RULE: Rule = Rule { id: "test", text: "", cite: "" };
+
+    #[test]
+    fn changes_made_one_by_one_make_the_other_tree() {
+        let node = |text: &str| {
+            let json: serde_json::Value = serde_json::from_str(text).expect("JSON");
+            Node::from_json(&json, Origin::Derived(&RULE))
+        };
+        for (before, after) in [
+            (r#"{"a": 1, "b": {"c": "x"}}"#, r#"{"a": 2, "b": {"d": "y"}}"#),
+            (r#"{"a": [1, 2, 3]}"#, r#"{"a": [1, 5, 3]}"#),
+            (r#"{"a": [1, 2, 3]}"#, r#"{"a": [3]}"#),
+            (r"{}", r#"{"m": {"n": {"o": true}}}"#),
+            (
+                r#"{"l": [{"name": "a", "v": 1}, {"name": "b"}]}"#,
+                r#"{"l": [{"name": "a", "v": 2}, {"name": "c"}]}"#,
+            ),
+            (
+                r#"{"l": [{"name": "a"}, {"name": "b"}, {"name": "c", "v": 1}]}"#,
+                r#"{"l": [{"name": "c", "v": 2}, {"name": "a"}, {"name": "b"}]}"#,
+            ),
+            (r#"{"l": [{"x": [1]}, {"x": [2]}]}"#, r#"{"l": [{"x": [1]}, {"x": [2, 3]}]}"#),
+        ] {
+            let (mut tree, after) = (node(before), node(after));
+            for change in changes(&tree.clone(), &after, None) {
+                apply(&mut tree, &change);
+            }
+            assert_eq!(tree.to_json(), after.to_json(), "{before}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What was read, read again with other values: what a change does is found by making it.
+//!
+//! In: a [`World`], and objects that are others. Out: a world of its own, without places and without
+//! findings. It holds one service: what is decided for one does not depend on the others.
+
+use super::read::{World, read};
+use crate::api::{Api, Object, ObjectRef};
+use crate::load::{Document, Loaded};
+use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
+use crate::yaml::{Node, Origin, Rule};
+use std::collections::BTreeMap;
+
+/// Who wrote what is tried.
+static TRIED: Rule = Rule {
+    id: "trial",
+    text: "a value tried out to see what it changes",
+    cite: "docs/diff.md, Because",
+};
+
+/// Objects that are others than they were read, by identity; none of one that is not there.
+pub type Others = BTreeMap<(Api, ObjectRef), Option<Node>>;
+
+/// What was read, but for services and ModelServings.
+pub struct Ground<'w> {
+    world: &'w World,
+    documents: Vec<((Api, ObjectRef), Document)>,
+}
+
+/// A value without its places.
+pub fn bare(node: &Node) -> Node {
+    Node::from_json(&node.to_json(), Origin::Derived(&TRIED))
+}
+
+impl World {
+    /// What was read, to be read again.
+    pub fn ground(&self) -> Ground<'_> {
+        let beside =
+            |object: &&Object| !matches!(&*object.id.kind, "InferenceService" | "ModelServing");
+        let documents = self.catalog.objects().filter(beside).map(|object| {
+            let document = document(bare(&object.node), object.builtin);
+            ((object.api, object.id.clone()), document)
+        });
+        Ground { world: self, documents: documents.collect() }
+    }
+}
+
+impl Ground<'_> {
+    /// The world with these objects instead of those that were read.
+    pub fn with(&self, others: &Others) -> World {
+        let kept = self.documents.iter().filter(|(id, _)| !others.contains_key(id));
+        let mut documents: Vec<Document> = kept.map(|(_, document)| document.clone()).collect();
+        let added = others.values().flatten();
+        documents.extend(added.map(|node| document(node.clone(), false)));
+        let mut sources = SourceMap::new();
+        sources.add(Source::new("", SourceKind::File, ""));
+        let loaded = Loaded { sources, documents, ..Loaded::default() };
+        let mut world = read(loaded, &self.world.given);
+        world.catalog.set_accelerator_options(self.world.catalog.accelerator_options().clone());
+        world
+    }
+}
+
+fn document(node: Node, builtin: bool) -> Document {
+    let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().into();
+    Document {
+        source: SourceId(0),
+        span: Span { source: SourceId(0), start: 0, end: 0 },
+        api_version: text("apiVersion"),
+        kind: text("kind"),
+        node,
+        builtin,
+        reported: false,
+        embedded: false,
+        known: true,
+    }
+}
