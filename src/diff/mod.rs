@@ -11,6 +11,7 @@
 //! are rendered twice, in windows, and only what differs is kept; services with the same change
 //! share one copy of it.
 
+pub(crate) mod capacity;
 pub(crate) mod cause;
 pub(crate) mod cost;
 pub(crate) mod drift;
@@ -24,6 +25,7 @@ pub(crate) mod trial;
 pub(crate) mod upgrade;
 pub(crate) mod waves;
 
+pub use capacity::{Capacity, Room, Waits, is_short};
 pub use cause::Cause;
 pub use cost::Cost;
 pub use effects::{EFFECTS, Effect, When};
@@ -237,6 +239,9 @@ pub struct Diff {
     pub groups: Vec<Group>,
     /// What was found about services that are not the same as before, in the new state.
     pub diagnostics: Vec<Diagnostic>,
+    /// What the change does to the room on the nodes; none where neither services nor nodes are
+    /// others, or no node says what it has.
+    pub capacity: Option<Capacity>,
 }
 
 /// What one service came to.
@@ -296,6 +301,7 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     if let Some(releases) = releases {
         upgrade::explain(&comparison, releases, &mut diff);
     }
+    diff.capacity = capacity::capacity(before, after, settings, &diff.groups);
     diff
 }
 

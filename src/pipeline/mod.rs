@@ -32,14 +32,15 @@ pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
 
 pub use render::{Rendered, Renderer, identity};
 pub use roll::{
-    Amounts, Before, ComponentRollout, Fix, RollEdit, RollEnd, RollStage, ServiceChange,
+    Amounts, Asked, Before, ComponentRollout, Fix, RollEdit, RollEnd, RollStage, ServiceChange,
     ServiceRollout, Stuck, Trouble, Troubles, peak_gpus, roll,
 };
 
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
-    Example, MoreNodes, Pending, Placement, PodCounts, Together, Victim, Waiting, advice, together,
+    Example, Filtered, HalfGroup, Look, MoreNodes, Pending, Placement, PodCounts, Together,
+    Verdict, Victim, Waiting, advice, has_room, looked_at, same_room, together,
 };
 
 pub use why::{Layer, Layers, Leaf, Losers, Overrides, Said, ServingHistory, leaf, why};

@@ -168,9 +168,14 @@ pub fn service(
         );
         for line in accelerator::missing(component)
             .into_iter()
+            .chain(super::together::placed(component))
             .chain(component.queue.iter().flat_map(super::queue::lines))
         {
             line!(out, "         {line}");
+        }
+        if let Some(look) = super::together::look(component, style) {
+            out.end_line();
+            out.draw(&look);
         }
         if let Some(cache) = &component.cache {
             out.end_line();

@@ -1,11 +1,12 @@
 //! The fleet together on its nodes: JSON (CONTRACT-cluster 4.4) and the sentence under the table.
 
 use super::screen::{Page, line, put};
+use super::table::{Style, table};
 use crate::cluster::Blocked;
 use crate::cluster::fleet::{Packing, Verdict};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
-    Costs, MoreNodes, Placement, Planned, PlannedComponent, Together, Waiting, advice,
+    Costs, HalfGroup, MoreNodes, Placement, Planned, PlannedComponent, Together, Waiting, advice,
 };
 use ecow::EcoString;
 use serde_json::{Map, Value, json};
@@ -68,6 +69,13 @@ pub(super) fn json(together: &Together) -> Value {
     if together.hangs_on_ties {
         out["hangsOnTies"] = true.into();
     }
+    if !together.half_groups.is_empty() {
+        out["halfGroups"] = together
+            .half_groups
+            .iter()
+            .map(|half| json!({ "service": half.service.as_str(), "component": half.component.as_str(), "replica": half.replica, "placed": half.placed, "pods": half.pods }))
+            .collect();
+    }
     if !together.victims.is_empty() {
         out["victims"] = together
             .victims
@@ -97,7 +105,74 @@ pub(super) fn of_component(placement: &Placement) -> Value {
             "example": waiting.example.as_ref().map(|example| json!({ "node": example.node.as_str(), "code": example.code, "detail": example.detail.as_str() })),
         });
     }
+    if let Some(look) = &placement.look {
+        let filters = look.filters.iter();
+        out["filters"] = filters
+            .map(|own| json!({ "filter": own.filter, "in": own.r#in, "out": own.out }))
+            .collect();
+        let nearest = look.nearest.iter();
+        out["nearest"] = nearest
+            .map(|own| json!({ "node": own.node.as_str(), "code": own.code, "detail": own.detail.as_str() }))
+            .collect();
+    }
     out
+}
+
+/// `1 of 2 pods on gpu-1; 1 of 3 nodes would take one more: NodeAffinity refuses 2`.
+pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
+    let placement = component.placement.as_ref()?;
+    let look = placement.look.as_ref()?;
+    let on: Vec<String> = placement
+        .nodes
+        .iter()
+        .take(LISTED)
+        .map(|(node, pods)| if *pods == 1 { node.to_string() } else { format!("{node} ({pods})") })
+        .collect();
+    let more = match placement.nodes.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(" and {}", number(more, "more node")),
+    };
+    let on = if on.is_empty() { String::new() } else { format!(" on {}{more}", on.join(", ")) };
+    let stay = match placement.running {
+        0 => String::new(),
+        running => format!(", {running} of them where they run"),
+    };
+    let (first, last) = (look.filters.first()?, look.filters.last()?);
+    let refuse = look.filters.iter().filter(|own| own.out < own.r#in);
+    let refuse: Vec<String> =
+        refuse.map(|own| format!("{} refuses {}", own.filter, own.r#in - own.out)).collect();
+    let refuse = if refuse.is_empty() { String::new() } else { format!(": {}", refuse.join(", ")) };
+    Some(format!(
+        "{} of {}{on}{stay}; {} of {} would take one more{refuse}",
+        placement.placed,
+        number(placement.wanted, "pod"),
+        last.out,
+        number(first.r#in, "node"),
+    ))
+}
+
+/// Why a pod of a component waits: the scheduler's message, each filter with its nodes, the nodes
+/// that came nearest.
+pub(super) fn look(component: &PlannedComponent, style: Style) -> Option<String> {
+    let placement = component.placement.as_ref()?;
+    let (look, waiting) = (placement.look.as_ref()?, placement.waiting.as_ref()?);
+    let rows = look.filters.iter().filter(|own| own.r#in > 0).map(|own| {
+        let lost = own.r#in - own.out;
+        let lost = if lost == 0 { String::new() } else { format!("-{lost}") };
+        vec![own.filter.to_owned(), own.r#in.to_string(), own.out.to_string(), lost]
+    });
+    let mut out = format!("{}\n\n", waiting.message);
+    let title = format!("FILTER ({})", component.kind.as_str().to_uppercase());
+    out.push_str(&table(&[&title, "IN", "OUT", ""], rows, style));
+    if !look.nearest.is_empty() {
+        out.push('\n');
+        let rows = look
+            .nearest
+            .iter()
+            .map(|own| vec![own.node.to_string(), own.code.to_owned(), own.detail.to_string()]);
+        out.push_str(&table(&["NEAREST NODE", "RULE", "WHAT IS MISSING"], rows, style));
+    }
+    Some(out)
 }
 
 /// Whether all pods of a component have a node: together with everything else, or where that was
@@ -231,10 +306,26 @@ pub fn text(
         put!(out, "; {} would hold {waits}", nodes(&together.add));
     }
     out.end_line();
+    if let Some(half) = half_groups(&together.half_groups) {
+        line!(out, "{half}");
+    }
     if together.hangs_on_ties {
         out.push_str(TIES);
     }
     out.finish()
+}
+
+/// What the scheduler would do to groups, which the plan places whole.
+fn half_groups(half: &[HalfGroup]) -> Option<String> {
+    let first = half.first()?;
+    let more = match half.len() {
+        1 => String::new(),
+        count => format!(" and of {} more", number(count - 1, "group")),
+    };
+    Some(format!(
+        "kube-scheduler places no groups: it would leave {} of {} pods of group {} of {}{more} on nodes that they hold for nothing",
+        first.placed, first.pods, first.replica, first.service
+    ))
 }
 
 const TIES: &str =

@@ -109,19 +109,19 @@ fn the_deepest_nesting_fits_on_the_stack() {
     }
 }
 
-/// Groups that are under way are few, and only those are written down for each stage.
+/// Groups that are under way are few, and only those are looked at and written down for each stage.
 #[test]
 fn a_rollout_of_thousands_of_groups_fits_in_memory() {
     let serving = |image: &str| {
         format!(
-            "apiVersion: workload.serving.volcano.sh/v1alpha1\nkind: ModelServing\nmetadata: {{name: m, namespace: b}}\nspec:\n  schedulerName: volcano\n  replicas: 2000\n  template:\n    roles:\n    - name: decode\n      replicas: 1\n      workerReplicas: 0\n      entryTemplate: {{spec: {{containers: [{{name: c, image: '{image}'}}]}}}}\n"
+            "apiVersion: workload.serving.volcano.sh/v1alpha1\nkind: ModelServing\nmetadata: {{name: m, namespace: b}}\nspec:\n  schedulerName: volcano\n  replicas: 20000\n  template:\n    roles:\n    - name: decode\n      replicas: 1\n      workerReplicas: 0\n      entryTemplate: {{spec: {{containers: [{{name: c, image: '{image}'}}]}}}}\n"
         )
     };
     let folder = Folder::new(&[("old.yaml", &serving("a")), ("new.yaml", &serving("b"))]);
     let done = ome(folder.path(), &["rollout", "m", "-f", "new.yaml", "--from", "old.yaml"], &[]);
     assert_eq!(done.exit, Some(0), "{done:?}");
-    assert_eq!(done.stdout.lines().filter(|line| line.contains("in progress")).count(), 2001);
-    assert!(done.stdout.contains("○×1998 ◐ ●"), "{}", &done.stdout[..2000]);
+    assert_eq!(done.stdout.lines().filter(|line| line.contains("in progress")).count(), 20_001);
+    assert!(done.stdout.contains("○×19998 ◐ ●"), "{}", &done.stdout[..2000]);
 }
 
 /// A list or a mapping twice as long takes not four times as long. The longest of the measured

@@ -338,3 +338,145 @@ fn an_update_that_is_half_done_goes_on() {
         (&json!("complete"), &json!(1))
     );
 }
+
+#[test]
+fn a_placement_is_explained_beside_everything_else() {
+    let folder = Folder::new(&[]);
+    // Of three nodes one is cordoned and one too small; the service before takes the third.
+    let mut cordoned = node("cordoned", 8);
+    cordoned["spec"] = json!({ "unschedulable": true });
+    write(&folder, "nodes.yaml", &[cordoned, node("small", 4), node("taken", 8)]);
+    write(
+        &folder,
+        "in.yaml",
+        &state("v1", &[service("a", "single", 1, 1), service("b", "single", 1, 1)]),
+    );
+    let explain = |name: &str, more: &[&str]| {
+        let args = [&["explain", name, "-f", "in.yaml", "-f", "nodes.yaml"], more].concat();
+        ome(&folder, &args)
+    };
+    let waits = answer(&explain("b", &["-o", "json"]));
+    let component = &waits["services"][0]["components"][0];
+    assert_eq!((&component["fits"], &component["fitsAlone"]), (&json!(false), &json!(true)));
+    let placement = &component["placement"];
+    let filter = |name: &str| {
+        let all = placement["filters"].as_array().expect("filters");
+        all.iter()
+            .find(|own| own["filter"] == name)
+            .map(|own| (own["in"].clone(), own["out"].clone()))
+    };
+    assert_eq!(filter("NodeUnschedulable"), Some((json!(3), json!(2))));
+    assert_eq!(filter("NodeResourcesFit"), Some((json!(2), json!(0))));
+    let near =
+        json!({ "node": "small", "code": "gpu", "detail": "nvidia.com/gpu: 8 asked, 4 left" });
+    assert_eq!(placement["nearest"][0], near);
+    let text = explain("b", &[]).stdout;
+    assert!(text.contains("0/3 nodes are available") && text.contains("NEAREST NODE"), "{text}");
+    let text = explain("a", &[]).stdout;
+    assert!(text.contains("1 of 1 pod on taken; 0 of 3 nodes would take one more"), "{text}");
+}
+
+#[test]
+fn groups_that_the_scheduler_would_leave_by_half_are_said() {
+    let folder = Folder::new(&[]);
+    write(&folder, "in.yaml", &state("v1", &[service("big", "group", 2, 2)]));
+    write(&folder, "nodes.yaml", &nodes(3));
+    let plan = |more: &[&str]| {
+        ome(&folder, &[&["plan", "-f", "in.yaml", "-f", "nodes.yaml"], more].concat())
+    };
+    // Whole groups: one is placed and one waits. The scheduler places both leaders first.
+    let found = answer(&plan(&["-o", "json"]));
+    let pods = &found["placement"]["pods"];
+    assert_eq!((&pods["placed"], &pods["pending"]), (&json!(2), &json!(2)));
+    let half = json!([{ "service": "ml/big", "component": "engine", "replica": 1, "placed": 1, "pods": 2 }]);
+    assert_eq!(found["placement"]["halfGroups"], half);
+    assert!(plan(&[]).stdout.contains("kube-scheduler places no groups"));
+    write(&folder, "nodes.yaml", &nodes(4));
+    assert!(answer(&plan(&["-o", "json"]))["placement"]["halfGroups"].is_null());
+}
+
+#[test]
+fn a_change_that_no_longer_fits_says_so() {
+    let folder = Folder::new(&[]);
+    let all = |image: &str, services: &[Value], places: usize| {
+        [state(image, services), nodes(places)].concat()
+    };
+    let (a, b) = (service("a", "single", 1, 1), service("b", "single", 2, 2));
+    write(&folder, "old.yaml", &all("v1", std::slice::from_ref(&a), 2));
+    let diff = |new: &[Value], more: &[&str]| {
+        write(&folder, "new.yaml", new);
+        let done =
+            ome(&folder, &[&["diff", "--base", "old.yaml", "-f", "new.yaml"], more].concat());
+        let json =
+            answer(&ome(&folder, &["diff", "--base", "old.yaml", "-f", "new.yaml", "-o", "json"]));
+        (done, json["capacity"].clone())
+    };
+    // One more service than there is room.
+    let (done, found) = diff(&all("v1", &[a.clone(), b], 2), &[]);
+    assert_eq!((&found["before"]["pending"], &found["after"]["pending"]), (&json!(0), &json!(1)));
+    assert_eq!(found["noLongerFits"][0]["service"], "ml/b");
+    assert!(done.stdout.contains("no longer fits: ml/b engine: 0/2 nodes"), "{done:?}");
+    // Fewer nodes, and no service is another one.
+    write(&folder, "old.yaml", &all("v1", std::slice::from_ref(&a), 1));
+    let (done, found) = diff(&all("v1", std::slice::from_ref(&a), 0), &[]);
+    assert_eq!((done.exit, found), (Some(0), Value::Null), "no node says what it has");
+    let mut small = nodes(1);
+    small[0]["status"]["allocatable"][GPU] = json!("4");
+    let (done, found) = diff(&[state("v1", std::slice::from_ref(&a)), small].concat(), &[]);
+    assert_eq!(
+        (done.exit, &found["noLongerFits"][0]["service"]),
+        (Some(2), &json!("ml/a")),
+        "{done:?}"
+    );
+    // It fits, and the restart has no room for a surge.
+    let (done, found) = diff(&all("v2", std::slice::from_ref(&a), 1), &[]);
+    assert_eq!(
+        (&found["noLongerFits"], &found["stuck"][0]["service"]),
+        (&json!([]), &json!("ml/a"))
+    );
+    assert!(done.stdout.contains("restart goes no further: ml/a engine"), "{done:?}");
+    let (_, found) = diff(&all("v2", std::slice::from_ref(&a), 2), &[]);
+    assert_eq!(found["stuck"], json!([]));
+    // What waits fails the check, also where it waited before.
+    let fails = |new: &[Value]| diff(new, &["--fail-on", "does-not-fit"]).0.exit;
+    let short = all("v1", &[service("a", "single", 3, 3)], 1);
+    assert_eq!(fails(&short), Some(2));
+    write(&folder, "old.yaml", &short);
+    assert_eq!(fails(&short), Some(2));
+    assert_eq!(fails(&all("v1", &[a], 1)), Some(0));
+}
+
+#[test]
+fn the_order_of_the_input_changes_nothing() {
+    let folder = Folder::new(&[]);
+    let services = [
+        service("a", "single", 1, 1),
+        service("b", "group", 2, 2),
+        service("c", "single", 3, 3),
+        service("d", "single", 1, 2),
+    ];
+    let mut objects = state("v1", &services);
+    objects.extend(nodes(6));
+    objects.push(node("small", 4));
+    objects.push(pod("c-engine-1-x", "c", "n4", "v1"));
+    objects.push(pod("other", "nobody", "n2", "v1"));
+    let placed = |objects: &[Value]| {
+        write(&folder, "in.yaml", objects);
+        let found = answer(&ome(&folder, &["plan", "-f", "in.yaml", "-o", "json"]));
+        let services = found["services"].as_array().expect("services").clone();
+        let mut components: Vec<(String, Value)> = services
+            .iter()
+            .map(|own| (own["name"].to_string(), own["components"][0]["placement"].clone()))
+            .collect();
+        components.sort_by(|one, other| one.0.cmp(&other.0));
+        (found["placement"].clone(), components)
+    };
+    let first = placed(&objects);
+    assert_eq!(first.0["verdict"], "does-not-fit", "{first:?}");
+    for turn in [1, 3, 5, 7] {
+        objects.rotate_left(turn);
+        assert_eq!(placed(&objects), first);
+        objects.reverse();
+        assert_eq!(placed(&objects), first);
+    }
+}

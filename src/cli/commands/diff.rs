@@ -1,14 +1,13 @@
 //! `ome diff`: what a change of the manifests does.
 
-use crate::api::{ModelServing, Object, Semantics};
+use crate::api::{ModelServing, Object};
 use crate::catalog::Views;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg};
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome, names, releases};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::diff::{Diff, Settings, Side, diff, share_nodes};
+use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
 use crate::load;
-use crate::pipeline::{Depth, Planner};
 use crate::report::{diff as view, table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -98,7 +97,7 @@ impl FromStr for FailOn {
 
 impl FailOn {
     /// Whether a change meets the condition.
-    fn is_met(self, answer: &Diff, after: &Side<'_>, semantics: Semantics) -> bool {
+    fn is_met(self, answer: &Diff, after: &Side<'_>, settings: Settings<'_>) -> bool {
         let summary = &answer.summary;
         match self {
             Self::Restarts => summary.restarts > 0,
@@ -109,13 +108,14 @@ impl FailOn {
                 _ => true,
             },
             Self::Cost(most) => summary.costs.to.above(summary.costs.from) > most,
-            Self::DoesNotFit => {
-                let planner = Planner::new(&after.world.catalog, semantics);
-                let planned = planner.plan_all(&after.services, Depth::Plan);
-                let mut components = planned.iter().flat_map(|planned| &planned.components);
-                components.any(|component| component.fit.as_ref().is_some_and(|fit| !fit.fits))
+            Self::DoesNotFit => match &answer.capacity {
+                Some(capacity) => capacity.after.pending > 0,
+                None => is_short(after, settings),
+            },
+            Self::Any => {
+                let lost = |capacity: &Capacity| !capacity.lost.is_empty();
+                !answer.groups.is_empty() || answer.capacity.as_ref().is_some_and(lost)
             }
-            Self::Any => !answer.groups.is_empty(),
         }
     }
 }
@@ -192,8 +192,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let unread = base_found.iter().chain(&found).any(hides);
     let usual = [FailOn::Any];
     let conditions = if args.fail_on.is_empty() { &usual[..] } else { &args.fail_on };
-    let fails =
-        conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], after.semantics));
+    let fails = conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], settings));
     if unread {
         // What is wrong with the state before is shown where it hides a part of it.
         before.say(&base_found.into_iter().filter(hides).collect::<Vec<_>>(), io);

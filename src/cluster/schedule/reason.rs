@@ -34,6 +34,33 @@ pub enum Reason {
     ExistingAntiAffinity,
 }
 
+impl Reason {
+    /// Filters in the order in which a node is asked (`default_plugins.go`): the first that refuses
+    /// it names the reason.
+    pub const FILTERS: [&str; 7] = [
+        "NodeUnschedulable",
+        "TaintToleration",
+        "NodeAffinity",
+        "NodePorts",
+        "NodeResourcesFit",
+        "PodTopologySpread",
+        "InterPodAffinity",
+    ];
+
+    /// The filter that names it, by place in [`Reason::FILTERS`].
+    pub fn filter(&self) -> usize {
+        match self {
+            Self::Unschedulable => 0,
+            Self::Taint => 1,
+            Self::NodeAffinity | Self::OtherNodes => 2,
+            Self::HostPort => 3,
+            Self::TooManyPods | Self::Insufficient(_) => 4,
+            Self::Spread | Self::SpreadLabel => 5,
+            Self::PodAffinity | Self::PodAntiAffinity | Self::ExistingAntiAffinity => 6,
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

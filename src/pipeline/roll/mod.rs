@@ -87,6 +87,15 @@ impl From<Trouble> for Start {
 /// Components with something wrong, by place in the changes.
 pub type Troubles = Vec<(usize, ComponentKind, Trouble)>;
 
+/// What is asked beside the changes.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// What is wrong with new pods.
+    pub troubles: Troubles,
+    /// No edits are sought for updates that are stuck.
+    pub without_edits: bool,
+}
+
 /// One edit of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RollEdit {
@@ -172,7 +181,7 @@ pub fn roll<'a>(
     catalog: &'a Catalog,
     semantics: Semantics,
     changes: &[ServiceChange<'a>],
-    troubles: &Troubles,
+    asked: &Asked,
 ) -> Option<Vec<ServiceRollout<'a>>> {
     if !machines::is_known(catalog.machines()) {
         return None;
@@ -223,15 +232,19 @@ pub fn roll<'a>(
         });
     }
     for track in &mut tracks {
-        let own =
-            troubles.iter().find(|(at, kind, _)| (*at, *kind) == (track.service, track.component));
+        let own = asked
+            .troubles
+            .iter()
+            .find(|(at, kind, _)| (*at, *kind) == (track.service, track.component));
         if let (Some((_, _, trouble)), Some(kind)) = (own, &mut track.after) {
             kind.start((*trouble).into());
         }
     }
     let mut played = play::play(&ground, &tracks, &[]);
     let service = |track: &Track| changes[track.service].service(semantics);
-    fix::all(&ground, semantics, &context, &tracks, &mut played, &service);
+    if !asked.without_edits {
+        fix::all(&ground, semantics, &context, &tracks, &mut played, &service);
+    }
     for (track, played) in tracks.iter().zip(played) {
         rollouts[track.service].components.push(played);
     }

@@ -5,19 +5,22 @@
 //! decided here is decided by `cluster`; this says who is who.
 
 pub(crate) mod claims;
+pub(crate) mod half;
 pub(crate) mod quota;
 pub(crate) mod reasons;
 
-pub use reasons::{Example, Waiting};
+pub use half::HalfGroup;
+pub use reasons::{Example, Filtered, Look, Waiting};
 
 use super::built::PodContext;
 use super::plan::Planned;
 use super::running::RunningPods;
-use crate::api::{AcceleratorClass, Semantics};
+use crate::api::{AcceleratorClass, Semantics, Service};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
-use crate::cluster::fleet::{Fleet, Growth, Holder, Manner, Other, Packing, Placed, Verdict};
+pub use crate::cluster::fleet::Verdict;
+use crate::cluster::fleet::{Fleet, Growth, Holder, Manner, Other, Packing, Placed, kind};
 use crate::cluster::schedule::{
     Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
 };
@@ -42,6 +45,8 @@ pub struct Placement {
     pub nodes: Vec<(EcoString, usize)>,
     /// Why the others have none.
     pub waiting: Option<Waiting>,
+    /// What the nodes say to one more pod, where that was asked.
+    pub look: Option<Look>,
 }
 
 impl Placement {
@@ -120,6 +125,8 @@ pub struct Together {
     pub add: Vec<MoreNodes>,
     /// The verdict is another one when other nodes are taken of those that are equally good.
     pub hangs_on_ties: bool,
+    /// Groups that kube-scheduler, which has no gangs, would leave by half.
+    pub half_groups: Vec<HalfGroup>,
     /// What pods of others hold, by class, of what the class counts.
     pub in_use: BTreeMap<EcoString, i64>,
 }
@@ -131,6 +138,19 @@ const MOST_ASKED_TWICE: usize = 5000;
 const PODS: &str = "pods";
 const UNLIMITED: i64 = 100_000;
 
+/// Whether some node says what it has.
+pub fn has_room(catalog: &Catalog) -> bool {
+    machines::is_known(catalog.machines())
+}
+
+/// Whether two inputs have the same nodes, as far as placing pods goes.
+pub fn same_room(one: &Catalog, other: &Catalog) -> bool {
+    let nodes = |catalog: &Catalog| -> BTreeSet<(EcoString, EcoString)> {
+        catalog.machines().iter().map(|own| (own.name.clone(), kind(own))).collect()
+    };
+    nodes(one) == nodes(other)
+}
+
 /// Places everything together; none when no node says what it has.
 pub fn together(
     catalog: &Catalog,
@@ -138,7 +158,19 @@ pub fn together(
     planned: &mut [Planned<'_>],
     servings: &mut [PlannedServing<'_>],
 ) -> Option<Together> {
-    if !machines::is_known(catalog.machines()) {
+    looked_at(catalog, semantics, planned, servings, &|_| false)
+}
+
+/// The same, and looks closely at some services: what the nodes say to one more pod of each
+/// component.
+pub fn looked_at(
+    catalog: &Catalog,
+    semantics: Semantics,
+    planned: &mut [Planned<'_>],
+    servings: &mut [PlannedServing<'_>],
+    closely: &dyn Fn(&Service) -> bool,
+) -> Option<Together> {
+    if !has_room(catalog) {
         return None;
     }
     let context = PodContext::new(catalog.machines(), catalog.others());
@@ -169,12 +201,19 @@ pub fn together(
         victims: victims(&placed, &running, &own, &claims),
         add: add.iter().map(|growth| more(catalog, semantics, &placed, *growth)).collect(),
         hangs_on_ties,
+        half_groups: half::groups(&fleet, &claims, placed.pending().next().is_some()),
         in_use: in_use(catalog, semantics, &running, &templates, &own),
     };
     let mut reasons = Reasons::new(placed);
     let mut found: Vec<Placement> = Vec::new();
     for (at, claim) in claims.iter().enumerate() {
-        found.push(reasons.of(at, claim, &fleet, held.get(&at), &mut answer.pending));
+        let mut placement = reasons.of(at, claim, &fleet, held.get(&at), &mut answer.pending);
+        if let Who::Component(service, _) = claim.who
+            && closely(planned[service].service)
+        {
+            placement.look = reasons.look(at, &fleet);
+        }
+        found.push(placement);
     }
     sort_pending(&mut answer.pending, &fleet, &claims);
     for (at, (claim, placement)) in claims.iter().zip(found).enumerate() {

@@ -5,7 +5,7 @@ use super::claims::Claim;
 use super::{Pending, Placement, by_node, stands};
 use crate::api::serving_names;
 use crate::cluster::fleet::{Fleet, Placed, Slot};
-use crate::cluster::schedule::{Answer, PodId, PodTemplate, Reason};
+use crate::cluster::schedule::{Answer, PodId, PodTemplate, Reason, TemplateId};
 use crate::cluster::{Blocked, Machine, short_of};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
@@ -37,8 +37,36 @@ pub struct Waiting {
     pub blocked: Arc<Vec<Blocked>>,
 }
 
+/// One filter of the scheduler: nodes that it was asked for, and those that it let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filtered {
+    /// Its name.
+    pub filter: &'static str,
+    /// Nodes that came to it.
+    pub r#in: usize,
+    /// Nodes that passed.
+    pub out: usize,
+}
+
+/// What all nodes say to one more pod of a kind, when everything is placed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// The filters, in their order.
+    pub filters: Vec<Filtered>,
+    /// The nodes that refuse it and come nearest.
+    pub nearest: Vec<Example>,
+}
+
+/// Nodes that came near and are named.
+const NEAREST: usize = 3;
+
 /// What all nodes said to pods of a kind.
-type Known = (BTreeMap<&'static str, usize>, Option<Example>, Arc<Vec<Blocked>>);
+#[derive(Clone, Debug)]
+struct Known {
+    counts: BTreeMap<&'static str, usize>,
+    blocked: Arc<Vec<Blocked>>,
+    look: Look,
+}
 
 /// A placed fleet that is asked why.
 pub(super) struct Reasons {
@@ -125,32 +153,68 @@ impl Reasons {
             .collect()
     }
 
+    /// What the nodes say to one more of the main pods of a claim; none where it has no pods.
+    pub(super) fn look(&mut self, at: usize, fleet: &Fleet) -> Option<Look> {
+        let workload = &fleet.workloads[at];
+        let waits = |slot: &Slot| slot.pod.is_some_and(|pod| !stands(&self.placed, pod));
+        let slots = self.placed.slots[at].iter().zip(&workload.replicas);
+        let mut slots = slots.flat_map(|(slots, own)| slots.iter().zip(&own.pods));
+        let waiting = slots.find(|(slot, _)| waits(slot)).map(|(_, template)| *template);
+        let first = workload.replicas.first().and_then(|own| own.pods.first()).copied();
+        let template = waiting.or(first)?;
+        let id = self.placed.template(at, template);
+        Some(self.ask(&workload.templates[template], id).look)
+    }
+
+    /// Asks all nodes.
+    fn ask(&mut self, template: &PodTemplate, id: TemplateId) -> Known {
+        let answers = self.placed.scheduler.examine(id);
+        let scheduler = &self.placed.scheduler;
+        let mut refused: Vec<(&Answer, Blocked)> = answers
+            .iter()
+            .filter(|answer| answer.score.is_none())
+            .map(|answer| (answer, blocked(answer, template, scheduler.node(answer.node))))
+            .collect();
+        let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let mut by_filter = [0; Reason::FILTERS.len()];
+        for (answer, one) in &refused {
+            *counts.entry(one.code).or_default() += 1;
+            if let Some(reason) = answer.reasons.first() {
+                by_filter[reason.filter()] += 1;
+            }
+        }
+        let mut left = answers.len();
+        let filters = Reason::FILTERS.into_iter().zip(by_filter).map(|(filter, refused)| {
+            let before = left;
+            left -= refused;
+            Filtered { filter, r#in: before, out: left }
+        });
+        let filters: Vec<Filtered> = filters.collect();
+        let all: Vec<Blocked> = refused.iter().map(|(_, one)| one.clone()).collect();
+        // Of those that are equally near the first by order of the nodes.
+        refused.sort_by_key(|(answer, _)| distance(answer));
+        let nearest = refused.into_iter().take(NEAREST).map(|(_, one)| Example {
+            node: one.node,
+            code: one.code,
+            detail: one.detail,
+        });
+        Known { counts, blocked: Arc::new(all), look: Look { filters, nearest: nearest.collect() } }
+    }
+
     fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Waiting {
-        let scheduler = &mut self.placed.scheduler;
+        let scheduler = &self.placed.scheduler;
         let message = scheduler.rejection(pod).map(|own| own.message.clone()).unwrap_or_default();
         let id = scheduler.template_id(pod);
         let key = (scheduler.class_of(id), message.clone());
-        if !self.known.contains_key(&key) {
-            let answers = scheduler.examine(id);
-            let said: Vec<Blocked> = answers
-                .iter()
-                .filter(|answer| answer.score.is_none())
-                .map(|answer| blocked(answer, template, scheduler.node(answer.node)))
-                .collect();
-            let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
-            for one in &said {
-                *counts.entry(one.code).or_default() += 1;
-            }
-            let refused = answers.iter().filter(|answer| answer.score.is_none());
-            let nearest = refused.zip(&said).min_by_key(|(answer, _)| distance(answer));
-            let example = nearest.map(|(_, one)| Example {
-                node: one.node.clone(),
-                code: one.code,
-                detail: one.detail.clone(),
-            });
-            self.known.insert(key.clone(), (counts, example, Arc::new(said)));
-        }
-        let (counts, example, blocked) = self.known[&key].clone();
+        let known = if let Some(known) = self.known.get(&key) {
+            known.clone()
+        } else {
+            let known = self.ask(template, id);
+            self.known.insert(key, known.clone());
+            known
+        };
+        let Known { counts, blocked, look } = known;
+        let example = look.nearest.first().cloned();
         // Of equally common ones that by which the nearest node refuses the pod.
         let code = example.as_ref().map(|example| example.code);
         let most = counts

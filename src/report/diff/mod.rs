@@ -11,7 +11,7 @@ use super::fill::fill;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::{ObjectRef, Semantics};
 use crate::diag::Diagnostic;
-use crate::diff::{Cause, Cost, Diff, Group, ObjectChange, Pair, Refused};
+use crate::diff::{Capacity, Cause, Cost, Diff, Group, ObjectChange, Pair, Refused, Room, Waits};
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
 use crate::secret::Place;
@@ -73,6 +73,7 @@ impl View<'_> {
                 "leftBehind": summary.left_behind,
             },
             "costs": { "before": { "perHour": summary.costs.from }, "after": { "perHour": summary.costs.to } },
+            "capacity": self.diff.capacity.as_ref().map(capacity),
             "services": self.diff.groups.iter().enumerate().flat_map(|(index, group)| group.services.iter().zip(&group.costs).map(move |(service, costs)| row(index, group, service, costs))).collect::<Vec<_>>(),
             "groups": self.diff.groups.iter().map(group).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
@@ -106,6 +107,20 @@ impl View<'_> {
     pub fn html(&self) -> Result<String, String> {
         fill("page.html", include_str!("page.html"), &Shown::of(self, usize::MAX))
     }
+}
+
+/// What the change does to the room on the nodes.
+fn capacity(capacity: &Capacity) -> Value {
+    let room = |room: &Room| json!({ "verdict": super::together::verdict(room.verdict), "wanted": room.wanted, "pending": room.pending });
+    let waits = |all: &[Waits]| {
+        all.iter().map(|own| json!({ "service": own.service.as_str(), "component": own.component.as_str(), "message": own.message.as_str() })).collect::<Vec<_>>()
+    };
+    json!({
+        "before": capacity.before.as_ref().map(room),
+        "after": room(&capacity.after),
+        "noLongerFits": waits(&capacity.lost),
+        "stuck": capacity.stuck.as_deref().map(waits),
+    })
 }
 
 fn gpus(gpus: &Pair<Count>) -> Value {

@@ -1,7 +1,9 @@
 //! The answer as people read it, for every shape but JSON.
 
 use super::{View, field, values};
-use crate::diff::{Action, Cause, Change, Cost, Fate, Group, ObjectChange, Pair};
+use crate::diff::{
+    Action, Capacity, Cause, Change, Cost, Fate, Group, ObjectChange, Pair, Room, Waits,
+};
 use crate::quantity::Count;
 use crate::report::markdown::{code, code_cell as cell, fence};
 use crate::report::screen::printable;
@@ -30,6 +32,9 @@ pub(super) struct Shown {
     pub(super) compared: String,
     gpus: Bars,
     pub(super) groups: Vec<ShownGroup>,
+    /// What the change does to the room on the nodes, a sentence each.
+    pub(super) capacity: Vec<String>,
+    capacity_code: Vec<String>,
     /// Groups that are left out.
     left_out: usize,
 }
@@ -120,10 +125,47 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
+/// What the change does to the room on the nodes.
+fn capacity(capacity: &Capacity) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut listed = |what: &str, all: &[Waits]| {
+        let lines = all.iter().take(NAMES).map(|own| {
+            printable(&format!("{what}: {} {}: {}", own.service, own.component, own.message))
+        });
+        out.extend(lines);
+        if all.len() > NAMES {
+            out.push(format!("{what}: {} more", all.len() - NAMES));
+        }
+    };
+    let lost = if capacity.before.is_some() { "no longer fits" } else { "does not fit" };
+    listed(lost, &capacity.lost);
+    listed("restart goes no further", capacity.stuck.as_deref().unwrap_or_default());
+    let pods = |room: &Room| format!("{} of {}", room.pending, count(room.wanted, "pod"));
+    let before = capacity.before.as_ref().filter(|room| room.pending > 0);
+    match (before, capacity.after.pending) {
+        (None, 0) => {}
+        (Some(before), 0) => out.push(format!("everything fits; before, {} waited", pods(before))),
+        (before, _) => {
+            let before =
+                before.map_or("0 before".to_owned(), |room| format!("{} before", pods(room)));
+            let before =
+                if capacity.before.is_some() { format!(", {before}") } else { String::new() };
+            out.push(format!("{} wait for a node{before}", pods(&capacity.after)));
+        }
+    }
+    if capacity.stuck.is_none() {
+        out.push("the updates are not played: there are more than 2000 services".to_owned());
+    } else if capacity.stuck.as_ref().is_some_and(|stuck| !stuck.is_empty()) {
+        out.push("the stages, and what gets through: ome rollout NAME --base BASE".to_owned());
+    }
+    out
+}
+
 impl Shown {
     /// The first `most` groups.
     pub(super) fn of(view: &View<'_>, most: usize) -> Self {
         let summary = &view.diff.summary;
+        let capacity = view.diff.capacity.as_ref().map(capacity).unwrap_or_default();
         let groups: Vec<ShownGroup> =
             view.diff.groups.iter().take(most).map(|found| group(found, view.all)).collect();
         Self {
@@ -133,6 +175,8 @@ impl Shown {
             base_code: code(view.base),
             compared: format!("{} compared", count(summary.services, "service")),
             gpus: bars(&summary.gpus),
+            capacity_code: capacity.iter().map(|line| code(line)).collect(),
+            capacity,
             left_out: view.diff.groups.len() - groups.len(),
             groups,
         }

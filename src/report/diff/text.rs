@@ -68,6 +68,12 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         }
         out.end_line();
     }
+    for line in &shown.capacity {
+        line!(out, "{line}");
+    }
+    if !shown.capacity.is_empty() {
+        out.end_line();
+    }
     out.draw(&bold(&shown.headline));
     out.end_line();
     out.finish()

@@ -4,17 +4,13 @@ use super::Args;
 use crate::api::{ComponentKind, Service};
 use crate::cli::Failure;
 use crate::cli::input::Session;
-use crate::pipeline::{Trouble, Troubles};
+use crate::pipeline::{Asked, Trouble, Troubles};
 
 /// Ticks that slow pods need, when no number is given.
 const SLOW: u32 = 4;
 
 /// What the flags say of these services, which are known by their places.
-pub(super) fn of(
-    args: &Args,
-    session: &Session,
-    services: &[&Service],
-) -> Result<Troubles, Failure> {
+pub(super) fn of(args: &Args, session: &Session, services: &[&Service]) -> Result<Asked, Failure> {
     let mut found = Troubles::new();
     for given in &args.slow {
         let (name, ticks) = match given.split_once('=') {
@@ -38,7 +34,7 @@ pub(super) fn of(
             found.push((at, kind, trouble));
         }
     }
-    Ok(found)
+    Ok(Asked { troubles: found, without_edits: false })
 }
 
 /// `[[NAMESPACE/]SERVICE/]COMPONENT`: the place of the service, and the component.

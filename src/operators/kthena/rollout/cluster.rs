@@ -5,6 +5,8 @@
 //! other is in the middle of a transition. Lists are sorted by ordinal, as upstream sorts them
 //! whenever it looks.
 
+use super::groups::Groups;
+use super::strip::Strip;
 use super::target::{Id, Target, TargetRole};
 use super::trace::{Action, Cause, Event, Kind, Reason, Trace};
 use crate::policy::KthenaPolicy;
@@ -186,7 +188,7 @@ impl Counts {
 pub(super) struct Cluster {
     pub(super) policy: &'static KthenaPolicy,
     pub(super) target: Target,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Groups,
     /// PodGroups of groups that do not exist, because their pods could not be created.
     pub(super) orphans: BTreeSet<i64>,
     /// The controller knows groups of this ModelServing, or once did.
@@ -207,9 +209,14 @@ pub(super) struct Cluster {
     /// What groups were deleted for that are to come back.
     pub(super) owed_groups: Vec<Cause>,
     /// What replicas were deleted for that are to come back, by group and role.
-    pub(super) owed_replicas: Vec<(i64, Id, Cause)>,
-    /// Ordinals of the groups that the rows show, ascending.
+    pub(super) owed_replicas: BTreeMap<(i64, Id), Vec<Cause>>,
+    /// Ordinals of the groups that the rows show, ascending, and how far these are.
     pub(super) columns: Vec<i64>,
+    pub(super) strip: Strip,
+    /// Ordinals of groups that are surplus.
+    pub(super) surplus: std::ops::RangeInclusive<i64>,
+    /// The first group that the partition did not protect when places were last looked at.
+    pub(super) open_from: i64,
     /// The stage has requests.
     pub(super) busy: bool,
     pub(super) stage: u32,
@@ -223,7 +230,7 @@ impl Cluster {
         Self {
             policy,
             target,
-            groups: Vec::new(),
+            groups: Groups::default(),
             orphans: BTreeSet::new(),
             known: false,
             current_revision: None,
@@ -235,8 +242,11 @@ impl Cluster {
             ending: Vec::new(),
             counts: Counts::default(),
             owed_groups: Vec::new(),
-            owed_replicas: Vec::new(),
+            owed_replicas: BTreeMap::new(),
             columns: Vec::new(),
+            strip: Strip::default(),
+            surplus: i64::MAX..=i64::MAX,
+            open_from: i64::MIN,
             busy: false,
             stage: 0,
             recording: false,
@@ -244,14 +254,13 @@ impl Cluster {
         }
     }
 
-    /// Position of the group with an ordinal.
-    pub(super) fn position(&self, ordinal: i64) -> Option<usize> {
-        self.groups.binary_search_by_key(&ordinal, |group| group.ordinal).ok()
+    pub(super) fn group_mut(&mut self, ordinal: i64) -> Option<&mut Group> {
+        self.groups.get_mut(ordinal)
     }
 
-    pub(super) fn group_mut(&mut self, ordinal: i64) -> Option<&mut Group> {
-        let position = self.position(ordinal)?;
-        Some(&mut self.groups[position])
+    /// The ordinal of the first group that the partition does not protect.
+    pub(super) fn boundary(&mut self) -> i64 {
+        self.groups.boundary(self.target.partition)
     }
 
     pub(super) fn replica_mut(

@@ -1,7 +1,7 @@
 //! One reconcile of the controller: scale groups, scale roles, update, Services, status (kthena.md
 //! 2.4). Nothing in it waits.
 
-use super::cluster::{Cluster, Status};
+use super::cluster::{Cluster, Group, Status};
 use super::target::{Id, TargetRole};
 use super::trace::{Cause, Reason};
 use std::rc::Rc;
@@ -52,32 +52,28 @@ impl Cluster {
         if !self.target.pod_groups {
             return;
         }
-        for position in 0..self.groups.len() {
-            if self.groups[position].status != Status::Deleting && !self.groups[position].gang {
-                self.create_pod_group(self.groups[position].ordinal, Cause::Upkeep, Reason::Upkeep);
-            }
+        let unpaired: Vec<i64> = self.groups.lists().unpaired.iter().copied().collect();
+        for ordinal in unpaired {
+            self.create_pod_group(ordinal, Cause::Upkeep, Reason::Upkeep);
         }
     }
 
     /// The roles of every group, by the templates that hold for it.
     fn sync_roles(&mut self) {
         let current: Rc<[TargetRole]> = self.target.roles.clone().into();
-        for position in 0..self.groups.len() {
-            let group = &self.groups[position];
-            if group.settled || group.status == Status::Deleting {
-                continue;
-            }
-            let (ordinal, own) = (group.ordinal, group.revision);
-            let protected =
-                i64::try_from(position).is_ok_and(|position| position < self.target.partition);
-            let (revision, roles) = if protected {
+        let boundary = self.boundary();
+        let unsettled: Vec<i64> = self.groups.lists().unsettled.iter().copied().collect();
+        for ordinal in unsettled {
+            let Some(group) = self.groups.get_mut(ordinal) else { continue };
+            group.settled = true;
+            let own = group.revision;
+            let (revision, roles) = if ordinal < boundary {
                 // Quirk: without a stored snapshot the new roles are applied under the old revision
                 // (kthena.md 4.5, 4.6).
                 (own, self.snapshot(own).unwrap_or_else(|| current.clone()))
             } else {
                 (self.target.revision, current.clone())
             };
-            self.groups[position].settled = true;
             for role in &*roles {
                 self.sync_role(ordinal, role, revision);
             }
@@ -96,14 +92,11 @@ impl Cluster {
         if roles.is_empty() {
             return;
         }
-        for position in 0..self.groups.len() {
-            let group = &self.groups[position];
-            if group.status == Status::Deleting || group.served {
-                continue;
-            }
-            let ordinal = group.ordinal;
+        let unserved: Vec<i64> = self.groups.lists().unserved.iter().copied().collect();
+        for ordinal in unserved {
             for role in &roles {
-                let missing: Vec<i64> = self.groups[position]
+                let Some(group) = self.groups.get(ordinal) else { continue };
+                let missing: Vec<i64> = group
                     .role(*role)
                     .iter()
                     .filter(|replica| replica.status != Status::Deleting && !replica.service)
@@ -119,7 +112,9 @@ impl Cluster {
                     self.create_service(at, Cause::Upkeep, Reason::Upkeep);
                 }
             }
-            self.groups[position].served = true;
+            if let Some(group) = self.groups.get_mut(ordinal) {
+                group.served = true;
+            }
         }
     }
 
@@ -127,44 +122,51 @@ impl Cluster {
     /// of the groups. No reconcile follows from either.
     fn sync_status(&mut self) {
         let new = self.target.revision;
-        let (mut updated, mut old): (usize, Vec<(Id, usize)>) = (0, Vec::new());
-        for position in 0..self.groups.len() {
-            match self.groups[position].status {
-                Status::Deleting => continue,
+        let idle: Vec<i64> = self.groups.lists().idle.iter().copied().collect();
+        let mut going = 0;
+        for ordinal in idle {
+            let Some(group) = self.groups.get(ordinal) else { continue };
+            match group.status {
+                Status::Deleting => going += usize::from(group.revision == new),
                 Status::Running => {}
                 Status::Creating | Status::Scaling => {
-                    if self.groups[position].is_ready(&self.target) {
-                        self.run_group(position);
+                    if group.is_ready(&self.target) {
+                        self.run_group(ordinal);
                     }
                 }
             }
-            let revision = self.groups[position].revision;
-            if revision == new {
-                updated += 1;
-            } else {
-                match old.iter_mut().find(|(known, _)| *known == revision) {
-                    Some((_, count)) => *count += 1,
-                    None => old.push((revision, 1)),
-                }
-            }
         }
-        let kept = self.current_revision.filter(|current| {
-            updated == self.groups.len() || old.iter().any(|(revision, _)| revision == current)
-        });
-        let current = if updated == self.groups.len() || old.is_empty() {
+        let all = self.groups.len();
+        let updated = all - self.groups.lists().outdated.len() - going;
+        // Groups that are going have no say; of those that stay the lowest ordinal comes first.
+        let stays = |group: &&Group| group.status != Status::Deleting;
+        let outdated = self.groups.known().outdated.iter();
+        let outdated = outdated.filter_map(|ordinal| self.groups.get(*ordinal)).filter(stays);
+        let mut old = outdated.map(|group| group.revision);
+        let kept = self
+            .current_revision
+            .filter(|current| updated == all || old.clone().any(|revision| revision == *current));
+        let current = if updated == all || old.clone().next().is_none() {
             new
         } else if let Some(kept) = kept {
             kept
         } else {
             // Upstream takes the most frequent one, ties in the order of a Go map; here the lowest
             // ordinal wins.
-            let most = old.iter().map(|(_, count)| *count).max().unwrap_or(0);
-            old.iter().find(|(_, count)| *count == most).map_or(new, |(revision, _)| *revision)
+            let mut counts: Vec<(Id, usize)> = Vec::new();
+            for revision in old.by_ref() {
+                match counts.iter_mut().find(|(known, _)| *known == revision) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((revision, 1)),
+                }
+            }
+            let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+            counts.iter().find(|(_, count)| *count == most).map_or(new, |(revision, _)| *revision)
         };
         if self.current_revision != Some(current) || self.update_revision != Some(new) {
             (self.current_revision, self.update_revision) = (Some(current), Some(new));
             self.snapshots.retain(|_, (revision, _)| *revision == current || *revision == new);
-            self.places_changed();
+            self.snapshots_changed();
         }
     }
 }

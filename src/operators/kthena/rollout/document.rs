@@ -15,15 +15,18 @@ impl Cluster {
     /// Surplus groups go from the highest ordinal down, missing ones come from the lowest up
     /// (S4-032).
     fn scale_groups(&mut self) -> bool {
-        while let Some(group) =
-            self.groups.last().filter(|group| group.ordinal >= self.target.replicas)
+        while let Some(ordinal) = self
+            .groups
+            .last()
+            .map(|group| group.ordinal)
+            .filter(|ordinal| *ordinal >= self.target.replicas)
         {
-            self.delete_group(group.ordinal, Cause::Groups, Reason::SurplusOrdinal);
+            self.delete_group(ordinal, Cause::Groups, Reason::SurplusOrdinal);
             while self.end_pods(false) {}
             self.close_stage();
         }
         for ordinal in 0..self.target.replicas {
-            if self.position(ordinal).is_some() {
+            if self.groups.get(ordinal).is_some() {
                 continue;
             }
             let roles: Rc<[_]> = self.target.roles.clone().into();
@@ -46,13 +49,12 @@ impl Cluster {
         let roles: Rc<[_]> = self.target.roles.clone().into();
         let ordinals: Vec<i64> = self.groups.iter().rev().map(|group| group.ordinal).collect();
         for ordinal in ordinals {
-            let Some(position) = self.position(ordinal) else { continue };
             let differs = |group: &Group| {
                 roles
                     .iter()
                     .any(|role| i64::try_from(group.role(role.name).len()) != Ok(role.replicas))
             };
-            let group = &self.groups[position];
+            let Some(group) = self.groups.get(ordinal) else { continue };
             // A group that is about to be rebuilt comes back with the new numbers anyway.
             let rebuilt =
                 group.revision != self.target.revision && ordinal >= self.target.partition;
@@ -102,10 +104,10 @@ impl Cluster {
         self.sync_all_services();
         self.start_pods(false);
         self.close_stage();
-        let Some(position) = self.position(ordinal) else { return true };
-        if self.groups[position].is_ready(&self.target) {
-            self.run_group(position);
+        let Some(group) = self.groups.get(ordinal) else { return true };
+        if group.is_ready(&self.target) {
+            self.run_group(ordinal);
         }
-        self.groups[position].status == Status::Running
+        self.groups.get(ordinal).is_some_and(|group| group.status == Status::Running)
     }
 }

@@ -3,9 +3,7 @@
 
 use super::cluster::{Address, Cluster, Group, Status};
 use super::target::Target;
-use super::trace::{
-    Action, Capacity, Cause, Cell, Event, GroupStatus, Groups, Kind, Reason, Row, Trace,
-};
+use super::trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Kind, Reason, Row, Trace};
 use crate::api::{ModelServing, RecoveryPolicy};
 use crate::operators::kthena::objects::names;
 use crate::policy::{KthenaPolicy, OrdinalRule, RoleRecreateRule};
@@ -286,10 +284,12 @@ impl Cluster {
     /// A manifest is applied. Only a changed spec makes the controller look.
     fn apply(&mut self, target: Target, before: Option<&Node>, after: Option<&Node>) {
         let old = std::mem::replace(&mut self.target, target);
-        for group in &mut self.groups {
+        self.groups.ask_for(self.target.revision);
+        for group in self.groups.iter_mut() {
             group.settled = false;
             group.served = false;
         }
+        self.open_from = self.boundary();
         if before.is_some() && before == after {
             return;
         }
@@ -360,8 +360,8 @@ impl Cluster {
     pub(super) fn start_pods(&mut self, stagger: bool) -> bool {
         let all = std::mem::take(&mut self.starting);
         let fit = |at: &Address| {
-            let pod = self.position(at.group).and_then(|position| {
-                let replicas = self.groups[position].role(at.role);
+            let pod = self.groups.get(at.group).and_then(|group| {
+                let replicas = group.role(at.role);
                 let replica =
                     replicas.binary_search_by_key(&at.ordinal, |replica| replica.ordinal).ok()?;
                 replicas[replica].pods.iter().find(|pod| pod.index == at.index)
@@ -400,9 +400,19 @@ impl Cluster {
         let mut columns: BTreeSet<i64> = self.groups.iter().map(|group| group.ordinal).collect();
         columns.extend(0..goal.replicas);
         self.columns = columns.into_iter().collect();
-        for group in &mut self.groups {
+        for group in self.groups.iter_mut() {
             group.touched = false;
         }
+        // Where ordinals are appended they grow without end, and places say who is surplus.
+        let appended = self.policy.ordinals == OrdinalRule::Append;
+        let places = usize::try_from(goal.replicas).unwrap_or(0);
+        let first = if appended {
+            self.groups.iter().nth(places).map_or(i64::MAX, |group| group.ordinal)
+        } else {
+            goal.replicas
+        };
+        let last = self.groups.last().filter(|_| appended).map_or(i64::MAX, |own| own.ordinal);
+        self.surplus = first..=last;
         // The row before the change is read by what is wanted afterwards.
         let old = std::mem::replace(&mut self.target, goal.clone());
         self.push_row(None);
@@ -414,12 +424,9 @@ impl Cluster {
         if !self.recording || !std::mem::take(&mut self.busy) {
             return;
         }
-        let waits_for = self
-            .groups
-            .iter()
-            .filter(|group| group.touched && group.status != Status::Running)
-            .map(|group| group.ordinal)
-            .collect();
+        let idle: Vec<i64> = self.groups.lists().idle.iter().copied().collect();
+        let touched = |ordinal: &i64| self.groups.get(*ordinal).is_some_and(|own| own.touched);
+        let waits_for = idle.into_iter().filter(touched).collect();
         self.trace.capacity.push(Capacity {
             stage: self.stage,
             groups: self.counts.groups,
@@ -434,34 +441,37 @@ impl Cluster {
     }
 
     fn push_row(&mut self, stage: Option<u32>) {
+        let changed = self.groups.take_changed();
         // Ordinals that are appended are new columns; they are above all that were there.
         let known = self.columns.last().copied().unwrap_or(-1);
-        let new = self.groups.partition_point(|group| group.ordinal <= known);
-        self.columns.extend(self.groups[new..].iter().map(|group| group.ordinal));
-        let groups = self.cells();
+        let new = changed.range(known + 1..).filter(|own| self.groups.get(**own).is_some());
+        let (drawn, new): (usize, Vec<i64>) = (self.columns.len(), new.copied().collect());
+        self.columns.extend(new);
+        if self.trace.rows.is_empty() {
+            for ordinal in &self.columns {
+                self.strip.push(self.cell(*ordinal));
+            }
+        } else {
+            for ordinal in changed.range(..=known) {
+                if let Ok(place) = self.columns.binary_search(ordinal) {
+                    self.strip.set(place, self.cell(*ordinal));
+                }
+            }
+            for ordinal in &self.columns[drawn..] {
+                self.strip.push(self.cell(*ordinal));
+            }
+        }
+        let groups = self.strip.groups();
         self.trace.rows.push(Row { stage, groups, available: self.counts.groups });
     }
 
-    /// How far the groups of all columns are. Both lists are in the order of ordinals.
-    fn cells(&self) -> Groups {
-        let mut groups = self.groups.iter().zip(0..).peekable();
-        let cells = self.columns.iter().map(|ordinal| {
-            while groups.next_if(|(group, _)| group.ordinal < *ordinal).is_some() {}
-            self.cell(*ordinal, groups.next_if(|(group, _)| group.ordinal == *ordinal))
-        });
-        cells.collect()
-    }
-
-    /// How far the group of an ordinal is; groups come with their places in the list.
-    fn cell(&self, ordinal: i64, group: Option<(&Group, i64)>) -> (Cell, GroupStatus) {
-        // Where ordinals are appended they grow without end, and places say who is surplus.
-        let wanted = match (self.policy.ordinals, group) {
-            (OrdinalRule::Append, Some((_, place))) => place < self.target.replicas,
-            _ => ordinal < self.target.replicas,
-        };
-        let Some((group, _)) = group else {
+    /// How far the group of an ordinal is.
+    fn cell(&self, ordinal: i64) -> (Cell, GroupStatus) {
+        let Some(group) = self.groups.get(ordinal) else {
+            let wanted = ordinal < self.target.replicas;
             return (if wanted { Cell::Old } else { Cell::Updated }, GroupStatus::Absent);
         };
+        let wanted = !self.surplus.contains(&ordinal);
         let status = match group.status {
             Status::Running => GroupStatus::Running,
             Status::Scaling => GroupStatus::Scaling,
@@ -552,7 +562,7 @@ impl Cluster {
     }
 
     fn exists(&self, at: Address) -> bool {
-        let replicas = self.position(at.group).map(|position| self.groups[position].role(at.role));
+        let replicas = self.groups.get(at.group).map(|group| group.role(at.role));
         replicas.is_some_and(|replicas| {
             replicas.iter().any(|replica| {
                 replica.ordinal == at.ordinal
@@ -596,8 +606,7 @@ impl Cluster {
 
     /// The stage that created the first pod for which a group waits, and what for.
     fn waits_since(&self, ordinal: i64) -> (u32, Cause) {
-        let Some(position) = self.position(ordinal) else { return (self.stage, Cause::Upkeep) };
-        let group = &self.groups[position];
+        let Some(group) = self.groups.get(ordinal) else { return (self.stage, Cause::Upkeep) };
         let pods = group
             .replicas()
             .flat_map(|(_, replica)| &replica.pods)

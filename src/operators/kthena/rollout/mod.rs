@@ -15,6 +15,7 @@
 //! | `update_groups`, `update_roles` | a new revision: 4.2, 4.4 |
 //! | `recover` | a lost pod: 6 |
 //! | `document` | the same as seed 004 tells it: ledger S4.C to S4.E |
+//! | `groups`, `strip` | many thousand groups, and a row of them, by what changes |
 //! | `environment` | the cluster around the controller: pods end, pods get ready, things go wrong |
 
 pub(crate) mod cluster;
@@ -23,8 +24,10 @@ pub(crate) mod document;
 pub(crate) mod environment;
 pub(crate) mod findings;
 pub(crate) mod fit;
+pub(crate) mod groups;
 pub(crate) mod recover;
 pub(crate) mod scale;
+pub(crate) mod strip;
 pub(crate) mod target;
 pub(crate) mod trace;
 pub(crate) mod transition;

@@ -30,21 +30,23 @@ fn order(mut candidates: Vec<Candidate>, rule: ScaleDownRule) -> Vec<(i64, Reaso
     candidates.iter().map(|candidate| (candidate.ordinal, reason(candidate))).collect()
 }
 
-/// Free ordinals for `count` newcomers.
-fn free(
-    taken: &BTreeSet<i64>,
+/// Free ordinals for `count` newcomers: `holes` are those below an end that nobody has, `last` is
+/// the highest that somebody has.
+fn free<I: Iterator<Item = i64>>(
+    holes: impl Fn(i64) -> I,
+    last: Option<i64>,
     count: i64,
     wanted: i64,
     partition: i64,
     rule: OrdinalRule,
 ) -> Vec<i64> {
     let count = usize::try_from(count).unwrap_or(0);
-    let holes = |end: i64| (0..end).filter(|ordinal| !taken.contains(ordinal));
     match rule {
         OrdinalRule::FillHoles => holes(wanted).take(count).collect(),
         OrdinalRule::Append => {
             let mut found: Vec<i64> = holes(partition.min(wanted)).collect();
-            let next = taken.iter().chain(&found).max().map_or(0, |last| last + 1);
+            let next =
+                last.into_iter().chain(found.iter().copied()).max().map_or(0, |last| last + 1);
             let more = i64::try_from(count.saturating_sub(found.len())).unwrap_or(0);
             found.extend(next..next + more);
             found
@@ -55,11 +57,12 @@ fn free(
 impl Cluster {
     /// Missing groups are created at once, nobody waits for one to run. False when that fails.
     pub(super) fn scale_up_groups(&mut self) -> bool {
-        let taken: BTreeSet<i64> = self.groups.iter().map(|group| group.ordinal).collect();
-        let count = self.target.replicas - i64::try_from(taken.len()).unwrap_or(0);
+        let count = self.target.replicas - i64::try_from(self.groups.len()).unwrap_or(0);
+        let last = self.groups.last().map(|group| group.ordinal);
         let (new, partition) = (self.target.revision, self.target.partition);
         let mut stored = false;
-        for ordinal in free(&taken, count, self.target.replicas, partition, self.policy.ordinals) {
+        let (wanted, rule) = (self.target.replicas, self.policy.ordinals);
+        for ordinal in free(|end| self.groups.holes(end), last, count, wanted, partition, rule) {
             let created = if ordinal < partition {
                 let revision = self.current_revision.unwrap_or(new);
                 let snapshot = self.snapshot(revision);
@@ -69,11 +72,12 @@ impl Cluster {
                 self.create_group(ordinal, revision, &roles, Cause::Groups, reason)
             } else {
                 if !std::mem::replace(&mut stored, true) && self.policy.controller_revisions {
-                    self.snapshots.insert(
-                        self.trace.names.text(new).clone(),
-                        (new, self.target.roles.clone()),
-                    );
-                    self.places_changed();
+                    let own = (new, self.target.roles.clone());
+                    let name = self.trace.names.text(new).clone();
+                    if self.snapshots.get(&name) != Some(&own) {
+                        self.snapshots.insert(name, own);
+                        self.snapshots_changed();
+                    }
                 }
                 let roles = self.target.roles.clone();
                 self.create_group(ordinal, new, &roles, Cause::Groups, Reason::MissingOrdinal)
@@ -98,7 +102,8 @@ impl Cluster {
                 running: group.status == Status::Running,
                 cost: group.cost(),
             };
-            order(self.groups[from..to].iter().map(read).collect(), self.policy.scale_down)
+            let places = self.groups.iter().skip(from).take(to - from);
+            order(places.map(read).collect(), self.policy.scale_down)
         };
         let mut going: Vec<(i64, Reason)> =
             candidates(partition, self.groups.len()).into_iter().take(surplus).collect();
@@ -154,12 +159,14 @@ impl Cluster {
     }
 
     fn scale_up_role(&mut self, group: i64, role: &TargetRole, revision: Id) {
-        let Some(position) = self.position(group) else { return };
-        self.set_status(position, Status::Scaling);
+        self.set_status(group, Status::Scaling);
+        let Some(owner) = self.groups.get(group) else { return };
         let taken: BTreeSet<i64> =
-            self.groups[position].role(role.name).iter().map(|replica| replica.ordinal).collect();
+            owner.role(role.name).iter().map(|replica| replica.ordinal).collect();
         let count = role.replicas - i64::try_from(taken.len()).unwrap_or(0);
-        for ordinal in free(&taken, count, role.replicas, role.partition, self.policy.ordinals) {
+        let holes = |end: i64| (0..end).filter(|ordinal| !taken.contains(ordinal));
+        let (last, rule) = (taken.last().copied(), self.policy.ordinals);
+        for ordinal in free(holes, last, count, role.replicas, role.partition, rule) {
             if ordinal < role.partition {
                 let (stored, revision) = self.revision_of_protected(role, revision);
                 self.create_replica(
@@ -204,13 +211,13 @@ impl Cluster {
     }
 
     fn scale_down_role(&mut self, group: i64, role: &TargetRole) {
-        let Some(position) = self.position(group) else { return };
+        let Some(owner) = self.groups.get(group) else { return };
         let read = |replica: &super::cluster::Replica| Candidate {
             ordinal: replica.ordinal,
             running: replica.status == Status::Running,
             cost: replica.cost(),
         };
-        let live: Vec<Candidate> = self.groups[position]
+        let live: Vec<Candidate> = owner
             .role(role.name)
             .iter()
             .filter(|replica| replica.status != Status::Deleting)
@@ -220,7 +227,7 @@ impl Cluster {
         if surplus == 0 {
             return;
         }
-        self.set_status(position, Status::Scaling);
+        self.set_status(group, Status::Scaling);
         let (protected, open) =
             live.split_at(usize::try_from(role.partition).unwrap_or(usize::MAX).min(live.len()));
         let mut going: Vec<(i64, Reason)> =

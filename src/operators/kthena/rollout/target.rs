@@ -12,6 +12,11 @@ use indexmap::IndexSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(u32);
 
+impl Id {
+    /// No number is below.
+    pub(super) const FIRST: Self = Self(0);
+}
+
 /// The texts that numbers stand for.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
@@ -31,7 +36,7 @@ impl Names {
 }
 
 /// A role as it is asked for, or as a ControllerRevision remembers it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TargetRole {
     pub(super) name: Id,
     pub(super) replicas: i64,

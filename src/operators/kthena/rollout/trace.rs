@@ -305,13 +305,13 @@ impl Groups {
     }
 }
 
-impl FromIterator<(Cell, GroupStatus)> for Groups {
-    fn from_iter<T: IntoIterator<Item = (Cell, GroupStatus)>>(groups: T) -> Self {
+impl FromIterator<(usize, (Cell, GroupStatus))> for Groups {
+    fn from_iter<T: IntoIterator<Item = (usize, (Cell, GroupStatus))>>(groups: T) -> Self {
         let mut runs: Vec<(usize, (Cell, GroupStatus))> = Vec::new();
-        for group in groups {
+        for (more, group) in groups {
             match runs.last_mut() {
-                Some((count, last)) if *last == group => *count += 1,
-                _ => runs.push((1, group)),
+                Some((count, last)) if *last == group => *count += more,
+                _ => runs.push((more, group)),
             }
         }
         Self(runs)

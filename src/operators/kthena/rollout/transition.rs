@@ -38,8 +38,7 @@ impl Cluster {
         self.note_group(Action::Create, Kind::ServingGroup, ordinal, cause, reason);
         let mut group = Group::new(ordinal, revision, (self.stage, cause));
         group.gang = self.orphans.remove(&ordinal);
-        let position = self.groups.partition_point(|other| other.ordinal < ordinal);
-        self.groups.insert(position, group);
+        self.groups.insert(group);
         self.places_changed();
         self.create_pod_group(ordinal, cause, reason);
         for role in roles {
@@ -75,10 +74,9 @@ impl Cluster {
         if self.target.broken {
             return;
         }
-        let owed = self.owed_replicas.iter().position(|(owner, name, _)| {
-            cause == Cause::Roles && (*owner, *name) == (group, role.name)
-        });
-        let cause = owed.map_or(cause, |owed| self.owed_replicas.swap_remove(owed).2);
+        let owed = self.owed_replicas.get_mut(&(group, role.name));
+        let owed = owed.filter(|owed| cause == Cause::Roles && !owed.is_empty());
+        let cause = owed.map_or(cause, |owed| owed.remove(0));
         self.add_replica(group, role, ordinal, labels, cause);
         self.note_replica(
             Action::Create,
@@ -173,8 +171,7 @@ impl Cluster {
     /// A whole group goes: its PodGroup, its pods by name, its Services. Its ordinal stays taken
     /// until all pods are gone.
     pub(super) fn delete_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) {
-        let Some(position) = self.position(ordinal) else { return };
-        let group = &mut self.groups[position];
+        let Some(group) = self.groups.get_mut(ordinal) else { return };
         let first = group.status != Status::Deleting;
         let pod_group = std::mem::take(&mut group.gang);
         for role in &mut group.roles {
@@ -184,7 +181,7 @@ impl Cluster {
                 }
             }
         }
-        self.set_status(position, Status::Deleting);
+        self.set_status(ordinal, Status::Deleting);
         if first {
             self.note_group(Action::Delete, Kind::ServingGroup, ordinal, cause, reason);
             if cause != Cause::Groups {
@@ -219,7 +216,7 @@ impl Cluster {
         let at = Address { group, role, ordinal, index: 0 };
         self.note_replica(Action::Delete, Kind::Role, at, cause, reason);
         if cause != Cause::Roles && reason != Reason::RoleRemoved {
-            self.owed_replicas.push((group, role, cause));
+            self.owed_replicas.entry((group, role)).or_default().push(cause);
         }
         self.delete_contents(group, Some((role, ordinal)), cause, reason);
         self.touch(group);
@@ -235,10 +232,10 @@ impl Cluster {
         cause: Cause,
         reason: Reason,
     ) {
-        let Some(position) = self.position(ordinal) else { return };
+        let Some(group) = self.groups.get_mut(ordinal) else { return };
         let names = &self.trace.names;
         let (mut pods, mut services) = (Vec::new(), Vec::new());
-        for role in &mut self.groups[position].roles {
+        for role in &mut group.roles {
             for replica in role
                 .replicas
                 .iter_mut()
@@ -287,8 +284,8 @@ impl Cluster {
     /// A terminating pod is gone. The last one of a deleted group or replica frees its ordinal; the
     /// loss of any other is a failure.
     pub(super) fn pod_gone(&mut self, at: Address) {
-        let Some(position) = self.position(at.group) else { return };
-        let deleting_group = self.groups[position].status == Status::Deleting;
+        let Some(group) = self.groups.get(at.group) else { return };
+        let deleting_group = group.status == Status::Deleting;
         let Some(replica) = self.replica_mut(at.group, at.role, at.ordinal) else { return };
         let Some(index) =
             replica.pods.iter().position(|pod| pod.index == at.index && pod.terminating)
@@ -309,11 +306,16 @@ impl Cluster {
     }
 
     fn remove_if_gone(&mut self, ordinal: i64) {
-        if let Some(position) = self.position(ordinal)
-            && !self.groups[position].has_pods()
-        {
-            self.groups.remove(position);
-            self.owed_replicas.retain(|(owner, ..)| *owner != ordinal);
+        if self.groups.get(ordinal).is_some_and(|group| !group.has_pods()) {
+            self.groups.remove(ordinal);
+            let owed: Vec<(i64, Id)> = self
+                .owed_replicas
+                .range((ordinal, Id::FIRST)..(ordinal + 1, Id::FIRST))
+                .map(|(key, _)| *key)
+                .collect();
+            for key in owed {
+                self.owed_replicas.remove(&key);
+            }
             self.places_changed();
             self.queued = true;
         }
@@ -356,22 +358,18 @@ impl Cluster {
             self.note_ready(Kind::Role, Address { index: 0, ..at }, began);
         }
         self.touch(at.group);
-        let Some(position) = self.position(at.group) else { return };
-        if self.groups[position].is_ready(&self.target) {
-            self.run_group(position);
+        if self.groups.get(at.group).is_some_and(|group| group.is_ready(&self.target)) {
+            self.run_group(at.group);
             self.queued = true;
         }
     }
 
     /// A group runs from now on.
-    pub(super) fn run_group(&mut self, position: usize) {
-        if self.groups[position].status != Status::Running {
-            self.set_status(position, Status::Running);
-            let group = &self.groups[position];
-            let (at, began) = (
-                Address { group: group.ordinal, role: self.target.revision, ordinal: 0, index: 0 },
-                group.began,
-            );
+    pub(super) fn run_group(&mut self, ordinal: i64) {
+        let began = self.groups.get(ordinal).filter(|group| group.status != Status::Running);
+        if let Some(began) = began.map(|group| group.began) {
+            self.set_status(ordinal, Status::Running);
+            let at = Address { group: ordinal, role: self.target.revision, ordinal: 0, index: 0 };
             self.note_ready(Kind::ServingGroup, at, began);
         }
     }
@@ -394,17 +392,14 @@ impl Cluster {
 
     /// A running group waits for its pods again.
     pub(super) fn stop_group(&mut self, ordinal: i64) {
-        if let Some(position) = self
-            .position(ordinal)
-            .filter(|position| self.groups[*position].status == Status::Running)
-        {
-            self.set_status(position, Status::Creating);
+        if self.groups.get(ordinal).is_some_and(|group| group.status == Status::Running) {
+            self.set_status(ordinal, Status::Creating);
         }
     }
 
     /// Gives a group a status and counts the groups that run.
-    pub(super) fn set_status(&mut self, position: usize, status: Status) {
-        let group = &mut self.groups[position];
+    pub(super) fn set_status(&mut self, ordinal: i64, status: Status) {
+        let Some(group) = self.groups.get_mut(ordinal) else { return };
         self.counts.groups +=
             i64::from(status == Status::Running) - i64::from(group.status == Status::Running);
         group.status = status;
@@ -419,9 +414,19 @@ impl Cluster {
         }
     }
 
-    /// A place in the list decides whether a partition protects a group, so that all have to be
-    /// looked at again.
+    /// A place in the list decides whether a partition protects a group: those that it protects now
+    /// and did not, or did and does not, are looked at again.
     pub(super) fn places_changed(&mut self) {
+        let (before, now) = (self.open_from, self.boundary());
+        self.open_from = now;
+        if self.target.partition > 0 && before != now {
+            let (from, to) = (before.min(now), before.max(now));
+            self.groups.between(from, to).for_each(|group| group.settled = false);
+        }
+    }
+
+    /// Protected groups follow what is stored: all are looked at again.
+    pub(super) fn snapshots_changed(&mut self) {
         if self.target.partition > 0 {
             self.groups.iter_mut().for_each(|group| group.settled = false);
         }

@@ -1,35 +1,29 @@
 //! A new revision, group by group (kthena.md 4.2).
 
-use super::cluster::{Cluster, Group, Status};
+use super::cluster::Cluster;
 use super::trace::{Cause, Reason};
 use crate::policy::UpdatePace;
 
 impl Cluster {
     /// Deletes as many outdated groups as the budget allows; they come back with the new revision.
     pub(super) fn update_groups(&mut self) {
-        let partition = usize::try_from(self.target.partition).unwrap_or(usize::MAX);
         // Quirk: the partition protects places in the list, not ordinals.
-        let Some(open) = self.groups.get(partition..).filter(|open| !open.is_empty()) else {
-            return;
-        };
-        let new = self.target.revision;
-        let outdated = |group: &&Group| group.revision != new;
+        let open = self.boundary();
+        let lists = self.groups.lists();
+        let idle: Vec<i64> = lists.idle.range(open..).rev().copied().collect();
         let budget = match self.policy.pace {
-            UpdatePace::OneByOne if open.iter().all(|group| group.status == Status::Running) => 1,
-            UpdatePace::OneByOne => 0,
-            UpdatePace::Budget => self.group_budget(open),
+            UpdatePace::OneByOne => i64::from(idle.is_empty()),
+            UpdatePace::Budget => self.group_budget(&idle),
         };
-        let going: Vec<(i64, Reason)> = {
-            let waiting =
-                open.iter().rev().filter(outdated).filter(|group| group.status != Status::Running);
-            let running =
-                open.iter().rev().filter(outdated).filter(|group| group.status == Status::Running);
-            waiting
-                .map(|group| (group.ordinal, Reason::OutdatedNotRunning))
-                .chain(running.map(|group| (group.ordinal, Reason::OutdatedOrdinal)))
-                .take(usize::try_from(budget).unwrap_or(0))
-                .collect()
-        };
+        let lists = self.groups.lists();
+        let waiting = idle.iter().filter(|ordinal| lists.outdated.contains(ordinal));
+        let running = lists.outdated.range(open..).rev();
+        let running = running.filter(|ordinal| !lists.idle.contains(ordinal));
+        let going: Vec<(i64, Reason)> = waiting
+            .map(|ordinal| (*ordinal, Reason::OutdatedNotRunning))
+            .chain(running.map(|ordinal| (*ordinal, Reason::OutdatedOrdinal)))
+            .take(usize::try_from(budget).unwrap_or(0))
+            .collect();
         for (ordinal, reason) in going {
             self.delete_group(ordinal, Cause::Update, reason);
         }
@@ -38,13 +32,9 @@ impl Cluster {
     /// How many groups may go: what is there, less what must stay, less what is new and not yet
     /// running. Old groups that do not run cost nothing; groups under the partition never
     /// count.
-    fn group_budget(&self, open: &[Group]) -> i64 {
-        let starting = open
-            .iter()
-            .filter(|group| {
-                group.status != Status::Running && group.revision == self.target.revision
-            })
-            .count();
+    fn group_budget(&mut self, idle: &[i64]) -> i64 {
+        let outdated = &self.groups.lists().outdated;
+        let starting = idle.iter().filter(|ordinal| !outdated.contains(ordinal)).count();
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         count(self.groups.len())
             - (self.target.replicas - self.target.max_unavailable)

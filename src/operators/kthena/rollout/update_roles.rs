@@ -14,24 +14,24 @@ struct Work {
 impl Cluster {
     /// Deletes outdated replicas, each role by its own budget. Groups have no budget among them.
     pub(super) fn update_roles(&mut self) {
-        let partition = usize::try_from(self.target.partition).unwrap_or(usize::MAX);
         let new = self.target.revision;
-        let Some(open) = self.groups.get(partition..) else { return };
+        let open = self.boundary();
+        let lists = self.groups.lists();
         // Quirk: only groups whose revision differs are looked at, so that going back to the
         // template a half-updated group still carries does nothing (kthena.md,
         // corrections).
         let outdated = |running: bool| {
-            open.iter().rev().filter(move |group| {
-                group.revision != new && (group.status == Status::Running) == running
-            })
+            let outdated = lists.outdated.range(open..).rev();
+            outdated.filter(move |ordinal| lists.idle.contains(ordinal) != running)
         };
-        let ordinals: Vec<i64> =
-            outdated(false).chain(outdated(true)).map(|group| group.ordinal).collect();
+        let ordinals: Vec<i64> = outdated(false).chain(outdated(true)).copied().collect();
         for ordinal in ordinals {
-            let Some(position) = self.position(ordinal) else { continue };
-            let work = self.work(&self.groups[position]);
+            let Some(group) = self.groups.get(ordinal) else { continue };
+            let work = self.work(group);
             if !work.outdated {
-                self.groups[position].revision = new;
+                if let Some(group) = self.groups.get_mut(ordinal) {
+                    group.revision = new;
+                }
                 continue;
             }
             for (role, replica, reason) in work.going {

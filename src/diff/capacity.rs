@@ -1,0 +1,159 @@
+//! What a change does to the room on the nodes: what no longer fits, and restarts that cannot
+//! proceed there.
+//!
+//! Everything that was read counts, not only the services that are asked for: room is shared.
+
+use super::{Fate, Group, Settings, Side};
+use crate::api::Api;
+use crate::catalog::Views;
+use crate::pipeline::serving::plan_servings;
+use crate::pipeline::{
+    self, Asked, Before, Depth, Planner, RollEnd, ServiceChange, Together, Verdict, has_room, roll,
+    same_room, together,
+};
+use ecow::{EcoString, eco_format};
+use std::collections::{BTreeSet, HashMap};
+
+/// The fleet on its nodes on one side.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Whether everything fits.
+    pub verdict: Verdict,
+    /// Pods that are wanted.
+    pub wanted: usize,
+    /// Of them those without a node.
+    pub pending: usize,
+}
+
+/// Something that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// `namespace/name`.
+    pub service: EcoString,
+    /// The component, or the group of a ModelServing.
+    pub component: EcoString,
+    /// Why, in the words of the scheduler or of the queue.
+    pub message: EcoString,
+}
+
+/// What a change does to the room on the nodes.
+#[derive(Clone, Debug)]
+pub struct Capacity {
+    /// Before; none where no node says what it has.
+    pub before: Option<Room>,
+    /// Afterwards.
+    pub after: Room,
+    /// What waits afterwards and did not before.
+    pub lost: Vec<Waits>,
+    /// Updates that go no further on the nodes beside everything else; none where they were not
+    /// played.
+    pub stuck: Option<Vec<Waits>>,
+}
+
+/// With more services updates are not played.
+const MOST_PLAYED: usize = 2000;
+
+/// The services of both sides, by what they are called.
+type Services<'a> = HashMap<(Api, EcoString, EcoString), &'a Views>;
+
+/// Places both sides, and plays the updates when anything restarts; none where nothing is other
+/// than before, or no node of the new state says what it has.
+pub(super) fn capacity(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    settings: Settings<'_>,
+    groups: &[Group],
+) -> Option<Capacity> {
+    if groups.is_empty() && same_room(&before.world.catalog, &after.world.catalog) {
+        return None;
+    }
+    let placed = placed(after, settings)?;
+    let earlier = self::placed(before, settings);
+    let waited: BTreeSet<(&EcoString, &EcoString)> = earlier
+        .iter()
+        .flat_map(|own| &own.pending)
+        .map(|own| (&own.service, &own.component))
+        .collect();
+    let mut seen = BTreeSet::new();
+    let lost = placed.pending.iter().filter(|own| {
+        let key = (&own.service, &own.component);
+        !waited.contains(&key) && seen.insert(key)
+    });
+    let lost = lost.map(|own| Waits {
+        service: own.service.clone(),
+        component: own.component.clone(),
+        message: own.message.clone(),
+    });
+    let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
+    Some(Capacity {
+        before: earlier.as_ref().map(room),
+        after: room(&placed),
+        lost: lost.collect(),
+        stuck: if restarts { stuck(before, after, settings) } else { Some(Vec::new()) },
+    })
+}
+
+/// Whether some pod of a state has no node.
+pub fn is_short(side: &Side<'_>, settings: Settings<'_>) -> bool {
+    placed(side, settings).is_some_and(|placed| placed.pods.pending > 0)
+}
+
+fn room(placed: &Together) -> Room {
+    let pods = placed.pods;
+    Room { verdict: placed.verdict, wanted: pods.wanted, pending: pods.pending }
+}
+
+fn placed(side: &Side<'_>, settings: Settings<'_>) -> Option<Together> {
+    let catalog = &side.world.catalog;
+    if !has_room(catalog) {
+        return None;
+    }
+    let all: Vec<_> = catalog.services().iter().collect();
+    let servings: Vec<_> = catalog.model_servings().iter().collect();
+    let mut planned = Planner::new(catalog, settings.semantics).plan_all(&all, Depth::Plan);
+    let mut servings = plan_servings(&servings, settings.kthena);
+    together(catalog, settings.semantics, &mut planned, &mut servings)
+}
+
+/// Updates that are stuck when everything changes at once; what waits for room without being an
+/// update is said already.
+fn stuck(before: &Side<'_>, after: &Side<'_>, settings: Settings<'_>) -> Option<Vec<Waits>> {
+    let key = |views: &Views| {
+        let service = views.of(settings.semantics);
+        (service.object.api, service.namespace.clone(), service.name().clone())
+    };
+    let mut old: Services<'_> =
+        before.world.catalog.services().iter().map(|views| (key(views), views)).collect();
+    let catalog = &before.world.catalog;
+    let mut changes: Vec<ServiceChange<'_>> = Vec::new();
+    for views in after.world.catalog.services() {
+        let earlier = old.remove(&key(views)).map(|views| (catalog, views));
+        changes.push(ServiceChange { before: Before::Applied(earlier), after: Some(views) });
+    }
+    for views in
+        before.world.catalog.services().iter().filter(|views| old.contains_key(&key(views)))
+    {
+        changes
+            .push(ServiceChange { before: Before::Applied(Some((catalog, views))), after: None });
+    }
+    if changes.len() > MOST_PLAYED {
+        return None;
+    }
+    let asked = Asked { without_edits: true, ..Asked::default() };
+    let rolled = roll(&after.world.catalog, settings.semantics, &changes, &asked)?;
+    let mut found = Vec::new();
+    for (own, change) in rolled.iter().zip(&changes) {
+        let is_update = matches!(change.before, Before::Applied(Some(_)));
+        let stuck = own.components.iter().filter(|own| own.end == RollEnd::Stuck && is_update);
+        found.extend(stuck.map(|component| Waits {
+            service: eco_format!("{}/{}", own.service.namespace, own.service.name()),
+            component: component.component.as_str().into(),
+            message: component.stuck.as_ref().map(said).unwrap_or_default(),
+        }));
+    }
+    Some(found)
+}
+
+fn said(stuck: &pipeline::Stuck) -> EcoString {
+    eco_format!("{}: {}", stuck.pod, stuck.message)
+}

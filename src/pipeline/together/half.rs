@@ -1,0 +1,91 @@
+//! What kube-scheduler, which has no gangs, would leave of groups: a plan places a LeaderWorkerSet's
+//! groups whole, the scheduler pod by pod, all leaders first (scheduling.md 7.1).
+
+use super::claims::Claim;
+use crate::cluster::fleet::{Fleet, Manner, Replica, Running, Workload};
+use crate::cluster::schedule::PodState;
+use ecow::EcoString;
+
+/// A group some of whose pods would have a node, and hold it for nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HalfGroup {
+    /// `namespace/name`.
+    pub service: EcoString,
+    /// The component.
+    pub component: EcoString,
+    /// Its number.
+    pub replica: usize,
+    /// Pods with a node.
+    pub placed: usize,
+    /// Pods of the group.
+    pub pods: usize,
+}
+
+/// With more pods than these it is not asked.
+const MOST_ASKED: usize = 5000;
+
+/// The groups that would be left by half; `waits` where groups are placed whole and not all are.
+pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGroup> {
+    let is_group = |claim: &Claim| {
+        // Pods of a ModelServing are the business of Volcano, which knows gangs.
+        claim.component.is_some() && claim.workload.replicas.iter().any(|own| own.together > 1)
+    };
+    let pods: usize =
+        fleet.workloads.iter().flat_map(|own| &own.replicas).map(|own| own.pods.len()).sum();
+    if !waits || pods > MOST_ASKED || !claims.iter().any(is_group) {
+        return Vec::new();
+    }
+    let mut alone = fleet.clone();
+    for (workload, claim) in alone.workloads.iter_mut().zip(claims) {
+        if is_group(claim) {
+            *workload = apart(workload);
+        }
+    }
+    let placed = alone.place(Manner::default());
+    let mut found = Vec::new();
+    for (at, claim) in claims.iter().enumerate().filter(|(_, claim)| is_group(claim)) {
+        let groups = fleet.workloads[at].replicas.len();
+        for (replica, own) in fleet.workloads[at].replicas.iter().enumerate() {
+            let slots = [&placed.slots[at][replica], &placed.slots[at][groups + replica]];
+            let bound = slots
+                .into_iter()
+                .flatten()
+                .filter_map(|slot| slot.pod)
+                .filter(|pod| matches!(placed.scheduler.state(*pod), PodState::Bound(_)));
+            let bound = bound.count();
+            if bound > 0 && bound < own.pods.len() {
+                found.push(HalfGroup {
+                    service: claim.service.clone(),
+                    component: claim.component.unwrap_or_default().into(),
+                    replica,
+                    placed: bound,
+                    pods: own.pods.len(),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// A workload of groups as the scheduler sees it: the leaders, then the workers of each group.
+fn apart(workload: &Workload) -> Workload {
+    let groups = workload.replicas.len();
+    let part = |leaders: bool| {
+        workload.replicas.iter().map(move |own| {
+            let (leader, workers) = own.pods.split_at(own.pods.len().min(1));
+            let pods = if leaders { leader } else { workers };
+            Replica { pods: pods.to_vec(), together: 0, held: own.held }
+        })
+    };
+    let running = workload.running.iter().map(|own| {
+        // Templates come in pairs: a leader's, then its workers'.
+        let replica =
+            own.replica.map(|group| if own.template % 2 == 0 { group } else { groups + group });
+        Running { replica, ..own.clone() }
+    });
+    Workload {
+        replicas: part(true).chain(part(false)).collect(),
+        running: running.collect(),
+        ..workload.clone()
+    }
+}
