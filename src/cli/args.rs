@@ -2,11 +2,12 @@
 
 use super::input::Ask;
 use super::{Failure, releases};
-use crate::load::settings::Settings;
+use crate::load::settings::{self, Settings};
 use crate::load::{ModelFiles, default_cache};
 use crate::operators::ome::accelerators::condition::tokens;
 use crate::operators::ome::objects::workload::Workload;
 use crate::policy::{AcceleratorOptions, ArgsOrder, BuiltinMode};
+use crate::source::SourceId;
 use crate::workspace::complete::ModelFacts;
 use crate::yaml::Limits;
 use clap::{Args, ValueEnum};
@@ -285,6 +286,20 @@ pub(crate) enum BuiltinArg {
 }
 
 impl InputArgs {
+    /// What `--watch` looks at: the input, and the settings with the paths that they add.
+    pub(crate) fn watched(&self) -> Vec<PathBuf> {
+        let here = || settings::find(&std::env::current_dir().ok()?);
+        let file = self.config.clone().or_else(|| here().filter(|_| !self.no_config));
+        let read = file.as_ref().and_then(|file| settings::read(file, SourceId(u32::MAX)).ok());
+        let added = read.map(|(settings, ..)| settings.paths).unwrap_or_default();
+        let mut paths = [self.files.clone(), self.kustomize.clone(), added].concat();
+        if paths.is_empty() {
+            paths.push(PathBuf::from("."));
+        }
+        paths.extend(file);
+        paths
+    }
+
     /// When the built-in catalog is used: `--builtin`, then `--no-builtin`, then settings.
     pub(crate) fn builtin(&self, settings: &Settings) -> BuiltinMode {
         match (self.builtin, self.no_builtin) {

@@ -3,7 +3,7 @@
 
 use super::args::InputArgs;
 use super::releases::{self, Followed};
-use super::{Failure, Io, Outcome, names, threads};
+use super::{Failure, Io, Outcome, names, threads, verbose};
 use crate::api::{Api, ModelServing, Object, Runtime, Semantics};
 use crate::builtin;
 use crate::catalog::Views;
@@ -21,6 +21,7 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Everything a command works on.
 pub(crate) struct Session {
@@ -99,6 +100,7 @@ impl Session {
         ask: &Ask<'_>,
         read: impl FnOnce(&Request<'_>, &Limits) -> Loaded,
     ) -> Result<Self, Failure> {
+        let begun = Instant::now();
         // Settings come after the input in the source map, so their id is only known then.
         let file = match (&args.config, args.no_config) {
             (Some(file), _) => Some(file.clone()),
@@ -150,7 +152,15 @@ impl Session {
         if let Some(namespace) = &namespace {
             given.namespace = namespace.clone();
         }
+        verbose::note(|| {
+            let from = file.as_ref().map_or("none".to_owned(), |file| file.display().to_string());
+            format!("settings: {from}; semantics {semantics}, builtin {builtin:?}")
+        });
+        for (_, source) in loaded.sources.iter().filter(|(_, source)| source.is_input()) {
+            verbose::note(|| format!("read {} ({} bytes)", source.name, source.text.len()));
+        }
         let mut world = crate::workspace::read(loaded, &given);
+        verbose::note(|| format!("input read in {:.1?}", begun.elapsed()));
         world.catalog.set_accelerator_options(ask.accelerators.clone());
         if let Some(source) = settings_source {
             let id = world.sources.add(source);
@@ -370,6 +380,7 @@ impl Session {
         let shown: Vec<Diagnostic> = found
             .iter()
             .filter(|diagnostic| diagnostic.severity > Severity::Info)
+            .filter(|diagnostic| !io.is_quiet() || diagnostic.severity == Severity::Error)
             .cloned()
             .collect();
         if !shown.is_empty() {

@@ -28,6 +28,7 @@ pub struct Io<'a> {
     err_is_terminal: bool,
     /// `TERM=dumb`: a terminal that obeys no control character.
     is_dumb: bool,
+    quiet: bool,
     color: ColorChoice,
     /// The streams are those of the process.
     standard: bool,
@@ -42,6 +43,7 @@ impl<'a> Io<'a> {
             out_is_terminal: false,
             err_is_terminal: false,
             is_dumb: true,
+            quiet: false,
             color: ColorChoice::Auto,
             standard: false,
         }
@@ -55,6 +57,7 @@ impl<'a> Io<'a> {
             out_is_terminal: io::stdout().is_terminal(),
             err_is_terminal: io::stderr().is_terminal(),
             is_dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
+            quiet: false,
             color: ColorChoice::Auto,
             standard: true,
         }
@@ -63,6 +66,24 @@ impl<'a> Io<'a> {
     /// Sets the colour choice of this run.
     pub fn set_color(&mut self, color: ColorChoice) {
         self.color = color;
+    }
+
+    /// Whether only errors are said.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Sets whether only errors are said.
+    pub fn set_quiet(&mut self, quiet: bool) {
+        self.quiet = quiet;
+    }
+
+    /// Empties a terminal.
+    pub fn clear(&mut self) {
+        if self.out_is_terminal && !self.is_dumb {
+            // What cannot be written is said by what is written next.
+            let _ = self.out.write_all(b"\x1b[2J\x1b[H");
+        }
     }
 
     fn colored(&self, terminal: bool) -> bool {
@@ -99,7 +120,8 @@ impl<'a> Io<'a> {
             return None;
         }
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        columns.or_else(|| comfy_table::Table::new().width()).filter(|width| *width > 0)
+        let terminal = || Some(terminal_size::terminal_size()?.0.0);
+        columns.or_else(terminal).filter(|width| *width > 0)
     }
 
     /// Where data goes.
@@ -222,6 +244,7 @@ mod tests {
                 out_is_terminal,
                 err_is_terminal: true,
                 is_dumb: false,
+                quiet: false,
                 color: ColorChoice::Never,
                 standard: false,
             };

@@ -5,13 +5,17 @@
 
 mod args;
 mod commands;
+mod complete;
 pub mod exit;
 mod failure;
 mod input;
 mod io;
 mod names;
+mod pager;
 mod releases;
 mod threads;
+mod verbose;
+mod watch;
 
 pub use exit::Outcome;
 pub use failure::Failure;
@@ -19,7 +23,8 @@ pub use io::{ColorChoice, Io};
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, error::ErrorKind};
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Plan, explain and render AI model serving on Kubernetes, without a cluster.
@@ -35,6 +40,15 @@ struct Cli {
     /// When to use color.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,
+    /// Say on stderr which files and settings were read, and how long it took.
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+    /// Show no finding below the level error.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Write output that is longer than the terminal without `PAGER` (`less`).
+    #[arg(long, global = true)]
+    no_pager: bool,
 }
 
 /// Runs the process's own command line.
@@ -56,7 +70,12 @@ pub fn main() -> ExitCode {
         );
     }));
     let code = threads::on_stack(|| {
-        let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+        // Asked by a shell for what may come next, it answers and ends here.
+        clap_complete::CompleteEnv::with_factory(command).complete();
+        let stdout = std::io::stdout();
+        let is_paged = stdout.is_terminal() && pager::wanted(std::env::args_os()).is_some();
+        let buffered = std::io::BufWriter::with_capacity(1 << 16, stdout.lock());
+        let mut out = pager::Paged::new(buffered, is_paged);
         let mut err = std::io::stderr();
         let mut io = Io::standard(&mut out, &mut err);
         run(std::env::args_os(), &mut io)
@@ -98,16 +117,51 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
         }
     };
     io.set_color(cli.color);
+    io.set_quiet(cli.quiet);
+    if cli.verbose {
+        verbose::begin();
+    }
     if let Some(note) = threads::note(jobs(&matches)) {
         io.say(&note);
+    }
+    if let Some(paths) = cli.command.as_ref().and_then(commands::Command::watched) {
+        return watched(paths, &arguments, io);
     }
     let outcome = commands::run(cli.command, &arguments, io);
     ended(outcome, io)
 }
 
+/// Runs a command line again whenever its input changes, until it is interrupted.
+fn watched(paths: Vec<PathBuf>, arguments: &[OsString], io: &mut Io<'_>) -> u8 {
+    let mut watch = match watch::Watch::new(paths) {
+        Ok(watch) => watch,
+        Err(failure) => return ended(Err(failure), io),
+    };
+    loop {
+        // Before anything is read, so that no change is missed.
+        if let Err(failure) = watch.extend() {
+            return ended(Err(failure), io);
+        }
+        io.clear();
+        // They were read before.
+        let Ok(cli) = Cli::try_parse_from(arguments) else { return exit::INTERNAL };
+        let outcome = commands::run(cli.command, arguments, io);
+        let code = ended(outcome, io);
+        let directories = if watch.len() == 1 { "directory" } else { "directories" };
+        io.say_line(&format!("watching {} {directories}, exit code {code}", watch.len()));
+        if !watch.wait() {
+            return code;
+        }
+    }
+}
+
 /// Writes what is left, says what went wrong, and gives the exit code.
 fn ended(outcome: Result<Outcome, Failure>, io: &mut Io<'_>) -> u8 {
-    match outcome.and_then(|outcome| Ok(io.out().flush().map(|()| outcome)?)) {
+    let outcome = outcome.and_then(|outcome| Ok(io.out().flush().map(|()| outcome)?));
+    for note in verbose::end() {
+        io.say_line(&note);
+    }
+    match outcome {
         Ok(outcome) => outcome.code(),
         Err(failure) => {
             if !failure.is_quiet() {

@@ -166,33 +166,7 @@ impl Finder {
     }
 
     fn walk(&mut self, root: &Path, reported: bool) {
-        let walked = Mutex::new(HashSet::new());
-        let walk = WalkBuilder::new(root)
-            .follow_links(true)
-            .require_git(false)
-            // What a user has set for all repositories is nothing the others of a team see.
-            .git_global(false)
-            .add_custom_ignore_filename(".omeignore")
-            .filter_entry(move |entry| {
-                if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
-                    return true;
-                }
-                let left_out = entry.depth() > 0
-                    && (matches!(entry.file_name().to_str(), Some("node_modules" | "target"))
-                        || entry.path().join(RENDERED).exists());
-                // By links a directory may have any number of paths, twice as many at each level.
-                let first = || match entry.metadata() {
-                    Ok(data) => walked
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .insert(identity(entry.path(), &data)),
-                    Err(_) => true,
-                };
-                !left_out && first()
-            })
-            .sort_by_file_name(OsStr::cmp)
-            .build();
-        for entry in walk {
+        for entry in walk(root) {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
@@ -224,6 +198,53 @@ impl Finder {
         let why = if dangling { "it is a link that leads nowhere".to_owned() } else { why };
         self.not_read(path, root, &why, reported);
     }
+}
+
+/// Everything below a directory that is not left out.
+fn walk(root: &Path) -> ignore::Walk {
+    let walked = Mutex::new(HashSet::new());
+    WalkBuilder::new(root)
+        .follow_links(true)
+        .require_git(false)
+        // What a user has set for all repositories is nothing the others of a team see.
+        .git_global(false)
+        .add_custom_ignore_filename(".omeignore")
+        .filter_entry(move |entry| {
+            if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                return true;
+            }
+            let left_out = entry.depth() > 0
+                && (matches!(entry.file_name().to_str(), Some("node_modules" | "target"))
+                    || entry.path().join(RENDERED).exists());
+            // By links a directory may have any number of paths, twice as many at each level.
+            let first = || match entry.metadata() {
+                Ok(data) => walked
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(identity(entry.path(), &data)),
+                Err(_) => true,
+            };
+            !left_out && first()
+        })
+        .sort_by_file_name(OsStr::cmp)
+        .build()
+}
+
+/// The directories in which a change may concern an input: those that are walked, and those of files
+/// that are named.
+pub fn directories(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let entries = walk(path).filter_map(Result::ok);
+            let folders = entries.filter(|entry| entry.path().is_dir());
+            found.extend(folders.map(ignore::DirEntry::into_path));
+        } else {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            found.push(parent.unwrap_or(Path::new(".")).to_owned());
+        }
+    }
+    found
 }
 
 /// The path and the reason in an error of the walk.

@@ -12,6 +12,7 @@ mod find;
 mod helm;
 pub mod kinds;
 mod kustomize;
+mod merge_base;
 mod model_files;
 mod parts;
 mod peek;
@@ -22,7 +23,8 @@ mod tests;
 
 pub use documents::{Document, Loaded, Request, load, load_revision};
 pub use files::{decode, read_text};
-pub use find::{Found, Input, expectations, find, is_stdin, repository_root};
+pub use find::{Found, Input, directories, expectations, find, is_stdin, repository_root};
+pub use merge_base::merge_base;
 pub use model_files::{
     ModelFiles, certificates, default_cache, hub_endpoint, hub_token, is_offline,
 };

@@ -109,7 +109,7 @@ pub(super) fn texts(
     Ok((Found { inputs, diagnostics, missing: false }, texts))
 }
 
-fn not_read(base: &str, why: &str, help: &str) -> Box<Diagnostic> {
+pub(super) fn not_read(base: &str, why: &str, help: &str) -> Box<Diagnostic> {
     Box::new(
         Diagnostic::new(Code::BaseNotRead, format!("the base `{base}` was not read: {why}"))
             .help(help),
@@ -117,7 +117,7 @@ fn not_read(base: &str, why: &str, help: &str) -> Box<Diagnostic> {
 }
 
 /// The nearest directory above a path that is there now, in full, and the rest of the path.
-fn nearest_directory(path: &Path) -> (PathBuf, PathBuf) {
+pub(super) fn nearest_directory(path: &Path) -> (PathBuf, PathBuf) {
     let mut rest = Vec::new();
     let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut plain = PathBuf::new();
@@ -141,7 +141,7 @@ fn nearest_directory(path: &Path) -> (PathBuf, PathBuf) {
 }
 
 /// `git` in a directory, whatever repository a hook has set.
-fn git(directory: &Path) -> Command {
+pub(super) fn git(directory: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(["--no-pager", "--literal-pathspecs"]);
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE"] {
@@ -159,7 +159,11 @@ fn git(directory: &Path) -> Command {
 }
 
 /// What git prints; an error when it cannot be started or says no.
-fn output(mut git: Command, revision: &str, asked: &str) -> Result<Vec<u8>, Box<Diagnostic>> {
+pub(super) fn output(
+    mut git: Command,
+    revision: &str,
+    asked: &str,
+) -> Result<Vec<u8>, Box<Diagnostic>> {
     let done = git.output().map_err(|error| unavailable(revision, &error))?;
     if done.status.success() {
         return Ok(done.stdout);
@@ -186,7 +190,7 @@ fn unavailable(revision: &str, error: &std::io::Error) -> Box<Diagnostic> {
 }
 
 /// The working tree that holds a directory.
-fn root(directory: &Path, revision: &str) -> Result<PathBuf, Box<Diagnostic>> {
+pub(super) fn root(directory: &Path, revision: &str) -> Result<PathBuf, Box<Diagnostic>> {
     let mut git = git(directory);
     git.args(["rev-parse", "--show-toplevel"]);
     let asked =
@@ -198,13 +202,13 @@ fn root(directory: &Path, revision: &str) -> Result<PathBuf, Box<Diagnostic>> {
 }
 
 /// Whether a clone has only the last commits, as those of CI jobs have by default.
-fn is_shallow(root: &Path) -> bool {
+pub(super) fn is_shallow(root: &Path) -> bool {
     let mut git = git(root);
     git.args(["rev-parse", "--is-shallow-repository"]);
     git.output().is_ok_and(|done| done.stdout.starts_with(b"true"))
 }
 
-fn shallow(revision: &str) -> Box<Diagnostic> {
+pub(super) fn shallow(revision: &str) -> Box<Diagnostic> {
     not_read(
         revision,
         "it is no path, and the clone is shallow: it does not have the commits of other branches",
@@ -347,8 +351,9 @@ impl Repository {
     fn gone(&self, entry: &Entry) -> Unread {
         let name = format!("{}:{}", self.revision, entry.path);
         let why = format!("blob {} is missing from the repository", entry.id);
-        let finding = files::not_read(&name, &why)
-            .help("run `git fetch --refetch`, or compare with a directory: `--base DIR`");
+        let finding = files::not_read(&name, &why).help(
+            "run `git fetch --refetch --no-filter`, or compare with a directory: `--base DIR`",
+        );
         Unread::Finding(Box::new(finding))
     }
 }

@@ -163,6 +163,25 @@ fn a_revision_is_read_as_the_directory_was() {
 }
 
 #[test]
+fn without_a_base_a_branch_is_compared_with_where_it_began() {
+    let scratch = Scratch::new("merge-base");
+    scratch.write("a.yaml", CATALOG).write("b.yaml", &service("team", "b"));
+    scratch.git(&["init", "-q", "-b", "main"]).git(&["add", "."]).git(&["commit", "-qm", "one"]);
+    scratch.git(&["checkout", "-qb", "change"]).write("c.yaml", &service("team", "c"));
+    scratch.git(&["add", "."]).git(&["commit", "-qm", "two"]);
+    // What main has since is no change of this branch.
+    scratch.git(&["checkout", "-q", "main"]).write("d.yaml", &service("team", "d"));
+    scratch.git(&["add", "."]).git(&["commit", "-qm", "three"]).git(&["checkout", "-q", "change"]);
+    let (exit, found) = scratch.diff(&["-f", "."]);
+    assert_eq!((exit, names(&found["groups"][0])), (Some(2), vec!["team/c"]));
+    assert_eq!(found["groups"].as_array().map(Vec::len), Some(1));
+    scratch.git(&["branch", "-qm", "main", "trunk"]);
+    let (exit, found) = scratch.diff(&["-f", "."]);
+    let message = found["findings"][0]["message"].as_str().unwrap_or_default();
+    assert!(exit == Some(1) && message.contains("there is no branch"), "{message}");
+}
+
+#[test]
 fn a_file_whose_content_is_lost_is_named() {
     let scratch = Scratch::new("lost");
     scratch.write("a.yaml", &service("team", "a")).write("b.yaml", &service("team", "b"));

@@ -14,7 +14,10 @@ const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
 fn calls(node: &Node, found: &mut Vec<String>) {
     match &node.value {
         Value::Str(text) => {
-            found.extend(text.lines().filter(|line| line.starts_with("ome ")).map(str::to_owned));
+            // Words that only a run knows are none of this build's.
+            let is_call =
+                |line: &&str| line.strip_prefix("ome ").is_some_and(|rest| !rest.starts_with('"'));
+            found.extend(text.lines().filter(is_call).map(str::to_owned));
         }
         Value::List(items) => items.iter().for_each(|item| calls(item, found)),
         Value::Map(map) => map.iter().for_each(|entry| calls(&entry.node, found)),
@@ -29,6 +32,9 @@ fn examples_call_the_tool_as_it_is() {
         ("gitlab/.gitlab-ci.yml", 3),
         ("argocd/plugin.yaml", 1),
         ("argocd/application.yaml", 0),
+        ("flux/serving.yaml", 0),
+        ("../action.yml", 0),
+        ("../.github/workflows/release.yml", 0),
     ] {
         let text = std::fs::read_to_string(Path::new(EXAMPLES).join(file)).expect("it is there");
         let range = 0..text.len();

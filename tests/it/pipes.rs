@@ -92,6 +92,28 @@ fn a_dumb_terminal_gets_no_control_characters() {
 }
 
 #[test]
+fn a_pager_shows_what_is_longer_than_the_terminal() {
+    let folder = quickstart();
+    let tool = super::process::binary();
+    folder.write("call.sh", format!("stty rows 10 cols 80; exec '{}' \"$@\"", tool.display()));
+    let shown = |environment: &str, call: &str| {
+        let line = format!("env TERM=xterm {environment} sh call.sh {call}");
+        bash(&folder, &format!("script -qec \"{line}\" /dev/null")).map(|done| text(&done.stdout))
+    };
+    // Where there is no `script`, there is no terminal.
+    if on_a_terminal(&folder, "TERM=dumb", "version").is_none() {
+        return;
+    }
+    let is_paged = |shown: Option<String>| shown.is_some_and(|shown| shown.contains("PAGED"));
+    assert!(is_paged(shown("PAGER='sed s/^/PAGED/'", "code")));
+    assert!(!is_paged(shown("PAGER='sed s/^/PAGED/'", "version")));
+    assert!(!is_paged(shown("PAGER='sed s/^/PAGED/'", "code --no-pager")));
+    // Without a pager, the output is there all the same.
+    let plain = shown("PAGER=no-such-pager", "code").expect("as before");
+    assert!(plain.contains("size-range"), "{plain}");
+}
+
+#[test]
 fn a_terminal_without_width_is_as_wide_as_need_be() {
     let folder = quickstart();
     let plain = folder.ome("plan -f all.yaml").stdout;
@@ -101,4 +123,87 @@ fn a_terminal_without_width_is_as_wide_as_need_be() {
     let environment = "TERM=dumb COLUMNS=60";
     let shown = on_a_terminal(&folder, environment, "plan -f all.yaml").expect("as before");
     assert_ne!(shown, plain);
+}
+
+#[test]
+fn what_was_read_and_how_long_it_took_is_said_when_asked() {
+    let folder = quickstart();
+    let done = folder.ome("plan -v -f all.yaml --no-config");
+    for said in ["settings: none", "read all.yaml (", "input read in ", "done in "] {
+        assert!(done.stderr.contains(said), "{said}: {}", done.stderr);
+    }
+    assert_eq!(done.stdout, folder.ome("plan -f all.yaml --no-config").stdout);
+}
+
+#[test]
+fn quiet_shows_errors_alone() {
+    let folder = quickstart();
+    let warned = "kind: ClusterBaseModel\napiVersion: ome.io/v1beta1\nmetadata: {name: m, namespace: a}\nspec:\n  modelFormat: {name: safetensors}\n";
+    folder.write("in/m.yaml", warned);
+    let [loud, quiet] = ["validate in", "validate in -q"].map(|call| folder.ome(call));
+    assert!(loud.stdout.contains("namespace-on-cluster-object"), "{loud:?}");
+    assert!(!quiet.stdout.contains("namespace-on-cluster-object\n"), "{quiet:?}");
+    assert_eq!(loud.exit, quiet.exit);
+}
+
+#[test]
+fn a_shell_completes_what_the_input_names() {
+    let folder = quickstart();
+    let complete = |words: &[&str]| {
+        let mut call = folder.command("--");
+        call.args(["ome"]).args(words).env("COMPLETE", "bash");
+        call.env("_CLAP_COMPLETE_INDEX", words.len().to_string()).env("_CLAP_IFS", "\n");
+        text(&call.output().expect("it runs").stdout)
+    };
+    let input = ["-f", "all.yaml"];
+    for (words, expected) in [
+        ([&["plan"], &input[..], &["ch"]].concat(), "chat"),
+        ([&["plan"], &input[..], &["quickstart/ch"]].concat(), "quickstart/chat"),
+        ([&["explain"], &input[..], &["--runtime", "vllm"]].concat(), "vllm-qwen2-5"),
+        (vec!["code", "same-pri"], "same-priority"),
+        (vec!["validate", "--rule", "same-pri"], "same-priority"),
+        (vec!["schema", "clusterserv"], "clusterservingruntime"),
+        (vec!["schema", "inferenceservice", "spec.eng"], "spec.engine"),
+    ] {
+        assert_eq!(complete(&words), expected, "{words:?}");
+    }
+}
+
+#[test]
+fn a_watched_input_is_planned_again() {
+    let folder = quickstart();
+    let mut call = folder.command("plan --watch -f . --no-config");
+    let out = std::fs::File::create(folder.at("out.txt")).expect("a file can be written");
+    let mut child = call.stdout(out).stderr(Stdio::null()).spawn().expect("it starts");
+    let shows = |what: &str| {
+        let begun = std::time::Instant::now();
+        while !folder.read("out.txt").contains(what) && begun.elapsed().as_secs() < 30 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        folder.read("out.txt").contains(what)
+    };
+    let first = shows("nightly-summary");
+    folder.write("all.yaml", folder.read("all.yaml").replace("name: chat", "name: talk"));
+    let second = shows("talk");
+    // In a directory that comes later, too.
+    folder
+        .write("new/below/more.yaml", folder.read("all.yaml").replace("name: talk", "name: more"));
+    let third = shows("more");
+    child.kill().expect("it runs until it is stopped");
+    child.wait().expect("it has ended");
+    assert_eq!((first, second, third), (true, true, true), "{}", folder.read("out.txt"));
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = quickstart();
+    assert_eq!(folder.ome("man pages").exit, Some(0));
+    let names = folder.names("pages");
+    for name in ["ome.1", "ome-plan.1", "ome-kueue-import.1"] {
+        assert!(names.iter().any(|known| known == name), "{names:?}");
+    }
+    assert_eq!(folder.ome("man pages").exit, Some(0), "what it wrote, it writes again");
+    folder.write("pages/ome-plan.1", "mine");
+    let done = folder.ome("man pages");
+    assert_eq!((done.exit, folder.read("pages/ome-plan.1").as_str()), (Some(1), "mine"));
 }

@@ -1,6 +1,6 @@
 //! `ome code`: what a code means.
 
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{CODES, nearest};
 use crate::report::code;
 
@@ -8,7 +8,7 @@ use crate::report::code;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The code, e.g. `size-range`; without it all codes are listed.
-    #[arg(value_name = "CODE")]
+    #[arg(value_name = "CODE", add = complete::codes())]
     code: Option<String>,
 }
 

@@ -1,9 +1,14 @@
 //! `ome completions`: a script for a shell.
 
-use crate::cli::{Failure, Io, Outcome, command};
+use crate::cli::{Failure, Io, Outcome};
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 
-/// Print a completion script.
+/// Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the
+/// input.
+///
+/// The script asks `ome` itself, with the `-f` that is typed. `source <(ome completions bash)`
+/// switches it on. The files under `completions/` complete flags alone and ask nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The shell.
@@ -13,13 +18,12 @@ pub(crate) struct Args {
 
 /// Prints the script.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    io.print(&script(args.shell))?;
-    Ok(Outcome::Done)
-}
-
-/// The script of a shell; the files under `completions/` are made of it.
-pub(crate) fn script(shell: Shell) -> String {
+    let shell = args.shell.to_string();
+    let shells = Shells::builtins();
+    let writer = shells.completer(&shell);
+    let writer = writer.ok_or_else(|| Failure::Usage(format!("no script for {shell}")))?;
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut command(), "ome", &mut text);
-    String::from_utf8_lossy(&text).into_owned()
+    writer.write_registration("COMPLETE", "ome", "ome", "ome", &mut text)?;
+    io.print(&String::from_utf8_lossy(&text))?;
+    Ok(Outcome::Done)
 }

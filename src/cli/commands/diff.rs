@@ -4,7 +4,7 @@ use crate::api::{ModelServing, Object};
 use crate::catalog::Views;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg};
 use crate::cli::input::{Ask, Session};
-use crate::cli::{Failure, Io, Outcome, names, releases};
+use crate::cli::{Failure, Io, Outcome, complete, names, releases};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
 use crate::load;
@@ -26,10 +26,11 @@ use std::str::FromStr;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
-    #[arg(value_name = "SERVICE")]
+    #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
-    /// The state before: a path (repeatable), `-` for standard input, or a git revision.
-    #[arg(long, value_name = "PATH|REV", required_unless_present = "to_release")]
+    /// The state before: a path (repeatable), `-` for standard input, or a git revision [default: the
+    /// merge base with the default branch].
+    #[arg(long, value_name = "PATH|REV")]
     base: Vec<String>,
     /// What makes the exit code 2, instead of any change; repeatable, and one is enough:
     /// `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in
@@ -52,10 +53,21 @@ pub(crate) struct Args {
     /// The cluster's DNS domain.
     #[arg(long, default_value = "cluster.local", value_name = "DOMAIN")]
     cluster_domain: String,
+    /// Run again whenever the input changes.
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     decision: DecisionArgs,
     #[command(flatten)]
     input: InputArgs,
+}
+
+impl Args {
+    /// What is watched, with `--watch`.
+    pub(super) fn watched(&self) -> Option<Vec<PathBuf>> {
+        let bases = self.base.iter().map(PathBuf::from);
+        self.watch.then(|| self.input.watched().into_iter().chain(bases).collect())
+    }
 }
 
 /// `--fail-on`.
@@ -124,7 +136,16 @@ impl FailOn {
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let ask = args.decision.ask()?;
     let mut after = Session::open(&following(args, args.to_release.as_ref())?, &ask)?;
-    let mut before = match base(args, &ask)? {
+    let bases = if args.base.is_empty() && args.to_release.is_none() {
+        load::merge_base(&args.input.files).map(|commit| vec![commit])
+    } else {
+        Ok(args.base.clone())
+    };
+    let before = match &bases {
+        Ok(bases) => base(args, bases, &ask)?,
+        Err(finding) => Err(finding.clone()),
+    };
+    let mut before = match before {
         Ok(before) => before,
         Err(finding) => {
             let found = after.grade([*finding]);
@@ -164,7 +185,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         found.iter().filter(|found| !old.contains(&statement(found))).cloned().collect();
     let compared = match (&args.from_release, &args.to_release) {
         (Some(from), Some(to)) => format!("{from} → {to}"),
-        _ => args.base.join(", "),
+        _ => bases.unwrap_or_default().join(", "),
     };
     let view = view::View {
         diff: &answer,
@@ -221,15 +242,19 @@ fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure
 }
 
 /// The state before: paths, else a revision.
-fn base(args: &Args, ask: &Ask<'_>) -> Result<Result<Session, Box<Diagnostic>>, Failure> {
+fn base(
+    args: &Args,
+    bases: &[String],
+    ask: &Ask<'_>,
+) -> Result<Result<Session, Box<Diagnostic>>, Failure> {
     if args.from_release.is_some() {
         return Session::open(&following(args, args.from_release.as_ref())?, ask).map(Ok);
     }
     let is_path = |base: &String| base == "-" || Path::new(base).symlink_metadata().is_ok();
-    match args.base.iter().find(|base| !is_path(base)) {
+    match bases.iter().find(|base| !is_path(base)) {
         None => {
             let stdin = |files: &[PathBuf]| files.iter().any(|file| load::is_stdin(file));
-            let files: Vec<PathBuf> = args.base.iter().map(PathBuf::from).collect();
+            let files: Vec<PathBuf> = bases.iter().map(PathBuf::from).collect();
             if stdin(&files) && stdin(&args.input.files) {
                 return Err(Failure::Usage(
                     "standard input can be the base or the new state, not both".into(),
@@ -237,9 +262,7 @@ fn base(args: &Args, ask: &Ask<'_>) -> Result<Result<Session, Box<Diagnostic>>, 
             }
             Session::open(&InputArgs { files, ..args.input.clone() }, ask).map(Ok)
         }
-        Some(revision) if args.base.len() == 1 => {
-            Session::open_revision(&args.input, ask, revision)
-        }
+        Some(revision) if bases.len() == 1 => Session::open_revision(&args.input, ask, revision),
         Some(missing) => Err(Failure::NotFound {
             message: format!("the base `{missing}` is not there"),
             help: Some("several bases are paths; a revision stands alone".into()),

@@ -2,7 +2,7 @@
 
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diff::drift;
 use crate::pipeline::Renderer;
 use crate::report::{drift as view, table};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices, as NAME or NAMESPACE/NAME; without any, all of them.
-    #[arg(value_name = "SERVICE")]
+    #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
     /// The dump of the cluster, when services are read from elsewhere. Repeatable.
     #[arg(long, value_name = "PATH")]

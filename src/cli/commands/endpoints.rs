@@ -3,7 +3,7 @@
 use crate::api::{Api, ComponentKind};
 use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat};
 use crate::cli::input::Session;
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::Diagnostic;
 use crate::pipeline::{Depth, Planned, Planner, Rendered, Renderer};
 use crate::protocol::{self, Entrance, Entry, Facts, Protocol};
@@ -17,7 +17,7 @@ use crate::yaml::Node;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices, as NAME or NAMESPACE/NAME; without any, all of them.
-    #[arg(value_name = "SERVICE")]
+    #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
     /// Add skeletons of requests, responses and errors.
     #[arg(long)]

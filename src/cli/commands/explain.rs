@@ -3,7 +3,7 @@
 use crate::api::{Api, Service};
 use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::pipeline::{
@@ -13,6 +13,7 @@ use crate::report::screen::{Page, line, put};
 use crate::report::{explain, graph, json, markdown, serving, table, why};
 use ecow::EcoString;
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
 /// decided; of a ModelServing its groups, roles and gangs.
@@ -21,10 +22,10 @@ use std::collections::HashMap;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
-    #[arg(value_name = "SERVICE")]
+    #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
     /// Why not this runtime, and the smallest edit that would make it win.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = complete::runtimes())]
     runtime: Option<String>,
     /// Show every candidate, not only the nearest misses.
     #[arg(long)]
@@ -39,10 +40,20 @@ pub(crate) struct Args {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
+    /// Run again whenever the input changes.
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     decision: DecisionArgs,
     #[command(flatten)]
     input: InputArgs,
+}
+
+impl Args {
+    /// What is watched, with `--watch`.
+    pub(super) fn watched(&self) -> Option<Vec<PathBuf>> {
+        self.watch.then(|| self.input.watched())
+    }
 }
 
 /// Output format.

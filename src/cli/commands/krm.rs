@@ -12,7 +12,7 @@ use clap::Parser;
 use std::ffi::OsString;
 
 /// Flags of render that are about files or about people, not about a function.
-const NOT_HERE: [&str; 10] = [
+const NOT_HERE: [&str; 13] = [
     "output",
     "check",
     "diff",
@@ -23,6 +23,9 @@ const NOT_HERE: [&str; 10] = [
     "annotate",
     "help",
     "color",
+    "verbose",
+    "quiet",
+    "no-pager",
 ];
 
 /// Kinds of a functionConfig: our own, and the one that `kpt fn eval -- KEY=VALUE` writes.

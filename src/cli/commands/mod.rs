@@ -26,6 +26,7 @@ pub(crate) mod why;
 
 use super::{Failure, Io, Outcome};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// The verbs; what each says of itself stands at its `Args`.
 #[derive(Debug, clap::Subcommand)]
@@ -53,6 +54,19 @@ pub(crate) enum Command {
     Man(man::Args),
     /// Print the version.
     Version,
+}
+
+impl Command {
+    /// The paths whose changes run it again, with `--watch`.
+    pub(crate) fn watched(&self) -> Option<Vec<PathBuf>> {
+        match self {
+            Self::Plan(args) => args.watched(),
+            Self::Explain(args) => args.watched(),
+            Self::Validate(args) => args.watched(),
+            Self::Diff(args) => args.watched(),
+            _ => None,
+        }
+    }
 }
 
 /// Runs the verb; without one, says what there is. `typed` is the command line as it was typed.
@@ -83,7 +97,7 @@ pub(crate) fn run(
         Some(Command::Payload(args)) => payload::run(args, io),
         Some(Command::Code(args)) => code::run(&args, io),
         Some(Command::Completions(args)) => completions::run(&args, io),
-        Some(Command::Man(_)) => man::run(io),
+        Some(Command::Man(args)) => man::run(&args, io),
         Some(Command::Version) => {
             io.print(&super::command().render_version())?;
             Ok(Outcome::Done)

@@ -2,10 +2,11 @@
 
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, complete};
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Depth, Planner, costs, together};
 use crate::report::{json, markdown, page, serving, table, together as report};
+use std::path::PathBuf;
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
 ///
@@ -14,15 +15,25 @@ use crate::report::{json, markdown, page, serving, table, together as report};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
-    #[arg(value_name = "SERVICE")]
+    #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
+    /// Run again whenever the input changes.
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     decision: DecisionArgs,
     #[command(flatten)]
     input: InputArgs,
+}
+
+impl Args {
+    /// What is watched, with `--watch`.
+    pub(super) fn watched(&self) -> Option<Vec<PathBuf>> {
+        self.watch.then(|| self.input.watched())
+    }
 }
 
 /// Services between two words on progress.

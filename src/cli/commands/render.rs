@@ -12,7 +12,7 @@ use super::krm;
 use crate::api::ModelServing;
 use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
 use crate::cli::input::{Ask, Session};
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::diff::waves::wave;
 use crate::emit::{self, Layout, Prune, stream};
@@ -37,7 +37,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
-    #[arg(value_name = "SERVICE")]
+    #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
     /// `yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/.
     #[arg(short, long, default_value = "yaml", value_name = "FORMAT")]

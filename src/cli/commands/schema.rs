@@ -1,6 +1,6 @@
 //! `ome schema`: the fields of a kind, for people, validators, editors and Kustomize.
 
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::nearest;
 use crate::emit;
 use crate::report::{expect, json_schema, schema as view};
@@ -19,10 +19,10 @@ use std::str::FromStr;
 pub(crate) struct Args {
     /// The kind as for kubectl: `isvc`, `clusterservingruntimes`, `inferenceservice.ome.io`, or
     /// `ome-test` for files of `ome test`; without it all kinds are listed.
-    #[arg(value_name = "KIND")]
+    #[arg(value_name = "KIND", add = complete::kinds())]
     kind: Option<String>,
     /// A field below it, such as `spec.engineConfig.runner`.
-    #[arg(value_name = "FIELD")]
+    #[arg(value_name = "FIELD", add = complete::fields())]
     field: Option<String>,
     /// Group and version, when several groups have the kind.
     #[arg(long, value_name = "GROUP/VERSION")]

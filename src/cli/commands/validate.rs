@@ -6,7 +6,7 @@ use crate::api::Object;
 use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
 use crate::cli::input::{Ask, Session};
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix};
 use crate::load;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "SEVERITY")]
     min_severity: Option<Severity>,
     /// Only findings of this code; switches on rules that are off by default. Repeatable.
-    #[arg(long = "rule", value_name = "CODE")]
+    #[arg(long = "rule", value_name = "CODE", add = complete::rules())]
     rules: Vec<String>,
     /// Findings on the user's objects, or on built-in objects alone.
     #[arg(long, value_enum, default_value_t)]
@@ -70,8 +70,19 @@ pub(crate) struct Args {
     /// Make the repairs that are mechanical and safe, then report what is left.
     #[arg(long)]
     fix: bool,
+    /// Run again whenever the input changes.
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     input: InputArgs,
+}
+
+impl Args {
+    /// What is watched, with `--watch`.
+    pub(super) fn watched(&self) -> Option<Vec<PathBuf>> {
+        let besides = self.paths.iter().chain(&self.context).cloned();
+        self.watch.then(|| besides.chain(self.input.watched()).collect())
+    }
 }
 
 /// Output format.
@@ -144,7 +155,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     } else {
         Severity::Info
     };
-    let floor = args.min_severity.unwrap_or(usual);
+    let floor = args.min_severity.unwrap_or(if io.is_quiet() { Severity::Error } else { usual });
     let summary = findings::summary(&found);
     let by_code = findings::by_code(&found, floor);
     let failed = found.iter().any(|finding| finding.severity >= least);

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME.
-    #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
+    #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all", add = crate::cli::complete::services())]
     name: Option<String>,
     /// All InferenceServices, together: those that change at once, the others as they are.
     #[arg(long)]

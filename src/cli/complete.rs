@@ -1,0 +1,138 @@
+//! Values that a shell completes: services, runtimes and kinds of the input, codes, fields.
+//!
+//! In: the word that is typed, and the `-f` before it. Out: candidates. Nothing is said and nothing
+//! fails: an input that cannot be read has no names.
+
+use super::args::InputArgs;
+use super::input::{Ask, Session};
+use crate::diag::{CODES, Topic};
+use crate::schema::{self, names_kind};
+use crate::yaml::{FieldPath, Segment};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// Words of the command line that is being completed: those behind `--`.
+fn words() -> Vec<String> {
+    let typed = std::env::args_os().skip_while(|word| word != "--").skip(1);
+    typed.map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// The input that the words name.
+fn files(words: &[String]) -> Vec<PathBuf> {
+    let mut words = words.iter();
+    let mut files = Vec::new();
+    while let Some(word) = words.next() {
+        let value = match word.as_str() {
+            "-f" | "--filename" => words.next().map(String::as_str),
+            word => word.strip_prefix("--filename=").or_else(|| word.strip_prefix("-f")),
+        };
+        files.extend(value.filter(|value| *value != "-").map(PathBuf::from));
+    }
+    files
+}
+
+fn session() -> Option<Session> {
+    let input = InputArgs { files: files(&words()), ..InputArgs::default() };
+    Session::open(&input, &Ask::default()).ok()
+}
+
+fn candidates(names: impl IntoIterator<Item = String>, typed: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let names: BTreeSet<String> =
+        names.into_iter().filter(|name| name.starts_with(&*typed)).collect();
+    names.into_iter().map(CompletionCandidate::new).collect()
+}
+
+/// Services and ModelServings: the name, or namespace and name.
+pub(super) fn services() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let Some(session) = session() else { return Vec::new() };
+        let catalog = &session.world.catalog;
+        let services = catalog.services().iter().map(|views| {
+            let service = views.of(session.semantics);
+            (service.namespace.as_str(), service.name().as_str())
+        });
+        let servings = catalog.model_servings().iter();
+        let servings =
+            servings.map(|serving| (serving.namespace.as_str(), serving.name().as_str()));
+        let names = services.chain(servings).flat_map(|(namespace, name)| {
+            // With nothing typed, the short form is enough.
+            let qualified = (!typed.is_empty()).then(|| format!("{namespace}/{name}"));
+            [Some(name.to_owned()), qualified]
+        });
+        candidates(names.flatten(), typed)
+    })
+}
+
+/// Runtimes of the input, else those that are built in.
+pub(super) fn runtimes() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let Some(session) = session() else { return Vec::new() };
+        let runtimes = || session.world.catalog.all_runtimes();
+        let own = runtimes().any(|runtime| !runtime.object.builtin);
+        let names = runtimes().filter(|runtime| !own || !runtime.object.builtin);
+        candidates(names.map(|runtime| runtime.object.id.name.to_string()), typed)
+    })
+}
+
+/// Codes of findings, reasons and notes.
+pub(super) fn codes() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        candidates(CODES.iter().map(|doc| doc.id.to_owned()), typed)
+    })
+}
+
+/// Codes of findings.
+pub(super) fn rules() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let findings = CODES.iter().filter(|doc| doc.topic == Topic::Finding);
+        candidates(findings.map(|doc| doc.id.to_owned()), typed)
+    })
+}
+
+/// Kinds that have a schema, in small letters as kubectl takes them.
+pub(super) fn kinds() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let kinds = schema::kinds().iter().map(|schema| schema.kind.to_ascii_lowercase());
+        candidates(kinds.chain(["ome-test".to_owned()]), typed)
+    })
+}
+
+/// Paths of fields of the kind that is named before: the next key.
+pub(super) fn fields() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let words = words();
+        let typed_text = typed.to_string_lossy();
+        let known = schema::kinds().iter();
+        let Some(schema) = known.clone().find(|schema| {
+            words.iter().any(|word| names_kind(word, schema.api_version, schema.kind))
+        }) else {
+            return Vec::new();
+        };
+        let (above, _) = typed_text.rsplit_once('.').unwrap_or_default();
+        let keys = above.split('.').filter(|key| !key.is_empty());
+        let path = FieldPath(keys.map(|key| Segment::Field(key.into())).collect());
+        let Some(ty) = schema.root().select(&path) else { return Vec::new() };
+        let ty = ty.item().map_or(ty, |item| &item.ty);
+        let fields = ty.object().map(|object| object.fields.iter()).into_iter().flatten();
+        let name = |field: &schema::Field| match above {
+            "" => field.name.to_owned(),
+            above => format!("{above}.{}", field.name),
+        };
+        candidates(fields.map(name), typed)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_input_is_told_from_the_words() {
+        let words = ["ome", "plan", "-f", "a", "--filename=b", "-fc", "-f", "-", "-o", "json"];
+        let words = words.map(str::to_owned);
+        assert_eq!(files(&words), ["a", "b", "c"].map(PathBuf::from));
+    }
+}
