@@ -272,7 +272,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
         'ome;diff' {
             [CompletionResult]::new('--base', '--base', [CompletionResultType]::ParameterName, 'The state before: a path (repeatable), `-` for standard input, or a git revision [default: the merge base with the default branch]')
             [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'What makes the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`')
-            [CompletionResult]::new('--from-release', '--from-release', [CompletionResultType]::ParameterName, 'The release of the operator before its upgrade, as `ome=v0.1.4`: what the upgrade does to the same input')
+            [CompletionResult]::new('--from-release', '--from-release', [CompletionResultType]::ParameterName, 'The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: what the upgrade does to the same input')
             [CompletionResult]::new('--to-release', '--to-release', [CompletionResultType]::ParameterName, 'The release after the upgrade')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')

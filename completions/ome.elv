@@ -264,7 +264,7 @@ set edit:completion:arg-completer[ome] = {|@words|
         &'ome;diff'= {
             cand --base 'The state before: a path (repeatable), `-` for standard input, or a git revision [default: the merge base with the default branch]'
             cand --fail-on 'What makes the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`'
-            cand --from-release 'The release of the operator before its upgrade, as `ome=v0.1.4`: what the upgrade does to the same input'
+            cand --from-release 'The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: what the upgrade does to the same input'
             cand --to-release 'The release after the upgrade'
             cand -o 'Output format'
             cand --output 'Output format'

@@ -11,6 +11,7 @@ use crate::pipeline::{
     self, Asked, Before, Depth, Planner, RollEnd, ServiceChange, Together, Verdict, has_room, roll,
     same_room, together,
 };
+use crate::policy::KthenaPolicy;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeSet, HashMap};
 
@@ -67,8 +68,8 @@ pub(super) fn capacity(
     if groups.is_empty() && same_room(&before.world.catalog, &after.world.catalog) {
         return None;
     }
-    let placed = placed(after, settings)?;
-    let earlier = self::placed(before, settings);
+    let placed = placed(after, settings.kthena[1], settings)?;
+    let earlier = self::placed(before, settings.kthena[0], settings);
     let waited: BTreeSet<(&EcoString, &EcoString)> = earlier
         .iter()
         .flat_map(|own| &own.pending)
@@ -95,7 +96,7 @@ pub(super) fn capacity(
 
 /// Whether some pod of a state has no node.
 pub fn is_short(side: &Side<'_>, settings: Settings<'_>) -> bool {
-    placed(side, settings).is_some_and(|placed| placed.pods.pending > 0)
+    placed(side, settings.kthena[1], settings).is_some_and(|placed| placed.pods.pending > 0)
 }
 
 fn room(placed: &Together) -> Room {
@@ -103,7 +104,7 @@ fn room(placed: &Together) -> Room {
     Room { verdict: placed.verdict, wanted: pods.wanted, pending: pods.pending }
 }
 
-fn placed(side: &Side<'_>, settings: Settings<'_>) -> Option<Together> {
+fn placed(side: &Side<'_>, kthena: &KthenaPolicy, settings: Settings<'_>) -> Option<Together> {
     let catalog = &side.world.catalog;
     if !has_room(catalog) {
         return None;
@@ -111,7 +112,7 @@ fn placed(side: &Side<'_>, settings: Settings<'_>) -> Option<Together> {
     let all: Vec<_> = catalog.services().iter().collect();
     let servings: Vec<_> = catalog.model_servings().iter().collect();
     let mut planned = Planner::new(catalog, settings.semantics).plan_all(&all, Depth::Plan);
-    let mut servings = plan_servings(&servings, settings.kthena);
+    let mut servings = plan_servings(&servings, kthena);
     together(catalog, settings.semantics, &mut planned, &mut servings)
 }
 

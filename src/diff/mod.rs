@@ -20,6 +20,7 @@ pub mod expect;
 pub(crate) mod group;
 pub(crate) mod inputs;
 pub(crate) mod made;
+pub(crate) mod rolled;
 pub(crate) mod tree;
 pub(crate) mod trial;
 pub(crate) mod upgrade;
@@ -38,6 +39,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::pipeline::plan::PlannedComponent;
 use crate::pipeline::render::{Renderer, WINDOW};
 use crate::pipeline::serving::serving_gpus;
+use crate::pipeline::{ServingUpgrade, Upgrades};
 use crate::policy::KthenaPolicy;
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
@@ -72,8 +74,8 @@ pub struct Settings<'a> {
     pub semantics: Semantics,
     /// The cluster's DNS domain.
     pub cluster_domain: &'a str,
-    /// What ModelServings follow.
-    pub kthena: &'static KthenaPolicy,
+    /// What ModelServings follow on each side.
+    pub kthena: [&'static KthenaPolicy; 2],
 }
 
 /// What becomes of a service.
@@ -182,6 +184,8 @@ pub struct Group {
     pub costs: Vec<Pair<Cost>>,
     /// The rules of the releases that make the difference, where two are compared.
     pub rules: Vec<&'static ReleaseRule>,
+    /// The update that an upgrade of Kthena begins.
+    pub rolled: Option<ServingUpgrade>,
 }
 
 /// Why a service cannot be deployed.
@@ -284,7 +288,12 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     // By another release anything may be decided otherwise.
     let releases = upgrade::releases(sides, settings);
     inputs.shared |= releases.is_some();
-    let comparison = Comparison { sides, renderers: &renderers, inputs: &inputs, settings };
+    let [from, to] = settings.kthena;
+    let upgrades =
+        (from.profile != to.profile).then(|| Upgrades::new(&after.world.catalog, from, to));
+    let upgrades = upgrades.as_ref();
+    let comparison =
+        Comparison { sides, renderers: &renderers, inputs: &inputs, settings, upgrades };
     let mut gathered = Gathered::default();
     let mut trials = Trials::new(&comparison, releases.is_none());
     let all: Vec<_> = both.into_iter().collect();
@@ -300,6 +309,9 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     let mut diff = gathered.finish();
     if let Some(releases) = releases {
         upgrade::explain(&comparison, releases, &mut diff);
+    }
+    if releases.is_some() || upgrades.is_some() {
+        upgrade::order(&mut diff);
     }
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups);
     diff
@@ -407,6 +419,8 @@ struct Comparison<'c, 'a> {
     renderers: &'c [Renderer<'a>; 2],
     inputs: &'c Inputs<'a>,
     settings: Settings<'c>,
+    /// Of Kthena, where two of its releases are compared.
+    upgrades: Option<&'c Upgrades<'a>>,
 }
 
 impl<'c, 'a> Comparison<'c, 'a> {
@@ -415,6 +429,11 @@ impl<'c, 'a> Comparison<'c, 'a> {
         (namespace, name, api): (&EcoString, &EcoString, Api),
         both: Both<'a>,
     ) -> Answer<'c, 'a> {
+        if let (Some(upgrades), [Some(before), Some(after)]) = (self.upgrades, both)
+            && let [Subject::ModelServing(before), Subject::ModelServing(after)] = [before, after]
+        {
+            return rolled::answer(self, upgrades, before, after);
+        }
         if let Some(answer) = self.same(both) {
             return answer;
         }
@@ -482,6 +501,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             gpus: gpus.clone(),
             costs: vec![Pair { from: before.cost, to: after.cost }],
             rules: Vec::new(),
+            rolled: None,
         };
         let differs = fate != Fate::Changed
             || !group.objects.is_empty()
@@ -602,6 +622,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 to.as_ref().map(|error| error.code)
             ));
         }
+        writer.plain(format_args!("{:?}", group.rolled));
         group.objects.iter().for_each(|object| writer.object(object));
         writer.finish()
     }

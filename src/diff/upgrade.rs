@@ -11,7 +11,7 @@ use crate::api::{Api, Scope};
 use crate::catalog::Views;
 use crate::pipeline::render::Renderer;
 use crate::policy::Policy;
-use crate::policy::upgrade::{self, ReleaseRule};
+use crate::policy::upgrade::{self, ReleaseRule, Switch};
 use crate::yaml::Node;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -26,8 +26,7 @@ pub(super) fn releases(
     (before.ome.tag != after.ome.tag).then_some([before, after])
 }
 
-/// Writes the rules into every group, and orders groups by what they do: restarts, failures, other
-/// choices, what is left behind, the rest.
+/// Writes the rules into every group.
 pub(super) fn explain(
     comparison: &Comparison<'_, '_>,
     releases: [&'static Policy; 2],
@@ -35,7 +34,7 @@ pub(super) fn explain(
 ) {
     let [before, after] = releases;
     let hybrids = [upgrade::between(before, after), upgrade::between(after, before)];
-    let renderers: Vec<Vec<(&'static ReleaseRule, Renderer<'_>)>> = hybrids
+    let renderers: Vec<Vec<(&'static Switch, Renderer<'_>)>> = hybrids
         .into_iter()
         .enumerate()
         .map(|(side, rules)| {
@@ -64,14 +63,14 @@ pub(super) fn explain(
             let own = [0, 1].map(|side| comparison.make(side, subjects[side]));
             let apart = distance(&own[0], &own[1]);
             for side in 0..2 {
-                for (rule, renderer) in &renderers[side] {
-                    let known = hit.iter().any(|other| other.id == rule.id);
+                for (switch, renderer) in &renderers[side] {
+                    let known = hit.iter().any(|other| other.id == switch.rule.id);
                     let closer = || {
                         let made = comparison.make_by(renderer, side, subjects[side]);
                         distance(&made, &own[1 - side]) < apart
                     };
                     if !known && closer() {
-                        hit.push(rule);
+                        hit.push(&switch.rule);
                     }
                 }
             }
@@ -79,18 +78,22 @@ pub(super) fn explain(
         hit.extend(read_otherwise(comparison, releases, group));
         group.rules = hit;
     });
-    diff.groups.sort_by_key(|group| {
-        let fails = group.error.as_ref().is_some_and(|error| error.to.is_some());
-        let chooses = group.runtime.is_some() || !group.accelerators.is_empty();
-        let leaves = group.objects.iter().any(|object| object.left_behind);
-        (!group.restart, !fails, !chooses, !leaves)
-    });
     diff.summary.fails =
         count(&diff.groups, |group| matches!(&group.error, Some(Pair { from: None, to: Some(_) })));
     let left = |group: &Group| {
         group.objects.iter().filter(|object| object.left_behind).count() * group.services.len()
     };
     diff.summary.left_behind = diff.groups.iter().map(left).sum();
+}
+
+/// Orders groups by what they do: restarts, failures, other choices, what is left behind, the rest.
+pub(super) fn order(diff: &mut Diff) {
+    diff.groups.sort_by_key(|group| {
+        let fails = group.error.as_ref().is_some_and(|error| error.to.is_some());
+        let chooses = group.runtime.is_some() || !group.accelerators.is_empty();
+        let leaves = group.objects.iter().any(|object| object.left_behind);
+        (!group.restart, !fails, !chooses, !leaves)
+    });
 }
 
 fn count(groups: &[Group], wanted: impl Fn(&Group) -> bool) -> usize {
@@ -132,7 +135,7 @@ fn read_otherwise(
                 && of_service(&object.id.kind, &object.id.name)
         })
     {
-        hit.push(&upgrade::INGRESS);
+        hit.push(&upgrade::INGRESS.rule);
     }
     let changed = |value: &Option<String>| {
         group.objects.iter().flat_map(|object| &object.changes).any(|change| {
@@ -141,10 +144,10 @@ fn read_otherwise(
         })
     };
     if upgrade::PROBER.is_between(before, after) && old != new && changed(&new) {
-        hit.push(&upgrade::PROBER);
+        hit.push(&upgrade::PROBER.rule);
     }
     if upgrade::FIELDS.is_between(before, after) && !group.causes.is_empty() {
-        hit.push(&upgrade::FIELDS);
+        hit.push(&upgrade::FIELDS.rule);
     }
     hit
 }

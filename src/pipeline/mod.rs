@@ -17,6 +17,7 @@ pub(crate) mod roll;
 pub(crate) mod running;
 pub mod serving;
 pub(crate) mod together;
+pub(crate) mod upgrade;
 pub(crate) mod what_if;
 pub(crate) mod why;
 
@@ -42,5 +43,7 @@ pub use together::{
     Example, Filtered, HalfGroup, Look, MoreNodes, Pending, Placement, PodCounts, Together,
     Verdict, Victim, Waiting, advice, has_room, looked_at, same_room, together,
 };
+
+pub use upgrade::{PlayedUpgrade, ServingUpgrade, Upgrades};
 
 pub use why::{Layer, Layers, Leaf, Losers, Overrides, Said, ServingHistory, leaf, why};

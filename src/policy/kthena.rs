@@ -207,6 +207,8 @@ pub struct KthenaPolicy {
     /// PodGroups carry the label and the annotation of the document beside those of the code
     /// (S4-015).
     pub gang_seed_labels: bool,
+    /// PodGroups name the queue of the ModelServing's annotation (v1.0.0).
+    pub gang_queue: bool,
     /// The controller stores the role templates of a revision in a ControllerRevision (v0.3.0).
     pub controller_revisions: bool,
     /// See [`RoleStruct`].
@@ -246,6 +248,7 @@ pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
     gang_unlisted: UnlistedRole::LeftOut,
     gang_resources: GangResources::RequestsOrLimits,
     gang_seed_labels: true,
+    gang_queue: true,
     controller_revisions: false,
     role_struct: RoleStruct::Head,
     scale_subresource: false,
@@ -272,6 +275,7 @@ pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
     gang_unlisted: UnlistedRole::AllReplicas,
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
+    gang_queue: false,
     controller_revisions: false,
     role_struct: RoleStruct::V0_1,
     scale_subresource: false,
@@ -298,6 +302,7 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     gang_unlisted: UnlistedRole::AllReplicas,
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
+    gang_queue: true,
     controller_revisions: true,
     role_struct: RoleStruct::V1_0,
     scale_subresource: true,
@@ -311,9 +316,13 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     reconciles: true,
 };
 
-/// Kthena v0.4.0: as v1.0.0, of whose roles it lacks `maxUnavailable`.
-pub static KTHENA_V0_4: KthenaPolicy =
-    KthenaPolicy { profile: KthenaProfile::V0_4, role_struct: RoleStruct::V0_4, ..KTHENA_V1_0 };
+/// Kthena v0.4.0: as v1.0.0, of whose roles it lacks `maxUnavailable`, and the queue of PodGroups.
+pub static KTHENA_V0_4: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::V0_4,
+    gang_queue: false,
+    role_struct: RoleStruct::V0_4,
+    ..KTHENA_V1_0
+};
 
 /// volcano-sh/kthena @3cc0572, with the documents' reading of manifests.
 pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
@@ -328,6 +337,7 @@ pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
     gang_unlisted: UnlistedRole::AllReplicas,
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
+    gang_queue: true,
     controller_revisions: true,
     role_struct: RoleStruct::Head,
     scale_subresource: true,

@@ -1,4 +1,4 @@
-//! What an upgrade of OME's operator changes, rule by rule.
+//! What an upgrade of an operator changes, rule by rule.
 //!
 //! In: the constants of two releases. Out: the rules by which they differ, each with its sentence,
 //! its source and what to do before the upgrade; and a release that has one rule of another, by
@@ -18,6 +18,13 @@ pub struct ReleaseRule {
     pub source: &'static str,
     /// What to do before the upgrade.
     pub action: &'static str,
+}
+
+/// A rule that is a value of OME's releases.
+#[derive(Debug)]
+pub struct Switch {
+    /// What is said of it.
+    pub rule: ReleaseRule,
     /// Whether two releases differ in it.
     differs: fn(&Policy, &Policy) -> bool,
     /// Gives a release the rule of another one.
@@ -26,8 +33,8 @@ pub struct ReleaseRule {
 
 macro_rules! rules {
     ($($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal)*) => {
-        &[$(ReleaseRule {
-            id: $id, title: $title, source: $source, action: $action,
+        &[$(Switch {
+            rule: ReleaseRule { id: $id, title: $title, source: $source, action: $action },
             differs: |a, b| [$(a.ome.$field != b.ome.$field),*].contains(&true),
             take: |_, ome, from| { $(ome.$field = from.ome.$field;)* },
         },)*]
@@ -35,7 +42,7 @@ macro_rules! rules {
 }
 
 /// Rules that are fields of [`OmeRelease`], by the consequence: restarts first.
-static RULES: &[ReleaseRule] = rules! {
+static RULES: &[Switch] = rules! {
     "A1" [default_class] "a service that names neither class nor policy no longer gets the first class of its runtime's list"
         "#512, pkg/acceleratorclassselector/selector.go" "name the class: `spec.acceleratorSelector.acceleratorClass`"
     "A2" [policies] "the policies BestFit, Cheapest and MostCapable choose a class"
@@ -86,46 +93,78 @@ static RULES: &[ReleaseRule] = rules! {
         "reconcilers/hpa" "plan for pods that are not scaled until v0.1.5"
 };
 
-static VERSIONS: ReleaseRule = ReleaseRule {
-    id: "A15",
-    title: "versions of one to three numbers and with the prefix v are read; before they matched nothing",
-    source: "#410, pkg/modelver/util.go",
-    action: "name the runtime: `spec.runtime.name`",
+static VERSIONS: Switch = Switch {
+    rule: ReleaseRule {
+        id: "A15",
+        title: "versions of one to three numbers and with the prefix v are read; before they matched nothing",
+        source: "#410, pkg/modelver/util.go",
+        action: "name the runtime: `spec.runtime.name`",
+    },
     differs: |a, b| a.version != b.version,
     take: |policy, _, from| policy.version = from.version,
 };
 
 /// Rules about what is read: they are seen in the input, not by deciding again.
-pub static INGRESS: ReleaseRule = ReleaseRule {
-    id: "B1",
-    title: "the shipped config map no longer asks for an Ingress but for a stable Service",
-    source: "config/configmap/inferenceservice.yaml",
-    action: "write `disableIngressCreation: false` into the config map to keep the Ingress",
+pub static INGRESS: Switch = Switch {
+    rule: ReleaseRule {
+        id: "B1",
+        title: "the shipped config map no longer asks for an Ingress but for a stable Service",
+        source: "config/configmap/inferenceservice.yaml",
+        action: "write `disableIngressCreation: false` into the config map to keep the Ingress",
+    },
     differs: |a, b| a.ome.ingress_disabled != b.ome.ingress_disabled,
     take: |_, _, _| (),
 };
 
 /// See [`INGRESS`].
-pub static PROBER: ReleaseRule = ReleaseRule {
-    id: "F",
-    title: "the shipped config map names another image of the multi-node prober",
-    source: "config/configmap/inferenceservice.yaml",
-    action: "write `multinodeProber` into the config map to keep the image",
+pub static PROBER: Switch = Switch {
+    rule: ReleaseRule {
+        id: "F",
+        title: "the shipped config map names another image of the multi-node prober",
+        source: "config/configmap/inferenceservice.yaml",
+        action: "write `multinodeProber` into the config map to keep the image",
+    },
     differs: |a, b| a.ome.prober_image != b.ome.prober_image,
     take: |_, _, _| (),
 };
 
 /// See [`INGRESS`].
-pub static FIELDS: ReleaseRule = ReleaseRule {
-    id: "C9",
-    title: "the CRDs know other fields: what a release does not know it drops",
-    source: "config/crd/full",
-    action: "see the findings `field-of-another-release`, and run the older release without the fields",
+pub static FIELDS: Switch = Switch {
+    rule: ReleaseRule {
+        id: "C9",
+        title: "the CRDs know other fields: what a release does not know it drops",
+        source: "config/crd/full",
+        action: "see the findings `field-of-another-release`, and run the older release without the fields",
+    },
     differs: |a, b| !std::ptr::eq(a.ome.unknown, b.ome.unknown),
     take: |_, _, _| (),
 };
 
-impl ReleaseRule {
+/// Rules of Kthena's releases (releases.md H).
+pub static ROLE_STRUCT: ReleaseRule = ReleaseRule {
+    id: "H1",
+    title: "the struct of a role has other fields, whose names are hashed: the same roles get another revision, and every group that `partition` does not protect is deleted and made anew",
+    source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go Revision, pkg/apis/workload/v1alpha1/servinggroup_types.go Role",
+    action: "set `rolloutStrategy.rollingUpdateConfiguration.partition` to `replicas` to hold the groups back, and lower it when they may restart",
+};
+
+/// See [`ROLE_STRUCT`].
+pub static ROLE_BUDGET: ReleaseRule = ReleaseRule {
+    id: "H2",
+    title: "a role of RoleRollingUpdate has `maxUnavailable` 1 where nothing is written, and a `partition` of its own; before all its outdated replicas went at once",
+    source: "volcano-sh/kthena pkg/apis/workload/v1alpha1/servinggroup_types.go RollingUpdateConfiguration, model_serving_controller.go calMaxScaleDown",
+    action: "write `maxUnavailable` where another number is wanted",
+};
+
+/// See [`ROLE_STRUCT`].
+pub static QUEUE: ReleaseRule = ReleaseRule {
+    id: "H3",
+    title: "PodGroups are put into the queue of the annotation `scheduling.volcano.sh/queue-name`",
+    source: "volcano-sh/kthena pkg/model-serving-controller/podgroupmanager/manager.go",
+    action: "make sure that the queue exists and has room, or take the annotation off",
+};
+
+impl Switch {
     /// Whether two releases differ in it.
     pub fn is_between(&self, a: &Policy, b: &Policy) -> bool {
         (self.differs)(a, b)
@@ -136,17 +175,14 @@ impl ReleaseRule {
 /// be with the rule of `b`.
 ///
 /// The constants live as long as the program: there are as many as rules, once per run.
-pub fn between(
-    a: &'static Policy,
-    b: &'static Policy,
-) -> Vec<(&'static ReleaseRule, &'static Policy)> {
-    let rules = RULES.iter().chain([&VERSIONS]).filter(|rule| rule.is_between(a, b));
-    rules
-        .map(|rule| {
+pub fn between(a: &'static Policy, b: &'static Policy) -> Vec<(&'static Switch, &'static Policy)> {
+    let switches = RULES.iter().chain([&VERSIONS]).filter(|switch| switch.is_between(a, b));
+    switches
+        .map(|switch| {
             let (mut policy, mut ome) = (*a, *a.ome);
-            (rule.take)(&mut policy, &mut ome, b);
+            (switch.take)(&mut policy, &mut ome, b);
             policy.ome = Box::leak(Box::new(ome));
-            (rule, &*Box::leak(Box::new(policy)))
+            (switch, &*Box::leak(Box::new(policy)))
         })
         .collect()
 }

@@ -717,3 +717,91 @@ fn a_release_that_is_followed_is_in_the_header_and_in_the_settings() {
         "{wrong}"
     );
 }
+
+/// A ModelServing with `replicas` groups of one entry pod and one worker, 4 GPUs each.
+fn rolled(name: &str, replicas: i64, strategy: &str) -> String {
+    format!(
+        "apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelServing
+metadata: {{name: {name}, namespace: a}}
+spec:
+  replicas: {replicas}
+  rolloutStrategy: {strategy}
+  template:
+    roles:
+      - name: p
+        replicas: 1
+        workerReplicas: 1
+        entryTemplate: {{spec: {{containers: [{{name: e, image: x, resources: {{limits: {{nvidia.com/gpu: 4}}}}}}]}}}}
+        workerTemplate: {{spec: {{containers: [{{name: w, image: x, resources: {{limits: {{nvidia.com/gpu: 4}}}}}}]}}}}
+---
+"
+    )
+}
+
+#[test]
+fn an_upgrade_of_kthena_rolls_what_no_partition_holds() {
+    let scratch = Scratch::new("kthena-upgrade");
+    let groups = |partition: i64| {
+        format!(
+            "{{type: ServingGroupRollingUpdate, rollingUpdateConfiguration: {{partition: {partition}}}}}"
+        )
+    };
+    let fleet = [
+        rolled("free", 2, &groups(0)),
+        rolled("half", 3, &groups(1)),
+        rolled("held", 2, &groups(2)),
+        rolled("role", 2, "{type: RoleRollingUpdate}"),
+    ];
+    scratch.write("fleet.yaml", &fleet.concat());
+    let upgrade = |from: &str, to: &str, more: &[&str]| {
+        let args = [&["--from-release", from, "--to-release", to, "-f", "fleet.yaml"], more];
+        scratch.diff(&args.concat())
+    };
+    for (from, to) in [("v0.4.0", "v1.0.0"), ("v1.0.0", "head"), ("v0.4.0", "head")] {
+        let (exit, answer) = upgrade(&format!("kthena={from}"), &format!("kthena={to}"), &[]);
+        assert_eq!(exit, Some(2), "{answer}");
+        let of = |service: &str| {
+            let groups = answer["groups"].as_array().expect("groups");
+            groups.iter().find(|group| group["services"][0] == service).expect("a group").clone()
+        };
+        assert_eq!(answer["summary"]["restarts"], 3);
+        assert_eq!(answer["summary"]["podsRestarted"], 4 + 4 + 4);
+        assert_eq!(answer["summary"]["fails"], 0);
+        for (service, restart, pods, held, fewest) in [
+            ("a/free", true, 4, 0, Value::from(1)),
+            ("a/half", true, 4, 1, Value::from(2)),
+            ("a/held", false, 0, 2, Value::from(2)),
+        ] {
+            let group = of(service);
+            assert_eq!(group["restart"], restart, "{group}");
+            assert_eq!(group["podsRestarted"], pods, "{group}");
+            assert_eq!(group["rollout"]["gpus"], pods * 4, "{group}");
+            assert_eq!(group["rollout"]["heldByPartition"], held, "{group}");
+            assert_eq!(group["rollout"]["fewestGroupsRunning"], fewest, "{group}");
+            assert_eq!(group["rollout"]["fits"], Value::Null, "{group}");
+            assert_eq!(group["rules"][0]["id"], "H1", "{group}");
+            let revision = &group["rollout"]["revision"];
+            assert_ne!(revision["from"], revision["to"], "{group}");
+        }
+        // What holds everything back comes last.
+        assert_eq!(answer["groups"][3]["services"][0], "a/held");
+        assert_eq!(
+            of("a/role")["rules"].as_array().map_or(0, Vec::len),
+            1 + usize::from(to == "head")
+        );
+    }
+    assert_eq!(upgrade("kthena=head", "kthena=head", &[]).0, Some(0));
+    let held = ["a/held", "--fail-on", "restarts"];
+    assert_eq!(upgrade("kthena=v0.4.0", "kthena=head", &held).0, Some(0));
+
+    // One node has room for one group.
+    scratch.write("nodes.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {nvidia.com/gpu: \"8\", cpu: \"8\", memory: 64Gi, pods: \"110\"}}\n");
+    let (_, answer) = upgrade("kthena=v0.4.0", "kthena=head", &["a/free", "-f", "nodes.yaml"]);
+    let rollout = &answer["groups"][0]["rollout"];
+    assert_eq!(rollout["fits"], false, "{answer}");
+    assert!(rollout["stops"].as_str().is_some_and(|why| why.contains("do not fit")), "{answer}");
+    let mixed = ["diff", "--from-release", "kthena=v0.4.0", "--to-release", "ome=head"];
+    let mixed = scratch.ome(&[&mixed[..], &["-f", "fleet.yaml"]].concat());
+    assert!(mixed.stderr.contains("two releases of one operator"), "{}", mixed.stderr);
+}

@@ -37,12 +37,12 @@ pub(crate) struct Args {
     /// $/hour), `does-not-fit`, `any`.
     #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
-    /// The release of the operator before its upgrade, as `ome=v0.1.4`: what the upgrade does to the
-    /// same input.
-    #[arg(long, value_name = "OPERATOR=TAG", requires = "to_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(releases::names_of_ome()))]
+    /// The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: what the
+    /// upgrade does to the same input.
+    #[arg(long, value_name = "OPERATOR=TAG", requires = "to_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(releases::names()))]
     from_release: Option<String>,
     /// The release after the upgrade.
-    #[arg(long, value_name = "OPERATOR=TAG", requires = "from_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(releases::names_of_ome()))]
+    #[arg(long, value_name = "OPERATOR=TAG", requires = "from_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(releases::names()))]
     to_release: Option<String>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
@@ -134,6 +134,7 @@ impl FailOn {
 
 /// Reads both states, compares and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    one_operator(args)?;
     let ask = args.decision.ask()?;
     let mut after = Session::open(&following(args, args.to_release.as_ref())?, &ask)?;
     let bases = if args.base.is_empty() && args.to_release.is_none() {
@@ -175,7 +176,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let settings = Settings {
         semantics: after.semantics,
         cluster_domain: &args.cluster_domain,
-        kthena: after.kthena,
+        kthena: [before.kthena, after.kthena],
     };
     let mut answer = diff(&sides[0], &sides[1], settings);
     let base_found = before.settle([]);
@@ -228,6 +229,22 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     })
 }
 
+/// Two releases are those of one operator.
+fn one_operator(args: &Args) -> Result<(), Failure> {
+    let operator = |release: &Option<String>| {
+        release.as_ref().and_then(|name| Some(name.split_once('=')?.0.to_owned()))
+    };
+    let (from, to) = (operator(&args.from_release), operator(&args.to_release));
+    if let (Some(from), Some(to)) = (from, to)
+        && from != to
+    {
+        return Err(Failure::Usage(format!(
+            "`--from-release` names {from} and `--to-release` {to}: compare two releases of one operator"
+        )));
+    }
+    Ok(())
+}
+
 /// The input under a release that is compared; as it was given, when none is.
 fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure> {
     let Some(release) = release else { return Ok(args.input.clone()) };
@@ -237,8 +254,19 @@ fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure
                 .into(),
         ));
     }
-    let semantics = Some(SemanticsArg::Controller);
-    Ok(InputArgs { release: vec![release.clone()], semantics, ..args.input.clone() })
+    // Kthena's ModelServings are in the cluster already: both releases read them alike, by the
+    // documents, and nobody is asked whether they would be admitted anew.
+    let (semantics, kthena_profile) = if release.starts_with("ome=") {
+        (Some(SemanticsArg::Controller), args.input.kthena_profile)
+    } else {
+        (Some(SemanticsArg::Documented), None)
+    };
+    Ok(InputArgs {
+        release: vec![release.clone()],
+        semantics,
+        kthena_profile,
+        ..args.input.clone()
+    })
 }
 
 /// The state before: paths, else a revision.

@@ -163,6 +163,21 @@ fn group(group: &Group) -> Value {
             |error| json!({ "code": error.code.as_str(), "message": error.message }),
         );
     }
+    if let Some(rolled) = &group.rolled {
+        let played = rolled.played.as_ref();
+        out["rollout"] = json!({
+            "type": if rolled.by_role { "RoleRollingUpdate" } else { "ServingGroupRollingUpdate" },
+            "revision": { "from": rolled.revisions[0].as_str(), "to": rolled.revisions[1].as_str() },
+            "groups": rolled.groups,
+            "heldByPartition": rolled.held,
+            "pods": group.pods_restarted,
+            "gpus": played.map(|played| &played.gpus),
+            "fewestGroupsRunning": played.map(|played| played.fewest),
+            "stages": played.map(|played| played.stages),
+            "fits": played.and_then(|played| played.fits),
+            "stops": played.and_then(|played| played.stops.as_deref()),
+        });
+    }
     if let Some(pair) = &group.error {
         let error = |error: &Option<Refused>| {
             error

@@ -4,6 +4,7 @@ use super::{View, field, values};
 use crate::diff::{
     Action, Capacity, Cause, Change, Cost, Fate, Group, ObjectChange, Pair, Room, Waits,
 };
+use crate::pipeline::ServingUpgrade;
 use crate::quantity::Count;
 use crate::report::markdown::{code, code_cell as cell, fence};
 use crate::report::screen::printable;
@@ -64,6 +65,8 @@ pub(super) struct ShownGroup {
     error_code: Option<String>,
     pub(super) choices: Vec<Choice>,
     gpus: Bars,
+    /// How a ModelServing is rolled by an upgrade, a sentence each.
+    pub(super) rollout: Vec<String>,
     pub(super) rules: Vec<ShownRule>,
     pub(super) causes: Vec<ShownCause>,
     pub(super) more_causes: usize,
@@ -283,7 +286,18 @@ fn group(group: &Group, all: bool) -> ShownGroup {
     let mut facts = Vec::new();
     if group.restart {
         let one = group.pods_restarted == Count::from(1);
-        facts.push(format!("{} pod{} restart", group.pods_restarted, if one { "" } else { "s" }));
+        let gpus = group.rolled.as_ref().and_then(|rolled| rolled.played.as_ref());
+        let gpus = gpus.filter(|played| played.gpus != Count::default());
+        facts.push(format!(
+            "{} pod{}{} restart",
+            group.pods_restarted,
+            if one { "" } else { "s" },
+            gpus.map(|played| {
+                let one = played.gpus == Count::from(1);
+                format!(" with {} GPU{}", played.gpus, if one { "" } else { "s" })
+            })
+            .unwrap_or_default()
+        ));
     }
     if group.gpus.from != group.gpus.to {
         facts.push(gpus(&group.gpus));
@@ -339,6 +353,7 @@ fn group(group: &Group, all: bool) -> ShownGroup {
         error,
         choices,
         gpus: bars(&group.gpus),
+        rollout: group.rolled.as_ref().map(rollout).unwrap_or_default(),
         rules: group
             .rules
             .iter()
@@ -352,6 +367,44 @@ fn group(group: &Group, all: bool) -> ShownGroup {
         objects,
         fence,
     }
+}
+
+/// What the upgrade of Kthena does to a ModelServing, and what holds it back.
+fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
+    let groups = |number: i64| format!("{number} group{}", if number == 1 { "" } else { "s" });
+    let mut said = Vec::new();
+    if rolled.held > 0 {
+        let free = rolled.groups - rolled.held;
+        said.push(match free {
+            0 => format!("`partition` holds back all {}: nothing restarts", groups(rolled.groups)),
+            _ => format!("`partition` holds back {} of {}", rolled.held, groups(rolled.groups)),
+        });
+    }
+    let Some(played) = &rolled.played else {
+        said.push("it has more pods than are played".to_owned());
+        return said;
+    };
+    if played.pods == 0 {
+        return said;
+    }
+    let how = if rolled.by_role { "role by role" } else { "group by group" };
+    said.push(format!(
+        "it is replaced {how} in {} stage{}; at the worst moment {} of {} run",
+        played.stages,
+        if played.stages == 1 { "" } else { "s" },
+        played.fewest,
+        groups(rolled.groups)
+    ));
+    match (&played.stops, played.fits) {
+        (Some(stops), _) => said.push(format!("it stops: {}", printable(stops))),
+        (None, Some(true)) => {
+            said.push(
+                "on the nodes that were read its pods find a place in every stage".to_owned(),
+            );
+        }
+        (None, _) => {}
+    }
+    said
 }
 
 fn cause(cause: &Cause, all: bool) -> ShownCause {

@@ -39,6 +39,9 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         for choice in &group.choices {
             line!(out, "  {}: {} → {}", choice.what, choice.from, choice.to);
         }
+        for line in &group.rollout {
+            line!(out, "  {line}");
+        }
         for rule in &group.rules {
             line!(out, "  {}", rule.title);
             line!(out, "    before the upgrade: {}", rule.action);

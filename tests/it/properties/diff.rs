@@ -65,7 +65,7 @@ fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
     diff(
         &side(before),
         &side(after),
-        Settings { semantics, cluster_domain: "cluster.local", kthena: &KTHENA_SEED },
+        Settings { semantics, cluster_domain: "cluster.local", kthena: [&KTHENA_SEED; 2] },
     )
 }
 

@@ -84,6 +84,7 @@ pub(super) fn run(
     };
     let scenario = Scenario {
         policy: session.kthena,
+        upgraded_from: None,
         from,
         to,
         pending: names(&args.pending),

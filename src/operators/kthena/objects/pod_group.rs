@@ -146,6 +146,7 @@ pub fn pod_group(serving: &ModelServing, gang: &Gang, ordinal: i64, policy: &Kth
     let queue = serving
         .object
         .annotation(names::QUEUE_ANNOTATION)
+        .filter(|_| policy.gang_queue)
         .filter(|queue| queue.as_str() != Some(""))
         .cloned();
     let mut spec = mapping(

@@ -6,7 +6,7 @@ use super::target::Target;
 use super::trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Kind, Reason, Row, Trace};
 use crate::api::{ModelServing, RecoveryPolicy};
 use crate::operators::kthena::objects::names;
-use crate::policy::{KthenaPolicy, OrdinalRule, RoleRecreateRule};
+use crate::policy::{KthenaPolicy, OrdinalRule, RoleRecreateRule, RoleStruct};
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +25,9 @@ pub struct Before<'a> {
 pub struct Scenario<'a> {
     /// Whose behaviour.
     pub policy: &'static KthenaPolicy,
+    /// How the release before hashed roles, where the change is an upgrade of the controller: what
+    /// it made has its revisions, and every ModelServing is looked at anew.
+    pub upgraded_from: Option<RoleStruct>,
     /// What was applied before, one after the other; empty: nothing exists.
     pub from: Vec<Before<'a>>,
     /// What is applied now.
@@ -135,12 +138,13 @@ impl Outcome {
 pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     let policy = scenario.policy;
     let mut trace = Trace { serving: scenario.to.name().clone(), ..Trace::default() };
+    let made_by = scenario.upgraded_from.unwrap_or(policy.role_struct);
     let targets: Vec<Target> = scenario
         .from
         .iter()
-        .map(|before| Target::new(before.serving, policy, &mut trace.names))
+        .map(|before| Target::new(before.serving, policy, made_by, &mut trace.names))
         .collect();
-    let goal = Target::new(scenario.to, policy, &mut trace.names);
+    let goal = Target::new(scenario.to, policy, policy.role_struct, &mut trace.names);
     let mut reader = PodNames { serving: scenario.to.name().clone(), unknown: Vec::new() };
     let mut places = |names: &[EcoString], trace: &mut Trace| -> Vec<Address> {
         names.iter().filter_map(|name| reader.address(name, trace)).collect()
@@ -194,6 +198,8 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     let templates_changed = cluster.groups.iter().any(|group| group.revision != goal.revision);
     let (gpus_before, available_before) = (cluster.counts.gpus, cluster.counts.groups);
     cluster.begin(&goal);
+    // A controller that starts looks at everything, changed or not.
+    let applied = applied.filter(|_| scenario.upgraded_from.is_none());
     cluster.apply(goal, applied, scenario.to.object.node.get("spec"));
     cluster.settle(scenario.stagger);
     let protected =

@@ -15,10 +15,13 @@ pub fn fits(
     scenario: &Scenario<'_>,
     inventory: &Inventory<'_>,
 ) -> Option<Vec<bool>> {
-    let servings = scenario.from.iter().map(|before| before.serving).chain([scenario.to]);
-    let shapes: Vec<(ecow::EcoString, Shape, Option<Shape>)> = servings
-        .flat_map(|serving| &serving.roles)
-        .map(|role| shapes_of(role, scenario.policy.role_struct))
+    let now = scenario.policy.role_struct;
+    let made_by = scenario.upgraded_from.unwrap_or(now);
+    let before = scenario.from.iter().map(|before| (before.serving, made_by));
+    let shapes: Vec<(ecow::EcoString, Shape, Option<Shape>)> = before
+        .chain([(scenario.to, now)])
+        .flat_map(|(serving, declared)| serving.roles.iter().map(move |role| (role, declared)))
+        .map(|(role, declared)| shapes_of(role, declared))
         .collect();
     let known = |(_, entry, worker): &(_, Shape, Option<Shape>)| {
         entry.is_known() && worker.as_ref().is_none_or(Shape::is_known)

@@ -3,7 +3,7 @@
 use crate::api::{ModelServing, RecoveryPolicy, RolloutType};
 use crate::operators::kthena::objects::{names, plugins, pod_group, revision};
 use crate::pods::gpus::of_pod as gpus;
-use crate::policy::KthenaPolicy;
+use crate::policy::{KthenaPolicy, RoleStruct};
 use crate::yaml::Node;
 use ecow::EcoString;
 use indexmap::IndexSet;
@@ -80,7 +80,13 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn new(serving: &ModelServing, policy: &KthenaPolicy, names: &mut Names) -> Self {
+    /// With the revision of the release that prints roles as `declared`.
+    pub(super) fn new(
+        serving: &ModelServing,
+        policy: &KthenaPolicy,
+        declared: RoleStruct,
+        names: &mut Names,
+    ) -> Self {
         let chain = plugins::Chain::of(serving).ok();
         let mut gpus_known = true;
         let roles: Vec<TargetRole> = serving
@@ -99,7 +105,7 @@ impl Target {
                     replicas,
                     // Without a template there are no workers, whatever their number says.
                     size: if role.worker.is_some() { role.size() } else { 1 },
-                    hash: names.id(revision::of_role(&role.node, policy.role_struct)),
+                    hash: names.id(revision::of_role(&role.node, declared)),
                     service: role.worker.is_some(),
                     max_unavailable: match role.budget.unavailable(replicas) {
                         // The CRD writes 1 where nothing is written; releases before it had no
@@ -121,10 +127,8 @@ impl Target {
         Self {
             gpus_known,
             replicas,
-            revision: names.id(revision::of_roles(
-                serving.roles.iter().map(|role| &role.node),
-                policy.role_struct,
-            )),
+            revision: names
+                .id(revision::of_roles(serving.roles.iter().map(|role| &role.node), declared)),
             roles,
             partition: serving.budget.protected(replicas),
             max_unavailable: serving.budget.unavailable(replicas).unwrap_or(1),

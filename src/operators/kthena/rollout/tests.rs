@@ -87,6 +87,7 @@ fn play(
     let names = |names: &[&str]| names.iter().map(|name| EcoString::from(*name)).collect();
     simulate(&Scenario {
         policy,
+        upgraded_from: None,
         from: from.iter().map(|serving| Before { serving, costs: Vec::new() }).collect(),
         to,
         pending: Vec::new(),
@@ -229,7 +230,7 @@ proptest! {
                 new.rollout = recovery.to_owned();
                 let (from, to) = (old.read(policy), new.read(policy));
                 let before = Before { serving: &from, costs: Vec::new() };
-                let outcome = simulate(&Scenario { policy, from: vec![before], to: &to, pending: vec![pod.clone()], stuck: Vec::new(), fail: vec![pod.clone()], stagger });
+                let outcome = simulate(&Scenario { policy, upgraded_from: None, from: vec![before], to: &to, pending: vec![pod.clone()], stuck: Vec::new(), fail: vec![pod.clone()], stagger });
                 prop_assert!(outcome.trace.events.len() < 10_000);
             }
         }
@@ -408,6 +409,7 @@ fn every_group_that_exists_is_shown_with_its_ordinal() {
         let before = Before { serving: &old, costs: Vec::new() };
         let outcome = simulate(&Scenario {
             policy,
+            upgraded_from: None,
             from: vec![before],
             to: &new,
             pending: Vec::new(),
