@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_ome_global_optspecs
-    string join \n color= h/help V/version
+    string join \n color= v/verbose q/quiet no-pager h/help V/version
 end
 
 function __fish_ome_needs_command
@@ -24,9 +24,12 @@ function __fish_ome_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c ome -n "__fish_ome_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_needs_command" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_needs_command" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_needs_command" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_needs_command" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_needs_command" -s V -l version -d 'Print version'
 complete -c ome -n "__fish_ome_needs_command" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
@@ -48,16 +51,16 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "import" -d 'Read from a mod
 complete -c ome -n "__fish_ome_needs_command" -f -a "endpoints" -d 'Show the URLs services answer on, per protocol: inference, health and metadata'
 complete -c ome -n "__fish_ome_needs_command" -f -a "payload" -d 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
 complete -c ome -n "__fish_ome_needs_command" -f -a "code" -d 'Explain a finding, reason or error code, or list them all'
-complete -c ome -n "__fish_ome_needs_command" -f -a "completions" -d 'Print a completion script'
-complete -c ome -n "__fish_ome_needs_command" -f -a "man" -d 'Print the manual page'
+complete -c ome -n "__fish_ome_needs_command" -f -a "completions" -d 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input'
+complete -c ome -n "__fish_ome_needs_command" -f -a "man" -d 'Print the manual page, or write one for each command into a directory'
 complete -c ome -n "__fish_ome_needs_command" -f -a "version" -d 'Print the version'
 complete -c ome -n "__fish_ome_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand plan" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'
+complete -c ome -n "__fish_ome_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'
 markdown\t'Markdown that fits a pull request comment'
-html\t'A page that stands alone'"
+html\t'A single HTML page'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l protocol -d 'The protocol asked for, over every service' -r
-complete -c ome -n "__fish_ome_using_subcommand plan" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
 accelerator-first\t'Accelerator, runtime, service'
@@ -71,7 +74,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -81,10 +84,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand plan" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -98,25 +101,29 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l max-file-size -d 'Large
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l watch -d 'Run again whenever the input changes'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand plan" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
-complete -c ome -n "__fish_ome_using_subcommand plan" -l strict-cost -d 'The cost threshold is required'
-complete -c ome -n "__fish_ome_using_subcommand plan" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
 complete -c ome -n "__fish_ome_using_subcommand plan" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand plan" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand plan" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand plan" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand plan" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand plan" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l runtime -d 'Why not this runtime, and the smallest edit that would make it win' -r
-complete -c ome -n "__fish_ome_using_subcommand explain" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'
+complete -c ome -n "__fish_ome_using_subcommand explain" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'
 markdown\t'The tables, between fences'
 mermaid\t'A graph: service, runtime, classes, nodes and flavors'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l protocol -d 'The protocol asked for, over every service' -r
-complete -c ome -n "__fish_ome_using_subcommand explain" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
 accelerator-first\t'Accelerator, runtime, service'
@@ -130,7 +137,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand explain" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -140,10 +147,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand explain" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand explain" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand explain" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -157,30 +164,34 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l max-file-size -d 'La
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l all -d 'Show every candidate, not only the nearest misses'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l comparisons -d 'Show every comparison of every entry'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l merge -d 'Also show every variable, argument, resource and node selector with who wrote it and over whom'
-complete -c ome -n "__fish_ome_using_subcommand explain" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l watch -d 'Run again whenever the input changes'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
-complete -c ome -n "__fish_ome_using_subcommand explain" -l strict-cost -d 'The cost threshold is required'
-complete -c ome -n "__fish_ome_using_subcommand explain" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
 complete -c ome -n "__fish_ome_using_subcommand explain" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand explain" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand explain" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand explain" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand why" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'"
+complete -c ome -n "__fish_ome_using_subcommand why" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l workload -d 'The workload around the pods of engine and decoder' -r -f -a "auto\t'What the operator takes for the deployment mode'
 deployment\t'Deployments'
 lws\t'LeaderWorkerSets'
 modelserving\t'One ModelServing of Kthena'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l cluster-domain -d 'The cluster\'s DNS domain' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l protocol -d 'The protocol asked for, over every service' -r
-complete -c ome -n "__fish_ome_using_subcommand why" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
 accelerator-first\t'Accelerator, runtime, service'
@@ -194,7 +205,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand why" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand why" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -204,10 +215,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand why" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand why" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand why" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand why" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -221,17 +232,20 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l max-file-size -d 'Larges
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand why" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand why" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand why" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand why" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand why" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
-complete -c ome -n "__fish_ome_using_subcommand why" -l strict-cost -d 'The cost threshold is required'
-complete -c ome -n "__fish_ome_using_subcommand why" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand why" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand why" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
 complete -c ome -n "__fish_ome_using_subcommand why" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand why" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand why" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand why" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand why" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand why" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand why" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand why" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand render" -s o -l output -d '`yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l check -d 'Compare with a directory that `-o dir=` wrote, and write nothing' -r -F
@@ -247,7 +261,7 @@ lws\t'LeaderWorkerSets'
 modelserving\t'One ModelServing of Kthena'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l cluster-domain -d 'The cluster\'s DNS domain' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l protocol -d 'The protocol asked for, over every service' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
 accelerator-first\t'Accelerator, runtime, service'
@@ -261,7 +275,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand render" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand render" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -271,10 +285,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand render" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand render" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand render" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand render" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -288,26 +302,29 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l max-file-size -d 'Lar
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand render" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l diff -d 'Show the lines of files that differ'
 complete -c ome -n "__fish_ome_using_subcommand render" -l force -d 'With `-o dir=`: overwrite and remove files that were edited by hand. Files that ome did not write stay in any case'
 complete -c ome -n "__fish_ome_using_subcommand render" -l kustomization -d 'With `-o dir=` or `--check`: also `kustomization.yaml`, which lists the files'
-complete -c ome -n "__fish_ome_using_subcommand render" -l annotate -d 'A comment at every leaf: who wrote it, and over whom'
+complete -c ome -n "__fish_ome_using_subcommand render" -l annotate -d 'Add a comment with the source of each field and the value it overrode'
 complete -c ome -n "__fish_ome_using_subcommand render" -l argocd-waves -d 'Annotate objects with Argo CD\'s sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 the router and the way in, 3 what scales and protects them'
 complete -c ome -n "__fish_ome_using_subcommand render" -l expand -d 'What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add to pods of KServe: storage initializer and agent. A preview, not to be applied'
 complete -c ome -n "__fish_ome_using_subcommand render" -l v2-probes -d 'Probes of the V2 protocol for servers of KServe that speak it and have none'
-complete -c ome -n "__fish_ome_using_subcommand render" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand render" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand render" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
-complete -c ome -n "__fish_ome_using_subcommand render" -l strict-cost -d 'The cost threshold is required'
-complete -c ome -n "__fish_ome_using_subcommand render" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand render" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand render" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
 complete -c ome -n "__fish_ome_using_subcommand render" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand render" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand render" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand render" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand render" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand render" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand diff" -l base -d 'The state before: a path (repeatable), `-` for standard input, or a git revision' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l base -d 'The state before: a path (repeatable), `-` for standard input, or a git revision [default: the merge base with the default branch]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l fail-on -d 'What makes the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l from-release -d 'The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: what the upgrade does to the same input' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -325,13 +342,13 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand diff" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'
+complete -c ome -n "__fish_ome_using_subcommand diff" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'
 markdown\t'Markdown that fits a pull request comment'
-html\t'A page that stands alone'"
+html\t'A single HTML page'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l cluster-domain -d 'The cluster\'s DNS domain' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l protocol -d 'The protocol asked for, over every service' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
 accelerator-first\t'Accelerator, runtime, service'
@@ -345,7 +362,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -355,10 +372,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand diff" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -372,27 +389,31 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l max-file-size -d 'Large
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l all -d 'Show every field of every object, not only what fits on a screen'
-complete -c ome -n "__fish_ome_using_subcommand diff" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l watch -d 'Run again whenever the input changes'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
-complete -c ome -n "__fish_ome_using_subcommand diff" -l strict-cost -d 'The cost threshold is required'
-complete -c ome -n "__fish_ome_using_subcommand diff" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
 complete -c ome -n "__fish_ome_using_subcommand diff" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand diff" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand diff" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand diff" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand drift" -l live -d 'The dump of the cluster, when services are read from elsewhere. Repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand drift" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'
+complete -c ome -n "__fish_ome_using_subcommand drift" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'
 markdown\t'Markdown that fits a pull request comment'
-html\t'A page that stands alone'"
+html\t'A single HTML page'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l cluster-domain -d 'The cluster\'s DNS domain' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l protocol -d 'The protocol asked for, over every service' -r
-complete -c ome -n "__fish_ome_using_subcommand drift" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
 accelerator-first\t'Accelerator, runtime, service'
@@ -406,7 +427,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand drift" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -416,10 +437,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand drift" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand drift" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand drift" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -433,29 +454,32 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -l max-file-size -d 'Larg
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand drift" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand drift" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand drift" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
-complete -c ome -n "__fish_ome_using_subcommand drift" -l strict-cost -d 'The cost threshold is required'
-complete -c ome -n "__fish_ome_using_subcommand drift" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
 complete -c ome -n "__fish_ome_using_subcommand drift" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand drift" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand drift" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand drift" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand drift" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand drift" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand drift" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -l base -d 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l fail -d 'A container of this pod crashes after everything has settled; under the document\'s rules a pod that the change creates does not get ready. Of an InferenceService: the containers of the component\'s new pods never start. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stuck -d 'A pod of this name never gets ready once the change is applied. Of an InferenceService: the component\'s new pods. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l slow -d 'New pods of this component of an InferenceService need so many ticks to get ready, 4 when no number is given; others need one. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l pending -d 'This pod is not ready before the change, and stays so until another one replaces it. Repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'
 markdown\t'Markdown that fits a pull request comment'
-html\t'A page that stands alone'"
+html\t'A single HTML page'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l protocol -d 'The protocol asked for, over every service' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
 accelerator-first\t'Accelerator, runtime, service'
@@ -469,7 +493,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -479,10 +503,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -496,25 +520,28 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-file-size -d 'La
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l all -d 'All InferenceServices, together: those that change at once, the others as they are'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stagger -d 'Pods end and get ready in one group at a time, the highest ordinal first'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l steps -d 'Also print every request, in order (with `-o table`)'
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict-cost -d 'The cost threshold is required'
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand matrix" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'
 markdown\t'Markdown that fits a pull request comment'
-html\t'A page that stands alone'"
+html\t'A single HTML page'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
@@ -524,7 +551,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -534,10 +561,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -551,17 +578,20 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-file-size -d 'Lar
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l context -d 'Also show the longest request and how many of full length fit beside the weights, by the runtime\'s own arguments. Known for models whose config.json is given: `--model-configs`, `--hf-cache`'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s o -l output -l format -d 'Output format; `--format` is the same flag' -r -f -a "human\t'Text for people, with the lines in question'
-json\t'One JSON document with a versioned shape'
+json\t'One JSON document; its schema has a version'
 sarif\t'SARIF 2.1.0, for code hosts'
 github\t'Workflow commands of GitHub Actions'
 junit\t'JUnit XML, a test case per file'
@@ -584,7 +614,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand validate" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -594,10 +624,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand validate" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand validate" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand validate" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -611,24 +641,28 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l max-file-size -d 'L
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand validate" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l unused -d 'Also report runtimes that serve no loaded model'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l unknown-products -d 'Also say which products of accelerator classes nothing is known about'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l update-baseline -d 'Write the findings of this run into the baseline'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l fix -d 'Make the repairs that are mechanical and safe, then report what is left'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l watch -d 'Run again whenever the input changes'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand validate" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand validate" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand validate" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand test" -s o -l output -l format -d 'Output format; `--format` is the same flag' -r -f -a "table\t'A line for each case, and what it takes to mend those that failed'
-json\t'One JSON document with a versioned shape'
+json\t'One JSON document; its schema has a version'
 github\t'Workflow commands of GitHub Actions'
 junit\t'JUnit XML, a test case for each case'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l protocol -d 'The protocol asked for, over every service' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
 accelerator-first\t'Accelerator, runtime, service'
@@ -642,7 +676,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand test" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand test" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -652,10 +686,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand test" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand test" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand test" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand test" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -669,18 +703,21 @@ complete -c ome -n "__fish_ome_using_subcommand test" -l max-file-size -d 'Large
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand test" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l record -d 'Write today\'s answers over the values in the files that are different'
-complete -c ome -n "__fish_ome_using_subcommand test" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand test" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand test" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
-complete -c ome -n "__fish_ome_using_subcommand test" -l strict-cost -d 'The cost threshold is required'
-complete -c ome -n "__fish_ome_using_subcommand test" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand test" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand test" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
 complete -c ome -n "__fish_ome_using_subcommand test" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand test" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand test" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand test" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand test" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand test" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand test" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand test" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s o -l output -d '`table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new class, PATH/NAME.yaml. Classes in PATH are read, too' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l from-values -d 'Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is read unless `-f` names more' -r -F
@@ -693,7 +730,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -703,10 +740,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand discover" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand discover" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -720,7 +757,7 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l max-file-size -d 'L
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand discover" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l update -d 'Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the class alone says stays, comments within it do not'
@@ -728,13 +765,19 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l measured -d 'Write 
 complete -c ome -n "__fish_ome_using_subcommand discover" -l nominal-memory -d 'Compare bounds of memory in classes with sizes as sold (80Gi), not with labels (81559 MiB)'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l status -d 'With `-o json`: nodes and devices of each class, all and free after the Pods that were read'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand discover" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand discover" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand discover" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -f -a "list" -d 'List what is loaded; filters are ANDed'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
@@ -751,8 +794,8 @@ vllm\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l protocol -d 'Only runtimes that list this protocol' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l names -d 'Names and order: object names, or the file names of the documentation' -r -f -a "object\t'Object names'
 seed\t'File names of the documentation, such as `mistral-7b-instruct-rt`'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
@@ -762,7 +805,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -772,10 +815,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -789,16 +832,19 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
@@ -808,7 +854,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -818,10 +864,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -835,28 +881,34 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "list" -d 'List what is loaded; filters are ANDed'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "import" -d 'Make AcceleratorClasses of ResourceFlavors'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "export" -d 'Make ResourceFlavors of AcceleratorClasses'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "diff" -d 'Show where the two disagree'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s o -l output -d 'Shape of the output' -r -f -a "table\t'A table for people'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s o -l output -d 'Output format' -r -f -a "table\t'A table for people'
 yaml\t'The objects to create or update, nothing else'
-json\t'One JSON document with a versioned shape'"
+json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l prefer -d 'Who is right where a class written by hand and its flavor disagree' -r -f -a "flavor\t'The flavor: classes written by hand follow it, too'
 class\t'The class: it stays, and `export` updates the flavor'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
@@ -868,7 +920,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -878,10 +930,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -895,17 +947,20 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s o -l output -d 'Shape of the output' -r -f -a "table\t'A table for people'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s o -l output -d 'Output format' -r -f -a "table\t'A table for people'
 yaml\t'The objects to create or update, nothing else'
-json\t'One JSON document with a versioned shape'"
+json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l prefer -d 'Who is right where a class and its flavor disagree' -r -f -a "flavor\t'The flavor: classes written by hand follow it, too'
 class\t'The class: it stays, and `export` updates the flavor'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kueue-version -d 'Version of new flavors' -r -f -a "v1beta1\t'Deprecated'
@@ -919,7 +974,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -929,10 +984,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -946,19 +1001,22 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l split -d 'One flavor for each value, where a class lists several'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-tolerations -d 'Leave it to users to tolerate the taints of a flavor'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s o -l output -d 'Shape of the output' -r -f -a "table\t'A table for people'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s o -l output -d 'Output format' -r -f -a "table\t'A table for people'
 yaml\t'The objects to create or update, nothing else'
-json\t'One JSON document with a versioned shape'"
+json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kueue-version -d 'Version of new flavors' -r -f -a "v1beta1\t'Deprecated'
 v1beta2\t'The current one'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
@@ -970,7 +1028,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -980,10 +1038,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -997,15 +1055,18 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l split -d 'One flavor for each value, where a class lists several'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-tolerations -d 'Leave it to users to tolerate the taints of a flavor'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "import" -d 'Make AcceleratorClasses of ResourceFlavors'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "export" -d 'Make ResourceFlavors of AcceleratorClasses'
@@ -1015,7 +1076,7 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'Convert to so
 shipped\t'Objects of OME as a server with the definitions of OME v0.1.5 takes them: accelerator fields in their shipped shape, every other field that it refuses respelled or named as a loss'
 oep\t'Accelerator fields as OEP-0003 proposes them'
 previous\t'The deprecated form: framework keys of KServe, names of formats in the entry'"
-complete -c ome -n "__fish_ome_using_subcommand convert" -s o -l output -d 'Shape of the output' -r -f -a "yaml\t'YAML documents, `---` between them'
+complete -c ome -n "__fish_ome_using_subcommand convert" -s o -l output -d 'Output format' -r -f -a "yaml\t'YAML documents, `---` between them'
 json\t'A JSON object of kind `List`'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
@@ -1026,7 +1087,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand convert" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -1036,10 +1097,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand convert" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand convert" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand convert" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -1053,21 +1114,27 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l max-file-size -d 'La
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand convert" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand convert" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand convert" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand convert" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand convert" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand convert" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand schema" -l api-version -d 'Group and version, when several groups have the kind' -r
 complete -c ome -n "__fish_ome_using_subcommand schema" -s o -l output -d '`table`, `json-schema`, or with `--all` `dir=DIR`' -r
-complete -c ome -n "__fish_ome_using_subcommand schema" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand schema" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand schema" -l all -d 'Write the schemas of all kinds into a directory'
 complete -c ome -n "__fish_ome_using_subcommand schema" -l kustomize-openapi -d 'Print OpenAPI definitions with the merge keys of lists, for the field `openapi` of a kustomization; without KIND those of all kinds'
+complete -c ome -n "__fish_ome_using_subcommand schema" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand schema" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand schema" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand import" -s f -l filename -d 'Files or directories of the models, for `--all`. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand import" -l model-configs -d 'Look for `hf://…` in this directory first: ORG/NAME/config.json or ORG--NAME.json' -r -F
@@ -1078,24 +1145,27 @@ complete -c ome -n "__fish_ome_using_subcommand import" -l into -d 'Put the valu
 complete -c ome -n "__fish_ome_using_subcommand import" -l name -d 'Which model, when the file holds several; the name of the printed one without `--into`' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l size -d 'Parameters of the model, such as 7B, instead of counting them' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l storage-uri -d 'Where the model is stored, for the printed one [default: the argument, when it is `hf://…`]' -r
-complete -c ome -n "__fish_ome_using_subcommand import" -s o -l output -d 'Shape of the output' -r -f -a "yaml\t'The model, or with `--into` the fields that changed'
-json\t'One JSON document with a versioned shape'"
+complete -c ome -n "__fish_ome_using_subcommand import" -s o -l output -d 'Output format' -r -f -a "yaml\t'The model, or with `--into` the fields that changed'
+json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand import" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand import" -l all -d 'Complete every model of the files in place whose storageUri is `hf://…`: from `--model-configs`, the cache of the Hub, then the Hub'
 complete -c ome -n "__fish_ome_using_subcommand import" -l offline -d 'Open no connection: `hf://…` is read from `--model-configs` and the cache of the Hub. Also with HF_HUB_OFFLINE=1'
 complete -c ome -n "__fish_ome_using_subcommand import" -l overwrite -d 'Replace values that say something else; without it they are kept and reported'
+complete -c ome -n "__fish_ome_using_subcommand import" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand import" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand import" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l model-version -d 'Version of the model in paths, where the protocol has versions' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l cluster-domain -d 'DNS domain of the cluster' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'"
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l protocol -d 'The protocol asked for, over every service' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
 accelerator-first\t'Accelerator, runtime, service'
@@ -1109,7 +1179,7 @@ always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
@@ -1119,10 +1189,10 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
 Serverless\t''
 Standard\t''
 Knative\t''"
@@ -1136,23 +1206,29 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-file-size -d '
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l payload -d 'Add skeletons of requests, responses and errors'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l proto -d 'Add the messages of the gRPC service with the numbers of their fields'
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l strict-cost -d 'The cost threshold is required'
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
 complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -1165,33 +1241,48 @@ infer-response\t''
 model-metadata\t''
 error\t''"
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l request -d 'The request that an inference response answers: its id has to come back' -r -F
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s o -l output -d 'Shape of the output' -r -f -a "human\t'Findings with the text they are about'
-json\t'One JSON document with a versioned shape'"
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s o -l output -d 'Output format' -r -f -a "human\t'Findings with the text they are about'
+json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from help" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand code" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand code" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand code" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand code" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand code" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand code" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand completions" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand completions" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand completions" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand completions" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand man" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand man" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand man" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand man" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand man" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand version" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand version" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand version" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand version" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand version" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs'
@@ -1212,8 +1303,8 @@ complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcom
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "endpoints" -d 'Show the URLs services answer on, per protocol: inference, health and metadata'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "payload" -d 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "code" -d 'Explain a finding, reason or error code, or list them all'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "completions" -d 'Print a completion script'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "man" -d 'Print the manual page'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "completions" -d 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "man" -d 'Print the manual page, or write one for each command into a directory'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "version" -d 'Print the version'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "list" -d 'List what is loaded; filters are ANDed'

@@ -32,7 +32,8 @@ fn collect(root: &str, directory: &Dir<'static>, files: &mut Vec<(&'static str, 
 }
 
 /// Engine and file name in the documentation's tables of a built-in runtime:
-/// `srt-mistral-7b-instruct` is `sglang/mistral-7b-instruct-rt` (S0-011).
+/// `srt-mistral-7b-instruct` is `sglang/mistral-7b-instruct-rt` (OME docs, Serving Runtime, SGLang
+/// Runtimes; docs/decisions.md#runtime-names).
 pub fn alias(object_name: &str) -> Option<(&'static str, &'static str)> {
     let (engine, prefix) = [("sglang", "srt-"), ("vllm", "vllm-")]
         .into_iter()

@@ -40,9 +40,11 @@ impl BuiltinMode {
 /// How a runtime's attribute meets a model's when one side leaves it unset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsetRule {
-    /// Unset on the runtime means unconstrained; set on the runtime only is a mismatch (S0-066).
+    /// Unset on the runtime means unconstrained; set on the runtime only is a mismatch (OME docs,
+    /// Serving Runtime, Model Format Support; docs/decisions.md#unset-attributes).
     Unconstrained,
-    /// Exactly one side set is a mismatch (ome-selection 2.4).
+    /// Exactly one side set is a mismatch (pkg/runtimeselector/matcher.go,
+    /// compareSupportedModelFormats).
     Mismatch,
 }
 
@@ -52,16 +54,18 @@ pub enum FormatRule {
     /// Format, framework, architecture, quantization and more, each compared for itself.
     Attributes,
     /// Name and version of the format as texts; one model or many, one node or several
-    /// (kserve.md 2).
+    /// (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel).
     Name,
 }
 
 /// How versions are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionRule {
-    /// As many parts as the runtime writes, missing parts of the model count as 0 (S0-023).
+    /// As many parts as the runtime writes, missing parts of the model count as 0 (OME docs,
+    /// Serving Runtime, Core Configuration; docs/decisions.md#version-precision).
     Precision,
-    /// Operator of the runtime, precision and prefix (ome-selection 2.4).
+    /// Operator of the runtime, precision and prefix (pkg/runtimeselector/matcher.go,
+    /// compareSupportedModelFormats).
     Operator,
     /// The same, but a version is three numbers without prefix; what is written otherwise compares
     /// with nothing (OME v0.1.4; pkg/modelver).
@@ -71,38 +75,45 @@ pub enum VersionRule {
 /// How size ranges are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeRule {
-    /// A missing bound is open (S0-033); sizes are exact.
+    /// A missing bound is open (OME docs, Serving Runtime, Core Configuration;
+    /// docs/decisions.md#size-ranges); sizes are exact.
     OpenBounds,
-    /// Sizes are floats, what does not parse is 0; a missing bound crashes (ome-selection 2.5).
+    /// Sizes are floats, what does not parse is 0; a missing bound crashes
+    /// (pkg/runtimeselector/matcher.go, checkModelSize).
     CrashOnMissingBound,
 }
 
 /// Which entry must allow automatic selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoSelectRule {
-    /// The entry that matches the model (S0-073).
+    /// The entry that matches the model (OME docs, Serving Runtime, Auto-Selection;
+    /// docs/decisions.md#auto-select-entry).
     MatchedEntry,
-    /// Any entry of the runtime (ome-selection 2.7).
+    /// Any entry of the runtime (pkg/runtimeselector/matcher.go, evaluateFormatMatch).
     AnyEntry,
 }
 
 /// What orders eligible runtimes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankRule {
-    /// Scope, priority, closeness of the range, age, name (S0-065, S0-070, S0-082).
+    /// Scope, priority, closeness of the range, age, name (OME docs, Serving Runtime, Runtime
+    /// Discovery, Model Size Range and Constraints of priority; docs/decisions.md#ranking).
     Priority,
-    /// Scope, score, narrowness of the range, name (ome-selection 2.8).
+    /// Scope, score, narrowness of the range, name (pkg/runtimeselector/scorer.go,
+    /// CompareRuntimes).
     Score,
-    /// Scope, priority, lowest protocol, age, name (kserve 2.4).
+    /// Scope, priority, lowest protocol, age, name (pkg/apis/serving/v1beta1/predictor_model.go,
+    /// GetSupportingRuntimes).
     Protocol,
 }
 
 /// Whether the requested protocol takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolRule {
-    /// The runtime must list it; nobody asking means openAI (S0-071, S0-072).
+    /// The runtime must list it; nobody asking means openAI (OME docs, Serving Runtime, Protocol
+    /// Version Support; docs/decisions.md#protocols).
     Listed,
-    /// Never looked at (ome-selection 2.11).
+    /// Never looked at (pkg/runtimeselector).
     Ignored,
 }
 
@@ -111,8 +122,8 @@ pub enum ProtocolRule {
 pub enum ModelKindRule {
     /// A written kind decides the scope; otherwise namespace, then cluster.
     Honoured,
-    /// The model ConfigMap honours it, selection ignores it; both must find one (ome-selection 3.1,
-    /// 3.2).
+    /// The model ConfigMap honours it, selection ignores it; both must find one
+    /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, GetBaseModel, 3.2).
     ConfigMapOnly,
 }
 
@@ -121,11 +132,13 @@ pub enum ModelKindRule {
 pub enum AcceleratorRule {
     /// Requirements, preference and strategy over all classes (OEP-0003).
     Requirements,
-    /// A named class, or a policy over the classes the runtime lists (accelerators.md 2).
+    /// A named class, or a policy over the classes the runtime lists
+    /// (pkg/acceleratorclassselector).
     Policy,
 }
 
-/// In which order arguments of runtime, service and accelerator stand (S2-057).
+/// In which order arguments of runtime, service and accelerator stand (OEP-0003,
+/// Notes/Constraints/Caveats; docs/decisions.md#argument-order).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArgsOrder {
     /// Runtime, service, accelerator: the only order with the stated result of Story 8.2.
@@ -151,59 +164,68 @@ pub enum QuantizationRule {
 /// What flags of a run say about accelerators. They bend the documents' rules only.
 #[derive(Clone, Debug, Default)]
 pub struct AcceleratorOptions {
-    /// The gate AcceleratorAwareScheduling is off (S2-015).
+    /// The gate AcceleratorAwareScheduling is off (OEP-0003, Story 1).
     pub off: bool,
-    /// preferredClasses are hard (S2-029).
+    /// preferredClasses are hard (OEP-0003, Story 4; docs/decisions.md#preferred-classes).
     pub strict_preferred: bool,
-    /// A preferred class with unknown capabilities passes (S2-028).
+    /// A preferred class with unknown capabilities passes (OEP-0003, Story 4;
+    /// docs/decisions.md#capabilities).
     pub allow_unknown: bool,
-    /// Size of requests in tokens, over the annotation (S2-034).
+    /// Size of requests in tokens, over the annotation (OEP-0003, Story 6;
+    /// docs/decisions.md#preference-order).
     pub request_size: Option<u64>,
-    /// The cost threshold is hard (S2-038).
+    /// The cost threshold is hard (OEP-0003, Story 6; docs/decisions.md#cost).
     pub strict_cost: bool,
     /// See [`ArgsOrder`].
     pub args_order: ArgsOrder,
-    /// Of a flag given twice the service's stays, else the last (S2-058).
+    /// Of a flag given twice the service's stays, else the last (OEP-0003,
+    /// Notes/Constraints/Caveats; docs/decisions.md#argument-order).
     pub dedupe_args: bool,
 }
 
 /// How the service's part is laid over the runtime's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerRule {
-    /// Trees as written; lists with a key keep the runtime's order, new elements follow (S0-037).
+    /// Trees as written; lists with a key keep the runtime's order, new elements follow (OME docs,
+    /// Serving Runtime, Engine Configuration).
     Written,
     /// Strategic merge of typed structs: zero values vanish, new elements come first
-    /// (ome-components 1.2 to 1.4).
+    /// (pkg/controller/v1beta1/inferenceservice/utils/merging.go; k8s.io/apimachinery,
+    /// pkg/util/strategicpatch).
     Typed,
 }
 
 /// Where replica counts come from when the service is silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplicaRule {
-    /// The runtime's values count; else minReplicas 1, maxReplicas as minReplicas (S0-038, S0-040).
+    /// The runtime's values count; else minReplicas 1, maxReplicas as minReplicas (OME docs,
+    /// Serving Runtime, Engine Configuration; docs/decisions.md#replicas).
     Runtime,
-    /// The webhook writes 1..3 (router 1..2) into the service, over the runtime's (ome-selection
-    /// 5.1).
+    /// The webhook writes 1..3 (router 1..2) into the service, over the runtime's
+    /// (pkg/webhook/admission/isvc/inference_service_defaults.go).
     Webhook,
 }
 
 /// How placeholders are expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateRule {
-    /// Field chains, text as it is; a variable that maps to nothing is an error (S0-057, S0-058).
+    /// Field chains, text as it is; a variable that maps to nothing is an error (OME docs, Serving
+    /// Runtime, Multi-Node Configuration).
     FieldChains,
-    /// Go html/template over the container's JSON (ome-components 3).
+    /// Go html/template over the container's JSON
+    /// (pkg/controller/v1beta1/inferenceservice/utils/merging.go, ReplacePlaceholders).
     HtmlTemplate,
 }
 
 /// Which container of a pod runs the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MainContainerRule {
-    /// The runner, else the first listed container, else one that has no image yet (S0-034,
-    /// S0-035).
+    /// The runner, else the first listed container, else one that has no image yet (OME docs,
+    /// Serving Runtime, Engine Configuration).
     RunnerOrFirst,
     /// The runner; without one nothing is done to the first listed container but expansion
-    /// (ome-components 1.8).
+    /// (pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,
+    /// MergeRuntimeContainers).
     RunnerOnly,
 }
 
@@ -212,7 +234,8 @@ pub enum MainContainerRule {
 pub enum ModelVolumeRule {
     /// Those that mount it and have none of its name.
     WhereMounted,
-    /// All, the router's too, whatever they have (ome-components 4.2).
+    /// All, the router's too, whatever they have
+    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, volumes).
     Everywhere,
 }
 
@@ -222,15 +245,16 @@ pub enum ParallelismRule {
     /// Where command or arguments read it; accelerators of every vendor count. No document names
     /// the variable.
     WhereReferenced,
-    /// With NVIDIA GPUs (ome-components 2.7).
+    /// With NVIDIA GPUs (pkg/controller/v1beta1/inferenceservice/components/base.go,
+    /// PARALLELISM_SIZE).
     Nvidia,
 }
 
 /// What becomes of a pod that no server accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultRule {
-    /// It is an error of the service, and nothing of it is printed (S0-035, S0-036, S0-042,
-    /// S0-043).
+    /// It is an error of the service, and nothing of it is printed (OME docs, Serving Runtime,
+    /// Engine Configuration).
     Stop,
     /// It is printed as the operator writes it; the server refuses it.
     Print,
@@ -239,14 +263,15 @@ pub enum FaultRule {
 /// The named differences. Chosen once per run and API.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
-    /// Whose word counts.
+    /// The mode: documents or controllers.
     pub semantics: Semantics,
     /// Whose objects.
     pub api: Api,
     /// The release that is followed under `controller`, for the line "controller v0.1.5 would
     /// choose".
     pub release: &'static str,
-    /// Deprecated `supportedModelFormats[].name` stands for modelFormat.name (S0-021).
+    /// Deprecated `supportedModelFormats[].name` stands for modelFormat.name (OME docs, Serving
+    /// Runtime, Core Configuration).
     pub legacy_format_name: bool,
     /// See [`FormatRule`].
     pub formats: FormatRule,
@@ -262,17 +287,22 @@ pub struct Policy {
     pub rank: RankRule,
     /// See [`ProtocolRule`].
     pub protocol: ProtocolRule,
-    /// Protocol of a service when nobody asks (S0-072, S1-029).
+    /// Protocol of a service when nobody asks (OME docs, Serving Runtime, Protocol Version Support;
+    /// docs/decisions.md#protocols; KServe docs, Serving Runtimes, Using ServingRuntimes;
+    /// docs/decisions.md#default-protocol).
     pub default_protocol: &'static str,
     /// See [`ModelKindRule`].
     pub model_kind: ModelKindRule,
-    /// The accelerator classes a service names must be listed by the runtime (ome-selection 2.3).
+    /// The accelerator classes a service names must be listed by the runtime
+    /// (pkg/runtimeselector/matcher.go, compareAcceleratorClass).
     pub accelerator_gate: bool,
     /// See [`AcceleratorRule`].
     pub accelerators: AcceleratorRule,
-    /// A service without `engine` gets one (S0-050, S2-017).
+    /// A service without `engine` gets one (OME docs, Serving Runtime, Router Configuration;
+    /// docs/decisions.md#implied-engine; OEP-0003, Story 1).
     pub implied_engine: bool,
-    /// A service whose runtime is named may do without a model (S2-046).
+    /// A service whose runtime is named may do without a model (OEP-0003, Story 8;
+    /// docs/decisions.md#runtime-without-model).
     pub model_optional: bool,
     /// Defaults of the CRDs are written in before anything is decided.
     pub crd_defaults: bool,
@@ -288,11 +318,12 @@ pub struct Policy {
     pub model_volume: ModelVolumeRule,
     /// See [`ParallelismRule`].
     pub parallelism: ParallelismRule,
-    /// Pods run only on nodes that the model agent marked (ome-components 4.3; not by the
-    /// documents, S2-027).
+    /// Pods run only on nodes that the model agent marked
+    /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go; not by the documents, OEP-0003,
+    /// Story 4).
     pub ready_label: bool,
     /// A service whose own mode is VirtualDeployment is ready before model and runtime are looked
-    /// for (ome-selection 0, step 3).
+    /// for (pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile, step 3).
     pub virtual_first: bool,
     /// See [`FaultRule`].
     pub pod_faults: FaultRule,
@@ -303,7 +334,7 @@ pub struct Policy {
     pub ome: &'static OmeRelease,
 }
 
-/// OME as documented (seed 000, OEP-0003).
+/// OME as documented (OME docs, Serving Runtime; OEP-0003).
 pub static OME_DOCUMENTED: Policy = Policy {
     semantics: Semantics::Documented,
     api: Api::Ome,
@@ -383,8 +414,8 @@ pub static OME_V0_1_3: Policy =
 /// The releases of OME that can be followed, oldest first.
 pub static OME_RELEASES: [&Policy; 4] = [&OME_V0_1_3, &OME_V0_1_4, &OME_V0_1_5, &OME_HEAD];
 
-/// KServe as documented (seeds 001 and 003). What is OME's alone is set as there and read by
-/// nobody.
+/// KServe as documented (Serving Runtimes; 0.10 docs). What is OME's alone is set as there and read
+/// by nobody.
 pub static KSERVE_DOCUMENTED: Policy = Policy {
     api: Api::KServe,
     formats: FormatRule::Name,

@@ -4,7 +4,7 @@
 //! `cargo run --release --example fleet -- --services 10000 --runtimes 1000 --models 1000 --nodes
 //! 2000 DIR`
 //!
-//! `--kserve 50` makes half of the services and runtimes KServe's.
+//! `--docs/kserve.md` makes half of the services and runtimes KServe's.
 
 #![expect(
     clippy::disallowed_methods,

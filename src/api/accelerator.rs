@@ -1,7 +1,7 @@
 //! Accelerator classes, what runtimes require of them and how services choose among them.
 //!
 //! Both shapes of the API are read into one: that of OEP-0003 and that of the shipped CRD
-//! (accelerators.md 1).
+//! (docs/decisions.md#api-shapes).
 
 use super::object::{Field, Object};
 use crate::quantity::{Memory, Quantity, glob};
@@ -123,7 +123,8 @@ pub struct ClassResource {
     pub name: Field<EcoString>,
     /// Quantity as written; the default is 1.
     pub quantity: Node,
-    /// Shares of a device: never asked for by itself (S2-009).
+    /// Shares of a device: never asked for by itself (OEP-0003, Non-Goals;
+    /// docs/decisions.md#shared-devices).
     pub divisible: bool,
 }
 
@@ -238,7 +239,7 @@ pub struct AcceleratorWish {
     /// `acceleratorOverride` of engine and decoder.
     pub overrides: [AcceleratorSelector; 2],
     /// Annotations of the service; those under `acceleratorSelector.annotations` below them
-    /// (S2-038).
+    /// (OEP-0003, Story 6; docs/decisions.md#cost).
     pub annotations: AcceleratorAnnotations,
     /// Annotations of engine and decoder.
     pub component_annotations: [AcceleratorAnnotations; 2],
@@ -269,7 +270,8 @@ impl AcceleratorWish {
     }
 }
 
-/// One condition of a preference: a fact of the request that must hold (S2-099).
+/// One condition of a preference: a fact of the request that must hold (OEP-0003, ServingRuntime
+/// Extensions; docs/decisions.md#preference-order).
 #[derive(Clone, Debug)]
 pub struct PreferenceCondition {
     /// `modelSize`, `requestSize` and so on.
@@ -337,7 +339,7 @@ pub struct RuntimeConfigurations {
 pub struct AcceleratorRequirements {
     /// Allow-list: `supportedClasses` and `acceleratorClasses`.
     pub supported: Vec<Field<EcoString>>,
-    /// `requiredCapabilities`, with the shipped siblings as aliases (accelerators.md 1.4).
+    /// `requiredCapabilities`, with the shipped siblings as aliases (docs/decisions.md#api-shapes).
     pub required: Capabilities,
     /// `preferenceOrder`.
     pub preference: Vec<PreferenceEntry>,

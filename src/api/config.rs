@@ -86,7 +86,7 @@ const KNOWN_GPUS: [&str; 4] = ["nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu",
 /// Annotation of a service that names more of them.
 pub const GPU_TYPES: &str = "serving.kserve.io/gpu-resource-types";
 
-/// What KServe's controller is configured to do (kserve.md 1.3).
+/// What KServe's controller is configured to do (ConfigMap inferenceservice-config).
 #[derive(Clone, Debug)]
 pub struct KServeConfig {
     /// A flag asks for what webhooks add to pods.

@@ -41,7 +41,8 @@ impl DeploymentMode {
         }
     }
 
-    /// The mode a word of KServe names, old and new ones (S3-004).
+    /// The mode a word of KServe names, old and new ones (KServe 0.10 docs, Control Plane;
+    /// docs/decisions.md#deployment-mode).
     pub fn from_kserve(text: &str) -> Option<Self> {
         match text {
             "RawDeployment" | "Standard" => Some(Self::RawDeployment),

@@ -27,7 +27,8 @@ pub struct NamedVersion {
 pub struct Size {
     /// As written.
     pub text: EcoString,
-    /// Parameters, by the documents (S0-032); none when the text is no size.
+    /// Parameters, by the documents (OME docs, Serving Runtime, Core Configuration;
+    /// docs/decisions.md#size-ranges); none when the text is no size.
     pub documented: Option<ParamCount>,
     /// Parameters, as the controller parses them: 0 when it cannot.
     pub controller: f64,

@@ -29,7 +29,8 @@ impl RolloutType {
 pub enum RecoveryPolicy {
     /// The whole group.
     ServingGroupRecreate,
-    /// The role replica; the pod alone in the documents (S4-037).
+    /// The role replica; the pod alone in the documents (Kthena blog, A Deep Dive of ModelServing,
+    /// Restart Policy; docs/decisions.md#model-serving-rollout).
     RoleRecreate,
     /// Nothing by this event.
     None,

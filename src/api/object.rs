@@ -52,7 +52,7 @@ impl Api {
 }
 
 /// Where an object lives. Declaration order is the documented order of discovery: namespace before
-/// cluster (S0-065).
+/// cluster (OME docs, Serving Runtime, Runtime Discovery; docs/decisions.md#ranking).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// In a namespace.

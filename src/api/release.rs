@@ -1,13 +1,13 @@
-//! Whose word counts: the documents' or the controllers'.
+//! The mode: whether the documents or the controllers are followed.
 
 use serde::Serialize;
 use std::fmt;
 
-/// Whose word counts.
+/// The mode: documents or controllers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Semantics {
-    /// The documents as written, contradictions read as the ledger reads them.
+    /// The documents as written, contradictions read as docs/decisions.md reads them.
     #[default]
     Documented,
     /// What the pinned upstream code does, quirks included.

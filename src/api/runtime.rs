@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 /// One entry of `supportedModelFormats`.
 #[derive(Clone, Debug)]
 pub struct FormatEntry {
-    /// Deprecated `name`: the documents read it as the format's name (S0-021), the controller
-    /// never.
+    /// Deprecated `name`: the documents read it as the format's name (OME docs, Serving Runtime,
+    /// Core Configuration), the controller never.
     pub legacy_name: Option<Field<EcoString>>,
     /// Deprecated `version`, beside the deprecated `name`.
     pub legacy_version: Option<Field<Version>>,

@@ -1,4 +1,4 @@
-//! Names of what belongs to a ModelServing (kthena.md 2.1).
+//! Names of what belongs to a ModelServing (pkg/model-serving-controller/utils/utils.go, names).
 
 use ecow::{EcoString, eco_format};
 

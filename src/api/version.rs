@@ -26,12 +26,14 @@ impl Version {
         &self.text
     }
 
-    /// What the documents have against it (S0-023).
+    /// What the documents have against it (OME docs, Serving Runtime, Core Configuration;
+    /// docs/decisions.md#version-precision).
     pub fn problem(&self) -> Option<&VersionError> {
         self.documented.as_ref().err()
     }
 
-    /// Whether a runtime with this version admits a model's, by the documents (S0-023).
+    /// Whether a runtime with this version admits a model's, by the documents (OME docs, Serving
+    /// Runtime, Core Configuration; docs/decisions.md#version-precision).
     pub fn admits_documented(&self, model: &Self) -> bool {
         matches!((&self.documented, &model.documented), (Ok(runtime), Ok(model)) if runtime.admits(model))
     }
@@ -42,7 +44,8 @@ impl Version {
     }
 
     /// Whether a runtime with this version and operator admits a model's, by the controller
-    /// (ome-selection 2.4). What does not parse admits nothing and is admitted by nothing.
+    /// (pkg/runtimeselector/matcher.go, compareSupportedModelFormats). What does not parse admits
+    /// nothing and is admitted by nothing.
     pub fn admits_controller(&self, operator: Operator, model: &Self) -> bool {
         matches!((&self.controller, &model.controller), (Some(runtime), Some(model)) if runtime.admits(operator, model).is_ok())
     }

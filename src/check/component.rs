@@ -8,7 +8,7 @@ use crate::pods::lint;
 use crate::yaml::{Node, Origin};
 
 /// Volumes that admission webhooks add to a pod, with the annotation that asks for them
-/// (ome-components 6).
+/// (pkg/constants/constants.go).
 const INJECTED: [(&str, &[&str]); 3] = [
     ("rdma.ome.io/auto-inject", &["dshm", "devinf"]),
     ("ome.io/inject-model-init", &["model-empty-dir"]),
@@ -62,7 +62,8 @@ fn adopt(object: &Object, new: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
     }));
 }
 
-/// A worker can be built and has a size (S0-048, S0-049).
+/// A worker can be built and has a size (OME docs, Serving Runtime, Engine Configuration and
+/// Multi-Node Configuration).
 pub(crate) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         let Some(worker) = written.node.get("worker").filter(|worker| worker.as_map().is_some())
@@ -100,7 +101,8 @@ pub(crate) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// maxReplicas is not below minReplicas (S0-040).
+/// maxReplicas is not below minReplicas (OME docs, Serving Runtime, Engine Configuration;
+/// docs/decisions.md#replicas).
 pub(crate) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         let mut new = Vec::new();
@@ -113,7 +115,8 @@ pub(crate) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// Mounts, volumes and resources of the pods of a runtime (S0-036, S0-043).
+/// Mounts, volumes and resources of the pods of a runtime (OME docs, Serving Runtime, Engine
+/// Configuration).
 pub(crate) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     // The operator gives the pod a volume of the model, named after it.
     let models: Vec<&str> =
@@ -160,7 +163,8 @@ mod tests {
 
     #[test]
     fn components_of_runtimes_are_judged() {
-        // S0-036, S0-040, S0-043, S0-048, S0-049: rows of an engine and the codes it gives.
+        // OME docs, Serving Runtime, Engine Configuration and Multi-Node Configuration;
+        // docs/decisions.md#replicas: rows of an engine and the codes it gives.
         for (engine, expected) in [
             ("{runner: {name: a, image: i}}", &[][..]),
             ("{minReplicas: 3, maxReplicas: 1}", &["replica-range"]),

@@ -1,10 +1,12 @@
 //! What `validate` says beyond syntax and schema: rules over the catalog as a whole, one file per
 //! theme.
 //!
-//! In: a frozen [`Catalog`] and a [`Semantics`]. Out: findings. A rule is a row of a table ([`CHECKS`] and those of the operators): the
-//! codes it can give, the document it comes from, a function. This room reads no file, changes
-//! nothing, and looks at a service only as far as it names things; what becomes of a service is
-//! `pipeline`'s to say. The severity of a finding depends on no flag (S0-079).
+//! In: a frozen [`Catalog`] and a [`Semantics`]. Out: findings. A rule is a row of a table
+//! ([`CHECKS`] and those of the operators): the codes it can give, the document it comes from, a
+//! function. This room reads no file, changes nothing, and looks at a service only as far as it
+//! names things; what becomes of a service is `pipeline`'s to say. The severity of a finding
+//! depends on no flag (OME docs, Serving Runtime, Constraints of priority;
+//! docs/decisions.md#same-priority).
 
 pub(crate) mod allow;
 pub(crate) mod baseline;
@@ -39,7 +41,7 @@ pub struct View<'a> {
     pub catalog: &'a Catalog,
     /// The texts it was read from.
     pub sources: &'a SourceMap,
-    /// Whose word counts.
+    /// The mode: documents or controllers.
     pub semantics: Semantics,
 }
 
@@ -60,7 +62,7 @@ pub struct Check {
     pub codes: &'static [Code],
     /// Runs only when one of its codes is asked for by name.
     pub on_demand: bool,
-    /// Document and ledger ids, or upstream file.
+    /// Document and heading, or upstream path and function.
     pub cite: &'static str,
     /// What it finds.
     pub(crate) run: fn(&View<'_>, &mut Vec<Diagnostic>),
@@ -72,40 +74,45 @@ pub static CHECKS: &[Check] = &[
     Check {
         codes: &[Code::SamePriority, Code::AmbiguousAutoSelection],
         on_demand: false,
-        cite: "S0-079, S0-080",
+        cite: "OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority",
         run: pairs::ties,
     },
     Check {
         codes: &[Code::AutoselectOverlap],
         on_demand: true,
-        cite: "S0-084",
+        cite: "OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority",
         run: pairs::overlaps,
     },
     Check {
         codes: &[Code::WorkerWithoutContainer, Code::WorkerSizeAbsent],
         on_demand: false,
-        cite: "S0-048, S0-049",
+        cite: "OME docs, Serving Runtime, Engine Configuration and Multi-Node Configuration",
         run: component::workers,
     },
     Check {
         codes: &[Code::ReplicaRange],
         on_demand: false,
-        cite: "S0-038 to S0-040; ome-selection 5.1",
+        cite: "OME docs, Serving Runtime, Engine Configuration; docs/decisions.md#replicas; pkg/webhook/admission/isvc/inference_service_defaults.go",
         run: component::replicas,
     },
     Check {
         codes: &[Code::RequestsExceedLimits, Code::MountWithoutVolume, Code::VolumeTwoSources],
         on_demand: false,
-        cite: "S0-036, S0-043",
+        cite: "OME docs, Serving Runtime, Engine Configuration",
         run: component::pods,
     },
     Check {
         codes: &[Code::UnknownVariable, Code::TemplateInvalid, Code::VariableOutsideContainer],
         on_demand: false,
-        cite: "S0-057, S0-058",
+        cite: "OME docs, Serving Runtime, Multi-Node Configuration",
         run: template::variables,
     },
-    Check { codes: &[Code::InlineSecret], on_demand: false, cite: "ux 5.2", run: secret::inline },
+    Check {
+        codes: &[Code::InlineSecret],
+        on_demand: false,
+        cite: "docs/decisions.md#inline-secrets",
+        run: secret::inline,
+    },
     Check {
         codes: &[Code::InvalidValue],
         on_demand: false,
@@ -141,7 +148,8 @@ pub fn run(
     found.into_iter().flatten().collect()
 }
 
-/// Errors of built-in objects are warnings (S0-079).
+/// Errors of built-in objects are warnings (OME docs, Serving Runtime, Constraints of priority;
+/// docs/decisions.md#same-priority).
 fn graded(severity: Severity, object: &Object) -> Severity {
     if object.builtin { severity.min(Severity::Warning) } else { severity }
 }

@@ -27,7 +27,8 @@ struct Key<'a> {
     priority: Option<i64>,
 }
 
-/// Same priority, or none at all, between two runtimes of one scope (S0-079, S0-080).
+/// Same priority, or none at all, between two runtimes of one scope (OME docs, Serving Runtime,
+/// Constraints of priority; docs/decisions.md#same-priority).
 pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut groups: BTreeMap<Key<'_>, Vec<Candidate<'_>>> = BTreeMap::new();
     for candidate in candidates(view) {
@@ -245,7 +246,8 @@ fn range(policy: &Policy, runtime: &Runtime) -> (f64, f64) {
 }
 
 /// Groups of runtimes that automatic selection can all choose for one model, whatever their
-/// priorities (S0-084).
+/// priorities (OME docs, Serving Runtime, Constraints of priority;
+/// docs/decisions.md#same-priority).
 pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut scopes: BTreeMap<(Api, &Scope), Vec<Candidate<'_>>> = BTreeMap::new();
     for candidate in candidates(view) {
@@ -404,7 +406,8 @@ mod tests {
 
     #[test]
     fn equal_priorities_tie_where_one_model_fits_both() {
-        // S0-079: rows of first, second, whether they tie.
+        // OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority: rows
+        // of first, second, whether they tie.
         let range =
             |min: &str, max: &str| format!("  modelSizeRange: {{min: {min}, max: {max}}}\n");
         for (first, second, ties) in [
@@ -606,8 +609,8 @@ mod tests {
         );
     }
 
-    // kserve.md 4.3 and T14: rows of two runtimes of KServe and whether they tie under the
-    // documents and the controller.
+    // pkg/webhook/admission/servingruntime/servingruntime_webhook.go and T14: rows of two runtimes
+    // of KServe and whether they tie under the documents and the controller.
     #[test]
     fn runtimes_of_kserve_tie_as_their_webhook_says() {
         let runtime = |name: &str, format: &str, rest: &str| {

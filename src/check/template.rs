@@ -1,4 +1,5 @@
-//! Placeholders in containers, and where they stay as they are (S0-057, S0-058).
+//! Placeholders in containers, and where they stay as they are (OME docs, Serving Runtime,
+//! Multi-Node Configuration).
 
 use super::{View, about};
 use crate::api::{ComponentKind, Object};
@@ -56,7 +57,8 @@ impl Scan<'_, '_> {
             match entry.key.as_str() {
                 "runner" => self.container(&entry.node, &path),
                 key if PARTS.contains(&key) => self.component(&entry.node, &path),
-                // The first container is the engine where there is no runner (S0-034).
+                // The first container is the engine where there is no runner (OME docs, Serving
+                // Runtime, Engine Configuration).
                 "containers" if node.get("runner").is_none() => {
                     for (index, container) in entry.node.items().iter().enumerate() {
                         if index == 0 {
@@ -157,7 +159,7 @@ mod tests {
 
     #[test]
     fn variables_are_judged_where_they_stand() {
-        // S0-057, S0-058.
+        // OME docs, Serving Runtime, Multi-Node Configuration.
         for (engine, expected) in [
             ("{runner: {args: ['{{.Name}} {{ .Labels.team }}']}}", &[][..]),
             (

@@ -39,14 +39,14 @@ pub(crate) struct InputArgs {
     /// The same as `--builtin never`.
     #[arg(long, env = "OME_NO_BUILTIN", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     pub no_builtin: Option<bool>,
-    /// Whose word counts: the documents or the shipped controller.
+    /// Follow the published documents, or the code of the controllers.
     #[arg(long, value_enum, env = "OME_SEMANTICS", value_name = "WHOSE")]
     pub semantics: Option<SemanticsArg>,
     /// The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means
     /// `--semantics controller`.
     #[arg(long, env = "OME_RELEASE", value_name = "OPERATOR=TAG", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(releases::names()))]
     pub release: Vec<String>,
-    /// A release of Kthena whose behaviour ModelServings follow instead of the document's; the same
+    /// A release of Kthena whose behavior ModelServings follow instead of the document's; the same
     /// as `--release kthena=TAG`.
     #[arg(long, value_enum, env = "OME_KTHENA_PROFILE", value_name = "RELEASE")]
     pub kthena_profile: Option<KthenaProfileArg>,
@@ -311,7 +311,7 @@ impl InputArgs {
     }
 }
 
-/// Whose word counts.
+/// The mode: documents or controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SemanticsArg {
     /// The documents as written.

@@ -1,4 +1,4 @@
-//! Exit codes, one table for all commands (system.md §3).
+//! Exit codes, one table for all commands (docs/cli.md §3).
 
 /// Done; nothing to complain about, or nothing changed.
 pub const DONE: u8 = 0;

@@ -27,7 +27,7 @@ use std::time::Instant;
 pub(crate) struct Session {
     /// What was read.
     pub(crate) world: World,
-    /// Whose word counts.
+    /// The mode: documents or controllers.
     pub(crate) semantics: Semantics,
     /// The release of OME that is followed, where one was asked for.
     release: Option<&'static str>,

@@ -63,7 +63,7 @@ impl<'a> Io<'a> {
         }
     }
 
-    /// Sets the colour choice of this run.
+    /// Sets the color choice of this run.
     pub fn set_color(&mut self, color: ColorChoice) {
         self.color = color;
     }
@@ -99,12 +99,12 @@ impl<'a> Io<'a> {
         }
     }
 
-    /// Whether data may be coloured.
+    /// Whether data may be colored.
     pub fn out_color(&self) -> bool {
         self.colored(self.out_is_terminal)
     }
 
-    /// Whether talk may be coloured.
+    /// Whether talk may be colored.
     pub fn err_color(&self) -> bool {
         self.colored(self.err_is_terminal)
     }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn text_without_colour_holds_no_escape() {
+    fn text_without_color_holds_no_escape() {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut io = Io::plain(&mut out, &mut err);
         io.set_color(ColorChoice::Never);

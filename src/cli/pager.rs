@@ -57,7 +57,7 @@ impl<W: Write> Write for Paged<W> {
 /// Shows a text; false where the pager does not start.
 fn page(pager: &str, text: &[u8]) -> bool {
     let mut command = Command::new("sh");
-    // As git does: it ends by itself where all fits, colours stay, and the screen too.
+    // As git does: it ends by itself where all fits, colors stay, and the screen too.
     command.args(["-c", pager]).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
         command.env("LESS", "FRX");

@@ -11,7 +11,7 @@ use crate::policy::{
 /// What is followed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Followed {
-    /// Whose word counts.
+    /// The mode: documents or controllers.
     pub(super) semantics: Semantics,
     /// By which releases controllers decide.
     pub(super) releases: Releases,

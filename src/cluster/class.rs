@@ -8,9 +8,10 @@ use crate::yaml::Node;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Whether a machine belongs to a class: its selector or any of its terms (S2-070); its affinity
-/// beside the selector, as the shipped shape has it; its PCI ids when it says nothing else
-/// (S2-089). A class without any of them matches every machine (S2-087).
+/// Whether a machine belongs to a class: its selector or any of its terms (OEP-0003, Example
+/// AcceleratorClass Definitions); its affinity beside the selector, as the shipped shape has it;
+/// its PCI ids when it says nothing else (OEP-0003, AcceleratorClass). A class without any of them
+/// matches every machine (OEP-0003, AcceleratorClass).
 pub fn class_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
     let discovery = &class.discovery;
     let selector = discovery.node_selector.as_ref().filter(|selector| !selector.is_empty());

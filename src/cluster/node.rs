@@ -123,7 +123,7 @@ fn labels(object: &Object) -> Map {
 }
 
 /// Taints that belong to an accelerator: admission or the flavor adds the toleration
-/// (accelerators.md 5.4).
+/// (docs/decisions.md#node-evidence).
 fn is_device_taint(key: &str) -> bool {
     key == "sku"
         || key.starts_with("gpu.intel.com/")

@@ -1,4 +1,4 @@
-//! Node selectors and node selector terms against labels (accelerators.md 5.5).
+//! Node selectors and node selector terms against labels (docs/decisions.md#terms).
 //!
 //! Terms are read as Kubernetes reads them, and as OEP-0003 writes them: Gte, Ge, Lte, Le and
 //! quantities are understood, for keys whose labels count MiB in MiB.
@@ -130,7 +130,7 @@ fn matches<'a>(expression: &Node, label: impl Fn(&str) -> Option<&'a str>) -> bo
 }
 
 /// The terms as Kubernetes takes them: Gte X is Gt X-1, Lte X is Lt X+1, quantities are plain
-/// integers (S2-080).
+/// integers (OEP-0003, Platform-Provided Base Set; docs/decisions.md#field-spellings).
 pub fn kubernetes_terms(terms: &Node) -> Node {
     let mut out = terms.clone();
     if let Some(list) = out.as_list_mut() {

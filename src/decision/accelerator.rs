@@ -68,7 +68,7 @@ pub struct ClassReason {
     pub bound: Option<Origin>,
 }
 
-/// Where a capability is known from (S2-028).
+/// Where a capability is known from (OEP-0003, Story 4; docs/decisions.md#capabilities).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The class says so.
@@ -131,7 +131,7 @@ pub enum Thrift {
     Tier,
 }
 
-/// The arithmetic behind a score of a strategy (accelerators.md 3.7).
+/// The arithmetic behind a score of a strategy (docs/decisions.md#strategies).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoreTerms {
     /// GB/s of one replica.
@@ -175,7 +175,7 @@ pub struct ClassCandidate<'a> {
     pub reasons: Vec<ClassReason>,
 }
 
-/// An effective requirement with the layer that set it (S2-110).
+/// An effective requirement with the layer that set it (OEP-0003, Override Hierarchy).
 #[derive(Clone, Debug)]
 pub struct Requirement {
     /// Its key.
@@ -188,7 +188,8 @@ pub struct Requirement {
     pub overridden: Vec<(Node, &'static str)>,
 }
 
-/// Three-valued truth: a fact may be unknown (S2-033).
+/// Three-valued truth: a fact may be unknown (OEP-0003, Story 6;
+/// docs/decisions.md#preference-order).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
     /// It holds.

@@ -63,7 +63,7 @@ pub enum Reason {
     },
     /// The score is 0 or less.
     ScoreZero(i64),
-    /// It is made for many models at once (S1-009).
+    /// It is made for many models at once (KServe docs, Serving Runtimes, Spec Attributes).
     MultiModel,
     /// One of runtime and service spans nodes, the other does not.
     MultiNode {

@@ -186,7 +186,7 @@ pub static EFFECTS: &[Effect] = &[
             ("spec.template.gangPolicy", When::Removed),
         ],
         mutable: &[],
-        cite: "S4-030; kthena.md 1.1, 2.6: CRD rules, and what the revision is made of",
+        cite: "Kthena blog, A Deep Dive of ModelServing, Rolling Update; docs/decisions.md#model-serving-rollout; pkg/apis/workload/v1alpha1/model_serving_types.go; pkg/model-serving-controller/utils/revision_util.go: CRD rules, and what the revision is made of",
     },
 ];
 

@@ -70,7 +70,7 @@ pub struct Side<'a> {
 /// What a run says about rendering.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// Whose word counts.
+    /// The mode: documents or controllers.
     pub semantics: Semantics,
     /// The cluster's DNS domain.
     pub cluster_domain: &'a str,
@@ -652,7 +652,7 @@ fn accelerators(
 
 /// Marks what the shipped OME controller does not delete: it cleans up components that are gone,
 /// and nothing of a component that goes on as another workload, nor what belongs to no component
-/// (ome-objects.md 6).
+/// (pkg/controller/v1beta1/inferenceservice/cleanup.go).
 fn leave_behind(objects: &mut [ObjectChange], after: &Made<'_>) {
     let component = |node: &Node| {
         node.at(&["metadata", "labels", "component"]).and_then(Node::as_str).map(EcoString::from)

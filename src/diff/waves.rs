@@ -1,4 +1,5 @@
-//! The order in which the objects of a service change, and what each workload does then (S4-031).
+//! The order in which the objects of a service change, and what each workload does then (Kthena
+//! blog, A Deep Dive of ModelServing, Rolling Update).
 
 use crate::api::ComponentKind;
 use crate::objects::RenderedObject;

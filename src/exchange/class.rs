@@ -17,13 +17,15 @@ use ecow::{EcoString, EcoVec, eco_format};
 pub static PROPOSED: Rule = Rule {
     id: "proposed",
     text: "read from nodes, flavors or data sheets",
-    cite: "OEP-0003, S2-082 to S2-107",
+    cite: "OEP-0003, OEP-0003, Auto-Discovery Examples",
 };
 
-/// Label of classes that are not written by hand; its value is text (S2-084).
+/// Label of classes that are not written by hand; its value is text (OEP-0003, Auto-Discovery
+/// Examples; docs/decisions.md#discovery).
 pub const AUTO_DISCOVERED: &str = "ome.io/auto-discovered";
 
-/// Whether a class follows what it was made from; any other is somebody's own and is kept (S2-085).
+/// Whether a class follows what it was made from; any other is somebody's own and is kept
+/// (OEP-0003, Auto-Discovery Examples).
 pub fn is_auto_discovered(class: &Object) -> bool {
     class
         .metadata("labels")
@@ -537,7 +539,7 @@ fn resources(written: Option<&Node>, wanted: &Node) -> Node {
 }
 
 /// An object in the shape of the shipped CRD: terms are an affinity, figures are whole numbers,
-/// there is none for fp8 (accelerators.md 1.1).
+/// there is none for fp8 (OEP-0003, AcceleratorClass).
 fn shipped(object: &Node) -> Node {
     let mut out = object.clone();
     if let Some(terms) = object.at(&["spec", "discovery", "nodeSelectorTerms"]) {
@@ -601,7 +603,7 @@ mod tests {
             object.at(&["spec", "capabilities", "performance", "fp8TFLOPS"]).map(Node::to_json),
             Some(json!(1979))
         );
-        // S2-084: the label is text.
+        // OEP-0003, Auto-Discovery Examples; docs/decisions.md#discovery: the label is text.
         assert_eq!(
             object.at(&["metadata", "labels", AUTO_DISCOVERED]).map(Node::to_json),
             Some(json!("true"))

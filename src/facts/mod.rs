@@ -101,7 +101,7 @@ pub const PRODUCT_LABELS: [&str; 7] = [
 ];
 
 /// Beginnings of keys under which labellers, clouds and Karpenter speak of accelerators
-/// (accelerators.md 5.1).
+/// (docs/decisions.md#node-evidence).
 const LABELLERS: [&str; 15] = [
     "nvidia.com/gpu",
     "nvidia.com/mig",
@@ -225,7 +225,8 @@ const SOLD: [u64; 24] = [
 ];
 
 /// The size as sold of a measured one: the smallest that is not smaller and at most 9 % larger,
-/// else rounded up (accelerators.md 3.6). Measured sizes slightly above a nominal one belong to it.
+/// else rounded up (docs/decisions.md#memory-fit). Measured sizes slightly above a nominal one
+/// belong to it.
 pub fn nominal_of(measured: Memory) -> Memory {
     #[expect(clippy::cast_precision_loss, reason = "a comparison within percents")]
     let gib = |size: u64| size as f64;

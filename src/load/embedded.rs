@@ -1,5 +1,5 @@
-//! Manifests within ConfigMaps (S2-075): read like files, with places in the file that holds the
-//! ConfigMap.
+//! Manifests within ConfigMaps (OEP-0003, Platform-Provided Base Set): read like files, with places
+//! in the file that holds the ConfigMap.
 
 use super::kinds::{self, Whose};
 use crate::diag::Diagnostic;

@@ -213,7 +213,7 @@ pub fn is_rendered(api_version: &str, kind: &str) -> bool {
 /// What to do instead of a kind that people expect and that does not exist.
 pub fn instead(group: &str, kind: &str) -> Option<&'static str> {
     match (group, kind) {
-        // S2-014: deferred in OEP-0003.
+        // OEP-0003, Proposal: deferred in OEP-0003.
         ("ome.io", "AcceleratorProfile") => {
             Some("there are no profiles: use `spec.acceleratorSelector` of the service")
         }

@@ -1,8 +1,8 @@
 //! One Go struct over another: pods and containers as a controller holds them.
 //!
 //! In: trees. Out: what remains of them after decoding, and one laid over the other by a strategic
-//! merge patch: zero values vanish, fields without `omitempty` always win (ome-components 1.2 to
-//! 1.5).
+//! merge patch: zero values vanish, fields without `omitempty` always win
+//! (pkg/controller/v1beta1/inferenceservice/utils/merging.go to 1.5).
 
 use super::edit::text;
 use super::history::Record;
@@ -65,7 +65,8 @@ pub(crate) fn decoded_container(container: &Node) -> Result<Node, String> {
 }
 
 /// A runner over the listed container of its name, or over an empty one; arguments are concatenated
-/// (ome-components 1.8).
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,
+/// MergeRuntimeContainers).
 ///
 /// # Errors
 /// When the two cannot be merged.

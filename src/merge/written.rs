@@ -1,9 +1,10 @@
 //! One written tree over another: the documented way of laying a service over a runtime.
 //!
 //! Mappings merge by key, lists with a merge key by that key: known elements keep the place they
-//! have in the lower tree, new ones follow (S0-037). Arguments are concatenated (S2-056),
-//! affinities are joined (S2-060); every other list and every scalar of the upper tree replaces
-//! that of the lower one. A null in the upper tree says nothing.
+//! have in the lower tree, new ones follow (OME docs, Serving Runtime, Engine Configuration).
+//! Arguments are concatenated (OEP-0003, Notes/Constraints/Caveats), affinities are joined
+//! (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#affinity); every other list and every
+//! scalar of the upper tree replaces that of the lower one. A null in the upper tree says nothing.
 
 use super::edit::{lost, within};
 use super::history::{Record, Step};
@@ -149,7 +150,8 @@ fn identity(keys: &[&str], element: &Node) -> Option<Vec<(&'static str, EcoStrin
     values.collect()
 }
 
-/// A variable is replaced as a unit: a value drives out valueFrom and the other way round (S2-062).
+/// A variable is replaced as a unit: a value drives out valueFrom and the other way round
+/// (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#resources).
 fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     let mut below = lower.clone();
     for (kept, dropped) in [("value", "valueFrom"), ("valueFrom", "value")] {
@@ -164,7 +166,7 @@ fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> N
 }
 
 /// Both affinities hold: required node terms as a cross product, all other lists one after the
-/// other (S2-060).
+/// other (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#affinity).
 pub(crate) fn affinity<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     joined(lower, upper, |part, below, above| {
         within(Step::Field(part), rec, |rec| {
@@ -208,7 +210,8 @@ fn required_terms<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
 }
 
 /// Node selector terms that hold when one term of each side holds: `outer` × `inner`, the
-/// expressions of `outer` first. An empty side adds nothing (S2-060).
+/// expressions of `outer` first. An empty side adds nothing (OEP-0003, Notes/Constraints/Caveats;
+/// docs/decisions.md#affinity).
 pub(crate) fn cross_product(outer: &[Node], inner: &[Node]) -> EcoVec<Node> {
     if outer.is_empty() || inner.is_empty() {
         return outer.iter().chain(inner).cloned().collect();
@@ -241,13 +244,13 @@ mod tests {
             ("a null says nothing", "{a: 1, b: 2}", "{a: null, c: null}", "{a: 1, b: 2}"),
             ("scalars are replaced", "{a: 1, b: 2}", "{b: 3, c: 4}", "{a: 1, b: 3, c: 4}"),
             (
-                "S0-044 by key",
+                "OME docs, Serving Runtime, Engine Configuration by key",
                 "{nodeSelector: {zone: a, pool: x}}",
                 "{nodeSelector: {zone: b, disk: w}}",
                 "{nodeSelector: {zone: b, pool: x, disk: w}}",
             ),
             (
-                "S0-036 by side",
+                "OME docs, Serving Runtime, Engine Configuration by side",
                 "{resources: {limits: {gpu: 2}}}",
                 "{resources: {requests: {cpu: 4}}}",
                 "{resources: {limits: {gpu: 2}, requests: {cpu: 4}}}",
@@ -258,7 +261,12 @@ mod tests {
                 "{hostNetwork: false}",
                 "{hostNetwork: false}",
             ),
-            ("S2-056 concatenated", "{args: [a, b]}", "{args: [a, c]}", "{args: [a, b, a, c]}"),
+            (
+                "OEP-0003, Notes/Constraints/Caveats concatenated",
+                "{args: [a, b]}",
+                "{args: [a, c]}",
+                "{args: [a, b, a, c]}",
+            ),
             ("commands are replaced", "{command: [a, b]}", "{command: [c]}", "{command: [c]}"),
             (
                 "tolerations are replaced",
@@ -423,7 +431,8 @@ mod tests {
 
             #[test]
             fn the_upper_layer_is_never_lost(lower in trees(), upper in trees()) {
-                // Every scalar field of the upper layer stands in the result, whatever was below it.
+                // Every scalar field of the upper layer stands in the result, whatever was below
+                // it.
                 let (lower, upper) = (tree(&lower), tree(&upper));
                 let merged = written(&lower, &upper, &mut History::new());
                 for entry in upper.entries().filter(|entry| !matches!(entry.node.value, Value::Map(_) | Value::List(_))) {

@@ -1,8 +1,9 @@
 //! Ingress settings in force for an object, host names and paths.
 //!
 //! In: the operator's settings, annotations that overlay them, names. Out: hosts and paths, or the
-//! operator's sentence why there is none (ome-objects.md 2.13). Templates themselves are expanded
-//! by `compose::template`.
+//! operator's sentence why there is none
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/services). Templates themselves are
+//! expanded by `compose::template`.
 
 use super::metadata::text;
 use crate::api::{IngressConfig, OperatorConfig};

@@ -1,7 +1,8 @@
 //! What wrappers write into the pods they are given.
 //!
 //! In: the pod spec of a composed component. Out: the pod spec of a template. Only absent and empty
-//! values are filled in, init containers never; nothing is merged here (ome-objects.md 2.1).
+//! values are filled in, init containers never; nothing is merged here
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/common).
 
 use super::build::{IntoNode, node, set};
 use super::rules;

@@ -70,7 +70,8 @@ impl PodContext {
     }
 
     /// Reads a pod spec. Taints of devices are tolerated by pods that ask for some: the admission
-    /// plugin ExtendedResourceToleration or the device's operator adds that (accelerators.md 5.4).
+    /// plugin ExtendedResourceToleration or the device's operator adds that
+    /// (docs/decisions.md#node-evidence).
     ///
     /// # Errors
     /// The first field that the API server would refuse.

@@ -1,5 +1,5 @@
 //! What the layers of a service made of its containers: every variable, argument, resource and node
-//! selector with who won and over whom (S2-008).
+//! selector with who won and over whom (OEP-0003, Goals).
 
 use super::plan::Planned;
 use super::why::{Layers, Leaf, Overrides, leaf};

@@ -1,4 +1,5 @@
-//! Components after every merge and before any object (S2-055).
+//! Components after every merge and before any object (OEP-0003, Notes/Constraints/Caveats;
+//! docs/decisions.md#argument-order).
 
 use super::render::Renderer;
 use crate::api::{ComponentKind, DeploymentMode, Service};

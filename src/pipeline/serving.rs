@@ -120,7 +120,8 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<
     PlannedServing { serving, gang, fits: None, placement: None, gpus, diagnostics }
 }
 
-/// A GPU that stands in the limits alone (S4-017).
+/// A GPU that stands in the limits alone (Kthena blog, A Deep Dive of ModelServing, Instance-Level
+/// Gang Scheduling; docs/decisions.md#pod-groups).
 fn gpus_in_limits(
     serving: &ModelServing,
     role: &Role,

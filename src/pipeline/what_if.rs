@@ -17,7 +17,7 @@ use serde_json::Value;
 static EDIT: Rule = Rule {
     id: "flip-edit",
     text: "a value tried out to see whether it changes the decision",
-    cite: "CONTRACT-tools, explain --runtime",
+    cite: "docs/cli.md, explain --runtime",
 };
 
 /// One change of one field.

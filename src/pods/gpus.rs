@@ -8,8 +8,8 @@ use crate::yaml::{Entry, Node};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// Devices of one container: the limit of each resource that `counts`, else its request (S0-049).
-/// None when one of them is no number of devices.
+/// Devices of one container: the limit of each resource that `counts`, else its request (OME docs,
+/// Serving Runtime, Multi-Node Configuration). None when one of them is no number of devices.
 pub(crate) fn of_container(container: &Node, counts: impl Fn(&str) -> bool) -> Option<i64> {
     asked(container)
         .filter(|entry| counts(&entry.key))

@@ -36,7 +36,8 @@ impl Place<'_> {
 /// Words the path of a component's field, given who wrote it and the field.
 pub(crate) type PathOf<'a> = &'a dyn Fn(Origin, &str) -> String;
 
-/// A worker without `size` counts as no worker (S0-049).
+/// A worker without `size` counts as no worker (OME docs, Serving Runtime, Multi-Node
+/// Configuration).
 pub(crate) fn worker_size(component: &Node, path: PathOf<'_>, findings: &mut Vec<Diagnostic>) {
     let Some(worker) = component.get("worker").filter(|worker| worker.get("size").is_none()) else {
         return;
@@ -49,7 +50,7 @@ pub(crate) fn worker_size(component: &Node, path: PathOf<'_>, findings: &mut Vec
     );
 }
 
-/// A metric that only a Serverless component has (S0-042).
+/// A metric that only a Serverless component has (OME docs, Serving Runtime, Engine Configuration).
 pub(crate) fn metric(
     component: &Node,
     serverless: bool,
@@ -78,7 +79,8 @@ pub(crate) fn metric(
     }
 }
 
-/// A range of replicas that no autoscaler accepts (S0-040).
+/// A range of replicas that no autoscaler accepts (OME docs, Serving Runtime, Engine Configuration;
+/// docs/decisions.md#replicas).
 pub(crate) fn replica_range(component: &Node, path: PathOf<'_>, findings: &mut Vec<Diagnostic>) {
     let (Some(min), Some(max)) = (component.get("minReplicas"), component.get("maxReplicas"))
     else {
@@ -119,7 +121,8 @@ pub(crate) fn flag(text: &str) -> Option<&str> {
     (word.starts_with("--") && word.len() > 2).then_some(word)
 }
 
-/// Flags that stand more than once in arguments, one finding each (S1-012, S2-056, S2-058).
+/// Flags that stand more than once in arguments, one finding each (KServe docs, Serving Runtimes,
+/// Spec Attributes; OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#argument-order).
 pub(crate) fn duplicate_flags(
     args: &[Node],
     place: &Place<'_>,
@@ -158,7 +161,7 @@ pub(crate) fn duplicate_flags(
 }
 
 /// A pod whose main container (the runner over the listed container of its name, else the first
-/// listed one) has no image (S0-035).
+/// listed one) has no image (OME docs, Serving Runtime, Engine Configuration).
 pub(crate) fn image(part: &Node, whose: &str, place: &Place<'_>, findings: &mut Vec<Diagnostic>) {
     let listed = part.get("containers").map(Node::items).unwrap_or_default();
     let runner = part.get("runner");
@@ -184,7 +187,8 @@ pub(crate) fn image(part: &Node, whose: &str, place: &Place<'_>, findings: &mut 
     );
 }
 
-/// A worker that nothing can be built from (S0-048). Answers whether it is one.
+/// A worker that nothing can be built from (OME docs, Serving Runtime, Engine Configuration).
+/// Answers whether it is one.
 pub(crate) fn worker_container(
     component: &Node,
     path: PathOf<'_>,
@@ -208,7 +212,7 @@ pub(crate) fn worker_container(
 }
 
 /// Volumes that an admission webhook adds to a pod, by the annotation that asks for them; a mount
-/// of one needs no volume in the pod as written (ome-components 5).
+/// of one needs no volume in the pod as written (pkg/webhook/admission/pod).
 pub(crate) fn injected_volumes<'a>(
     annotation: impl Fn(&str) -> &'a str,
 ) -> &'static [&'static str] {
@@ -217,8 +221,8 @@ pub(crate) fn injected_volumes<'a>(
 
 /// Faults of one pod: mounts, volumes and resources. `runner` is the container that stands beside
 /// the list in a component and is among it in a pod that was built; `injected` are names of volumes
-/// that will be there although the pod does not have them yet; `path` is that of the node that holds
-/// the pod's fields.
+/// that will be there although the pod does not have them yet; `path` is that of the node that
+/// holds the pod's fields.
 pub(crate) fn pod(
     pod: &Node,
     runner: Option<&Node>,
@@ -248,7 +252,7 @@ fn containers<'a>(pod: &'a Node, runner: Option<&'a Node>, path: &str) -> Vec<(&
     all
 }
 
-/// A mount needs a volume of its name (S0-043).
+/// A mount needs a volume of its name (OME docs, Serving Runtime, Engine Configuration).
 fn mounts(
     pod: &Node,
     container: &Node,
@@ -291,7 +295,8 @@ fn mounts(
     }
 }
 
-/// One volume has one source, and one name is one volume (S0-043).
+/// One volume has one source, and one name is one volume (OME docs, Serving Runtime, Engine
+/// Configuration).
 fn volumes(pod: &Node, path: &str, findings: &mut Vec<Diagnostic>) {
     let volumes = pod.get("volumes").map(Node::items).unwrap_or_default();
     let mut named = Places::new();
@@ -327,7 +332,7 @@ fn volumes(pod: &Node, path: &str, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// No request may be greater than its limit (S0-036).
+/// No request may be greater than its limit (OME docs, Serving Runtime, Engine Configuration).
 fn resources(container: &Node, path: &str, findings: &mut Vec<Diagnostic>) {
     let Some(limits) = container.at(&["resources", "limits"]) else { return };
     for request in container.at(&["resources", "requests"]).map(Node::entries).into_iter().flatten()
@@ -369,7 +374,7 @@ mod tests {
                 vec![],
             ),
             (
-                "S0-043 no volume",
+                "OME docs, Serving Runtime, Engine Configuration no volume",
                 "{volumes: [{name: cach, emptyDir: {}}], runner: {volumeMounts: [{name: cache}]}}",
                 vec!["mount-without-volume p.runner.volumeMounts[0].name"],
             ),
@@ -379,22 +384,22 @@ mod tests {
                 vec!["mount-without-volume p.initContainers[0].volumeMounts[0].name"],
             ),
             (
-                "S0-043 two sources",
+                "OME docs, Serving Runtime, Engine Configuration two sources",
                 "{volumes: [{name: a, emptyDir: {}, hostPath: {path: /a}}]}",
                 vec!["volume-two-sources p.volumes[0]"],
             ),
             (
-                "S0-043 one name twice",
+                "OME docs, Serving Runtime, Engine Configuration one name twice",
                 "{volumes: [{name: a, emptyDir: {}}, {name: a, hostPath: {path: /a}}]}",
                 vec!["volume-two-sources p.volumes[1]"],
             ),
             (
-                "S0-036 16 under 8",
+                "OME docs, Serving Runtime, Engine Configuration 16 under 8",
                 "{runner: {resources: {requests: {cpu: '16'}, limits: {cpu: 8}}}}",
                 vec!["requests-exceed-limits p.runner.resources.requests.cpu"],
             ),
             (
-                "S0-036 the same amount",
+                "OME docs, Serving Runtime, Engine Configuration the same amount",
                 "{runner: {resources: {requests: {memory: 64Gi}, limits: {memory: 65536Mi}}}}",
                 vec![],
             ),

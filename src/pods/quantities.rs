@@ -1,4 +1,5 @@
-//! Quantities as Kubernetes writes them: `cpu: 10` and `cpu: "10"` are one value (S0-007).
+//! Quantities as Kubernetes writes them: `cpu: 10` and `cpu: "10"` are one value (OME docs, Serving
+//! Runtime).
 //!
 //! Trees of the controller's semantics have been through its types and need none of this.
 

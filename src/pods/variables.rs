@@ -10,7 +10,9 @@ use crate::template;
 use crate::template::{ErrorKind, Metadata, Mode};
 use crate::yaml::{FieldPath, Map, Node, Origin, Value};
 
-/// Whose pod a container is in; upstream words its errors by it (ome-components 1.8).
+/// Whose pod a container is in; upstream words its errors by it
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,
+/// MergeRuntimeContainers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PodRole {
     Main,
@@ -57,7 +59,7 @@ impl PodRole {
 /// the service as the operator sees them.
 ///
 /// By the documents a variable that maps to nothing is a finding and the container stays as it is
-/// (S0-058); the controller gives up.
+/// (OME docs, Serving Runtime, Multi-Node Configuration); the controller gives up.
 pub(crate) fn expand(
     policy: &Policy,
     place: &Place<'_>,
@@ -135,7 +137,7 @@ fn finding(place: &Place<'_>, error: template::Error) -> Diagnostic {
 }
 
 /// Warns about variables that stay as they are because they stand outside the main container
-/// (S0-058).
+/// (OME docs, Serving Runtime, Multi-Node Configuration).
 pub(crate) fn outside(place: &Place<'_>, pod: &Node, main: usize, findings: &mut Vec<Diagnostic>) {
     let mut warn = |variable: &str, node: &Node, path: &FieldPath| {
         findings.push(outside_container(

@@ -1,7 +1,9 @@
-//! How the document on ModelServing (seed 004) and the releases of Kthena differ, as named values.
+//! How the document on ModelServing (the Kthena blog of 2025-10) and the releases of Kthena differ,
+//! as named values.
 //!
 //! The documented constant is the blog of 2025-10 as the ledger reads it; the releases follow
-//! kthena.md 8. A rule that differs reads one field; nothing asks which constant it was given.
+//! Kthena v0.1.0 against the head. A rule that differs reads one field; nothing asks which constant
+//! it was given.
 
 use std::fmt;
 
@@ -9,7 +11,7 @@ use std::fmt;
 /// releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KthenaProfile {
-    /// Seed 004 as written.
+    /// The Kthena blog as written.
     Seed,
     /// v0.1.0 of 2025-10.
     V0_1,
@@ -65,91 +67,104 @@ impl fmt::Display for KthenaProfile {
 /// When a ServingGroup gets a PodGroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GangRule {
-    /// When the scheduler is volcano (S4-007, S4-011; kthena.md 3.1).
+    /// When the scheduler is volcano (Kthena blog, A Deep Dive of ModelServing, Gang Scheduling and
+    /// Instance-Level Gang Scheduling; pkg/model-serving-controller/podgroupmanager).
     Volcano,
-    /// When gangPolicy or networkTopology is set, whatever the scheduler (kthena.md 3.5).
+    /// When gangPolicy or networkTopology is set, whatever the scheduler (v0.1.0,
+    /// pkg/model-serving-controller/gangscheduling/manager.go).
     PolicySet,
 }
 
 /// How a PodGroup says which pods belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GangForm {
-    /// `minTaskMember`, one entry per role replica (S4-007, S4-021).
+    /// `minTaskMember`, one entry per role replica (Kthena blog, A Deep Dive of ModelServing, Gang
+    /// Scheduling and Instance-Level Gang Scheduling).
     TaskMembers,
-    /// `subGroupPolicy`, one entry per role (kthena.md 3.2).
+    /// `subGroupPolicy`, one entry per role (pkg/model-serving-controller/podgroupmanager).
     SubGroups,
 }
 
 /// How a role counts that `minRoleReplicas` does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnlistedRole {
-    /// Not at all, when the map names others (S4-022).
+    /// Not at all, when the map names others (Kthena blog, A Deep Dive of ModelServing,
+    /// Instance-Level Gang Scheduling; docs/decisions.md#pod-groups).
     LeftOut,
-    /// With all its replicas (kthena.md 3.3).
+    /// With all its replicas (pkg/model-serving-controller/podgroupmanager).
     AllReplicas,
 }
 
 /// Which resources of a container count for `minResources`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GangResources {
-    /// Requests, and limits where a request is absent (S4-017).
+    /// Requests, and limits where a request is absent (Kthena blog, A Deep Dive of ModelServing,
+    /// Instance-Level Gang Scheduling; docs/decisions.md#pod-groups).
     RequestsOrLimits,
-    /// Requests alone (kthena.md 3.3).
+    /// Requests alone (pkg/model-serving-controller/podgroupmanager).
     Requests,
 }
 
 /// Which ordinals new groups and role replicas get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrdinalRule {
-    /// The lowest free ones (kthena.md 5.1).
+    /// The lowest free ones (pkg/model-serving-controller/controller/model_serving_controller.go).
     FillHoles,
-    /// Those after the highest one; holes below the partition are filled first (kthena.md 8).
+    /// Those after the highest one; holes below the partition are filled first (Kthena v0.1.0
+    /// against the head).
     Append,
 }
 
 /// What a partition protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtectionRule {
-    /// Groups whose ordinal is smaller (S4-026).
+    /// Groups whose ordinal is smaller (Kthena blog, A Deep Dive of ModelServing, Rolling Update).
     Ordinal,
-    /// The first groups of the list (kthena.md 4.2).
+    /// The first groups of the list
+    /// (pkg/model-serving-controller/controller/model_serving_controller.go, manageRollingUpdate).
     Position,
 }
 
 /// How many groups an update replaces at a time, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdatePace {
-    /// One, from the highest ordinal down; the next when the new one runs (S4-029).
+    /// One, from the highest ordinal down; the next when the new one runs (Kthena blog, A Deep Dive
+    /// of ModelServing, Rolling Update).
     OneByOne,
-    /// As many as maxUnavailable leaves, groups that do not run first (kthena.md 4.2).
+    /// As many as maxUnavailable leaves, groups that do not run first
+    /// (pkg/model-serving-controller/controller/model_serving_controller.go, manageRollingUpdate).
     Budget,
 }
 
 /// Which groups and role replicas go when there are too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleDownRule {
-    /// The highest ordinals (S4-032, S4-034).
+    /// The highest ordinals (Kthena blog, A Deep Dive of ModelServing, Scaling).
     HighestOrdinal,
     /// Those that do not run, then the cheapest by deletion cost, then the highest ordinal
-    /// (kthena.md 5.2).
+    /// (pkg/model-serving-controller/controller/binpack_scaledown.go).
     Cheapest,
 }
 
 /// In which order the groups follow a changed number of role replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoleScaling {
-    /// One group after another from the highest ordinal (S4-035).
+    /// One group after another from the highest ordinal (Kthena blog, A Deep Dive of ModelServing,
+    /// Role Scaling Process).
     GroupByGroup,
-    /// All groups in one pass (kthena.md 5.3).
+    /// All groups in one pass
+    /// (pkg/model-serving-controller/controller/model_serving_controller.go).
     OnePass,
 }
 
 /// What `RoleRecreate` recreates when a pod fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoleRecreateRule {
-    /// The pod alone; the whole group when it stays progressing (S4-037).
+    /// The pod alone; the whole group when it stays progressing (Kthena blog, A Deep Dive of
+    /// ModelServing, Restart Policy; docs/decisions.md#model-serving-rollout).
     PodThenGroup,
-    /// The role replica (kthena.md 6).
+    /// The role replica (pkg/model-serving-controller/controller/model_serving_controller.go,
+    /// handleErrorPod).
     RoleReplica,
 }
 
@@ -170,7 +185,7 @@ pub enum RoleStruct {
 /// Who checks a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// The documents, bounds read as the ledger reads them.
+    /// The documents, bounds read as docs/decisions.md reads them.
     Documents,
     /// The CRD and the admission webhook.
     Server,
@@ -187,14 +202,15 @@ pub struct KthenaPolicy {
     pub profile: KthenaProfile,
     /// See [`Admission`].
     pub admission: Admission,
-    /// `RoleRollingUpdate` exists (S4-027; v0.4.0).
+    /// `RoleRollingUpdate` exists (Kthena blog, A Deep Dive of ModelServing, Rolling Update;
+    /// v0.4.0).
     pub role_rolling_update: bool,
-    /// Roles have a partition of their own (kthena.md 8).
+    /// Roles have a partition of their own (Kthena v0.1.0 against the head).
     pub role_partition: bool,
-    /// A role without maxUnavailable has 1; else all its outdated replicas go at once (kthena.md
-    /// 8).
+    /// A role without maxUnavailable has 1; else all its outdated replicas go at once (Kthena
+    /// v0.1.0 against the head).
     pub role_max_unavailable_default: bool,
-    /// `recoveryPolicy: None` exists (S4-038).
+    /// `recoveryPolicy: None` exists (Kthena blog, A Deep Dive of ModelServing, Restart Policy).
     pub recovery_none: bool,
     /// See [`GangRule`].
     pub gang: GangRule,
@@ -205,7 +221,8 @@ pub struct KthenaPolicy {
     /// See [`GangResources`].
     pub gang_resources: GangResources,
     /// PodGroups carry the label and the annotation of the document beside those of the code
-    /// (S4-015).
+    /// (Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang Scheduling;
+    /// docs/decisions.md#pod-groups).
     pub gang_seed_labels: bool,
     /// PodGroups name the queue of the ModelServing's annotation (v1.0.0).
     pub gang_queue: bool,
@@ -214,7 +231,7 @@ pub struct KthenaPolicy {
     /// See [`RoleStruct`].
     pub role_struct: RoleStruct,
     /// Plugins that add variables add them once more on every later worker of a role replica
-    /// (kthena.md 2.5).
+    /// (pkg/model-serving-controller/plugins).
     pub plugin_env_repeats: bool,
     /// ModelServings can be scaled as Deployments are, so that autoscalers find them (v0.3.0).
     pub scale_subresource: bool,
@@ -235,7 +252,7 @@ pub struct KthenaPolicy {
     pub reconciles: bool,
 }
 
-/// Seed 004 as written, contradictions as the ledger reads them.
+/// The Kthena blog as written, contradictions as docs/decisions.md reads them.
 pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::Seed,
     admission: Admission::Documents,

@@ -1,5 +1,5 @@
 //! The gRPC service of the open inference protocol: its rpcs and messages with their field numbers
-//! (S3-041 to S3-047).
+//! (KServe 0.10 docs, Open Inference Protocol, gRPC; docs/decisions.md#inference-protocol).
 
 use serde::Serialize;
 
@@ -82,7 +82,8 @@ const fn rpc(name: &'static str, request: &'static str, response: &'static str) 
     Rpc { name, request, response }
 }
 
-/// The table of the seed forgets ServerMetadata, its definition does not (S3-041).
+/// The table of the seed forgets ServerMetadata, its definition does not (KServe 0.10 docs, Open
+/// Inference Protocol, gRPC; docs/decisions.md#inference-protocol).
 static RPCS: [Rpc; 6] = [
     rpc("ServerLive", "ServerLiveRequest", "ServerLiveResponse"),
     rpc("ServerReady", "ServerReadyRequest", "ServerReadyResponse"),
@@ -208,7 +209,7 @@ mod tests {
             .unwrap_or_else(|| panic!("{name} is no message"))
     }
 
-    // S3-041, S3-043.
+    // KServe 0.10 docs, Open Inference Protocol, gRPC; docs/decisions.md#inference-protocol.
     #[test]
     fn everything_that_is_named_is_defined_and_numbers_count_up() {
         let scalars =

@@ -1,8 +1,10 @@
 //! Where a service is entered, from outside and from inside of the cluster.
 //!
 //! In: the objects a service becomes. Out: two base URLs. What leads in from outside is an Ingress,
-//! an HTTPRoute or a VirtualService of the service's name; inside it is a Service (ome-objects.md
-//! 2.9 to 2.12, 5; kserve.md 6).
+//! an HTTPRoute or a VirtualService of the service's name; inside it is a Service
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/external_service;
+//! pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go; docs/render.md;
+//! pkg/controller/v1beta1/inferenceservice/reconcilers).
 
 use crate::yaml::Node;
 use serde::Serialize;

@@ -42,7 +42,8 @@ impl Protocol {
     pub const ALL: [Self; 6] =
         [Self::V1, Self::V2, Self::GrpcV1, Self::GrpcV2, Self::OpenAi, Self::Cohere];
 
-    /// The protocol of a KServe or OME name, compared exactly (S3-029).
+    /// The protocol of a KServe or OME name, compared exactly (KServe 0.10 docs, Open Inference
+    /// Protocol).
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -94,7 +95,8 @@ impl Serialize for Protocol {
 mod tests {
     use super::*;
 
-    // S3-017, S3-029, S0-031.
+    // KServe 0.10 docs, Data Plane and Open Inference Protocol; OME docs, Serving Runtime, Core
+    // Configuration; docs/decisions.md#protocols.
     #[test]
     fn names_are_compared_exactly() {
         for (name, expected) in [

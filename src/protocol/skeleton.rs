@@ -1,7 +1,8 @@
 //! Skeletons of payloads: the members a body must have, with the model's name filled in.
 //!
 //! Optional members are left out, and lists are empty where the table of the document shows `[]`
-//! (S3-023, S3-032, S3-033).
+//! (KServe 0.10 docs, Data Plane V1 and Open Inference Protocol, HTTP/REST;
+//! docs/decisions.md#inference-protocol).
 
 use super::{Facts, Protocol};
 use serde_json::{Value, json};
@@ -40,7 +41,8 @@ pub(super) fn of(protocol: Protocol, api: &str, facts: &Facts<'_>) -> Body {
             )
         }
         // The document prints `live` in the body of server-ready too; the gRPC message says what is
-        // meant (S3-032).
+        // meant (KServe 0.10 docs, Open Inference Protocol, HTTP/REST;
+        // docs/decisions.md#inference-protocol).
         (Protocol::V2, "server-ready") => answer(json!({ "ready": true })),
         (Protocol::V2, "server-live") => answer(json!({ "live": true })),
         (Protocol::V2, "server-metadata") => {
@@ -97,7 +99,8 @@ mod tests {
 
     static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
 
-    // S3-023, S3-032, S3-033.
+    // KServe 0.10 docs, Data Plane V1 and Open Inference Protocol, HTTP/REST;
+    // docs/decisions.md#inference-protocol.
     #[test]
     fn bodies_show_the_members_of_the_tables() {
         let facts = Facts { model: "iris", explainer: true, payload: true, ..Facts::default() };

@@ -1,4 +1,4 @@
-//! The endpoints of each protocol, in the order of the tables of seed 003.
+//! The endpoints of each protocol, in the order of the tables of the KServe 0.10 docs.
 
 use super::{Protocol, skeleton};
 use serde::Serialize;
@@ -33,7 +33,7 @@ const fn row(
     Row { api, verb, path, purpose, needs: Needs::Nothing }
 }
 
-/// S3-021, S3-024.
+/// KServe 0.10 docs, Data Plane and Data Plane V1.
 static V1: [Row; 4] = [
     row("list-models", "GET", "/v1/models", "lists the models of the registry"),
     row(
@@ -57,7 +57,8 @@ static V1: [Row; 4] = [
     },
 ];
 
-/// S3-025, S3-026: the printed tables lack the leading slash and lose a placeholder each.
+/// KServe 0.10 docs, Data Plane; docs/decisions.md#inference-protocol: the printed tables lack the
+/// leading slash and lose a placeholder each.
 static V2: [Row; 6] = [
     row("infer", "POST", "/v2/models/{model}{version}/infer", "performs inference with the model"),
     row(
@@ -92,7 +93,7 @@ static V2: [Row; 6] = [
     ),
 ];
 
-/// What SGLang and vLLM serve alike (kserve.md 7).
+/// What SGLang and vLLM serve alike (KServe docs, Data Plane).
 static OPENAI: [Row; 6] = [
     row("list-models", "GET", "/v1/models", "lists the models that are served"),
     row("chat-completions", "POST", "/v1/chat/completions", "answers a conversation"),
@@ -112,7 +113,7 @@ static OPENAI: [Row; 6] = [
 pub struct Facts<'a> {
     /// Name of the model in paths.
     pub model: &'a str,
-    /// Version of the model in paths; V2 only (S3-020).
+    /// Version of the model in paths; V2 only (KServe 0.10 docs, Data Plane).
     pub version: Option<&'a str>,
     /// Scheme and authority in front of the path, without a slash at its end.
     pub base: Option<&'a str>,
@@ -219,7 +220,7 @@ mod tests {
             .collect()
     }
 
-    // S3-012, S3-018, S3-019, S3-021.
+    // KServe 0.10 docs, Data Plane.
     #[test]
     fn version_1_explains_only_with_an_explainer() {
         let facts = Facts {
@@ -247,7 +248,7 @@ mod tests {
         );
     }
 
-    // S3-020, S3-025, S3-026.
+    // KServe 0.10 docs, Data Plane; docs/decisions.md#inference-protocol.
     #[test]
     fn version_2_has_six_rows_and_an_optional_model_version() {
         let facts = Facts { model: "my_model", version: Some("v10"), ..Facts::default() };
@@ -265,7 +266,7 @@ mod tests {
         assert_eq!(paths(Protocol::V2, &Facts { version: None, ..facts }), without);
     }
 
-    // S3-041.
+    // KServe 0.10 docs, Open Inference Protocol, gRPC; docs/decisions.md#inference-protocol.
     #[test]
     fn grpc_has_no_paths() {
         assert!(endpoints(Protocol::GrpcV2, &Facts::default()).is_empty());

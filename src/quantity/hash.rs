@@ -1,7 +1,8 @@
 //! Names shortened as OME shortens them, with a hash in place of what is cut off.
 //!
 //! In: names as written. Out: names that fit a limit and still differ. Lengths are bytes; all
-//! vectors come from ome-components.md 4.3 and 4.5 (upstream `pkg/constants/constants.go`).
+//! vectors come from pkg/controller/v1beta1/inferenceservice/utils/utils.go;
+//! pkg/controller/v1beta1/inferenceservice/components (upstream `pkg/constants/constants.go`).
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -101,7 +102,7 @@ mod tests {
     use crate::quantity::names;
     use proptest::prelude::*;
 
-    // ome-components.md 4.3.
+    // pkg/controller/v1beta1/inferenceservice/utils/utils.go.
     #[test]
     fn labels_of_models() {
         for (namespace, name, label) in [
@@ -131,7 +132,7 @@ mod tests {
         }
     }
 
-    // ome-components.md 4.5.
+    // pkg/controller/v1beta1/inferenceservice/components.
     #[test]
     fn long_names_begin_with_a_letter() {
         let name = format!("{}-engine", "a".repeat(60));

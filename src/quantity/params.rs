@@ -30,8 +30,9 @@ pub enum ParamCountError {
 const UNITS: [(char, u32); 4] = [('T', 12), ('B', 9), ('M', 6), ('K', 3)];
 
 impl ParamCount {
-    /// Reads a size by the documented rule (S0-032): a decimal number without sign, `K`, `M`, `B`
-    /// or `T` for powers of 1000, no suffix for single parameters.
+    /// Reads a size by the documented rule (OME docs, Serving Runtime, Core Configuration;
+    /// docs/decisions.md#size-ranges): a decimal number without sign, `K`, `M`, `B` or `T` for
+    /// powers of 1000, no suffix for single parameters.
     ///
     /// `9GB`, `7b`, `8 billion`, `.5B` and `7.B` are no sizes.
     pub fn parse(text: &str) -> Result<Self, ParamCountError> {
@@ -65,8 +66,9 @@ impl ParamCount {
     }
 
     /// Reads a size as the shipped controller does: `T`, `B` or `M` at the end is dropped (in this
-    /// order, once), the rest is a Go float, and what is none is 0 (ome-selection.md 2.5;
-    /// S0-032, C).
+    /// order, once), the rest is a Go float, and what is none is 0 (pkg/runtimeselector/matcher.go,
+    /// checkModelSize; OME docs, Serving Runtime, Core Configuration;
+    /// docs/decisions.md#size-ranges, C).
     ///
     /// `7b`, `7K`, `9GB`, ` 7B` and the empty text are 0; `.5B`, `1_000B`, `-5B`, `0x1p3B`, `infB`
     /// and `NaNB` are numbers.
@@ -180,7 +182,7 @@ mod tests {
         }
     }
 
-    // S0-032.
+    // OME docs, Serving Runtime, Core Configuration; docs/decisions.md#size-ranges.
     #[test]
     fn documented_sizes_are_exact() {
         for (text, count) in [
@@ -279,7 +281,7 @@ mod tests {
         }
     }
 
-    // ome-selection.md 2.5.
+    // pkg/runtimeselector/matcher.go, checkModelSize.
     #[test]
     fn the_controller_reads_go_floats() {
         for (text, expected) in [

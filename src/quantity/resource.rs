@@ -3,7 +3,7 @@
 //! In: the text of a field. Out: exact numbers and the text that a Kubernetes client would write
 //! back. Upstream caps binary quantities at 2^63-1, overflows in `Value` and `MilliValue`, rounds
 //! some negative numbers towards zero and prints `1e21` as `1`; here the mathematical answer is
-//! given, or none (ome-components.md, "Corrections, measured").
+//! given, or none (pkg/controller/v1beta1/inferenceservice/components, "Corrections, measured").
 
 use super::decimal::Decimal;
 use ecow::EcoString;

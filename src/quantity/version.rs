@@ -117,8 +117,9 @@ pub enum VersionMismatch {
     Less,
 }
 
-/// A version by the grammar of the shipped controller (ome-selection.md 2.4, upstream
-/// `pkg/modelver/util.go`): `[v]MAJOR[.MINOR[.PATCH[.DEV][-PRE][+BUILD]]]`.
+/// A version by the grammar of the shipped controller (pkg/runtimeselector/matcher.go,
+/// compareSupportedModelFormats, upstream `pkg/modelver/util.go`):
+/// `[v]MAJOR[.MINOR[.PATCH[.DEV][-PRE][+BUILD]]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     numbers: [u64; 3],
@@ -240,8 +241,9 @@ fn controller_number(text: &str, part: Part) -> Result<u64, VersionError> {
 }
 
 /// Decides by the rule of the controller: unofficial versions and `Equal` ask for equality whatever
-/// the spelling; all other operators ask for equal precision and prefix first (ome-selection.md
-/// 2.4, S0-023, C).
+/// the spelling; all other operators ask for equal precision and prefix first
+/// (pkg/runtimeselector/matcher.go, compareSupportedModelFormats; OME docs, Serving Runtime, Core
+/// Configuration; docs/decisions.md#version-precision, C).
 pub fn matches_controller(
     runtime: &str,
     operator: Operator,
@@ -252,7 +254,8 @@ pub fn matches_controller(
     runtime.admits(operator, &model)
 }
 
-/// A version by the documents (S0-023): one to three numbers with dots between, then a suffix or
+/// A version by the documents (OME docs, Serving Runtime, Core Configuration;
+/// docs/decisions.md#version-precision): one to three numbers with dots between, then a suffix or
 /// nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentedVersion {
@@ -297,7 +300,8 @@ pub fn validate_documented(text: &str) -> Result<DocumentedVersion, VersionError
     Ok(DocumentedVersion { numbers, suffix: rest.into() })
 }
 
-/// Decides by the documented rule (S0-023): as many parts as the runtime writes, parts the model
+/// Decides by the documented rule (OME docs, Serving Runtime, Core Configuration;
+/// docs/decisions.md#version-precision): as many parts as the runtime writes, parts the model
 /// leaves out are 0, and a suffix the runtime writes must be the model's, letter by letter.
 pub fn matches_documented(runtime: &str, model: &str) -> Result<(), VersionMismatch> {
     let runtime = validate_documented(runtime).map_err(VersionMismatch::Runtime)?;
@@ -310,7 +314,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    // ome-selection.md 7, T10, and 2.4.
+    // pkg/runtimeselector, T10, and 2.4.
     #[test]
     fn the_controller_rule() {
         for (runtime, model, operator, expected) in [
@@ -383,7 +387,8 @@ mod tests {
         }
     }
 
-    // S0-023; the rows of documented/s0-match/version-precision.
+    // OME docs, Serving Runtime, Core Configuration; docs/decisions.md#version-precision; the rows
+    // of documented/s0-match/version-precision.
     #[test]
     fn the_documented_rule_compares_what_the_runtime_writes() {
         for (runtime, models) in [

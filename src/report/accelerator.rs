@@ -1,4 +1,4 @@
-//! The choice of an accelerator, as JSON (conformance README, CONTRACT-s2) and for people.
+//! The choice of an accelerator, as JSON (conformance README, docs/cli.md2) and for people.
 
 use super::explain::{self, Detail};
 use super::screen::{Page, line, put};

@@ -1,4 +1,4 @@
-//! The catalog as lists, items and JSON (CONTRACT-s0 `catalog`).
+//! The catalog as lists, items and JSON (docs/cli.md0 `catalog`).
 
 use super::screen::Page;
 use super::table::{Style, table as plain_table};
@@ -231,7 +231,8 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
     }
 }
 
-/// What the documents call a format (S1-007).
+/// What the documents call a format (KServe docs, Serving Runtimes, supported formats;
+/// docs/decisions.md#spelling-of-names).
 fn display_name(format: &str) -> Option<&'static str> {
     const NAMES: [&str; 10] = [
         "SKLearn",
@@ -334,7 +335,7 @@ fn nodes(class: &AcceleratorClass, world: &World) -> Option<usize> {
     (!machines.is_empty()).then(|| machines::matching(class, machines).len())
 }
 
-/// Accelerator classes for people (S2-086).
+/// Accelerator classes for people (OEP-0003, AcceleratorClass).
 fn accelerator_table(items: &[Item<'_>], world: &World, style: Style) -> String {
     let classes = items
         .iter()

@@ -1,4 +1,5 @@
-//! A decision as a graph for Mermaid: service, runtime, classes, their nodes and flavors (S2-116).
+//! A decision as a graph for Mermaid: service, runtime, classes, their nodes and flavors (OEP-0003,
+//! Implementation Architecture).
 
 use super::screen::{Page, line, printable};
 use crate::cluster as machines;

@@ -1,4 +1,4 @@
-//! Decisions as JSON. Shapes: conformance README and CONTRACT-s0; more fields may come, none
+//! Decisions as JSON. Shapes: conformance README and docs/cli.md0; more fields may come, none
 //! changes its meaning.
 
 use super::{SCHEMA_VERSION, findings};
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// held as a whole.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
-    /// Whose word counts.
+    /// The mode: documents or controllers.
     pub semantics: Semantics,
     /// Whether candidates are shown.
     pub depth: Depth,
@@ -177,7 +177,8 @@ fn model(model: &Model, policy: &Policy, depth: Depth, sources: &SourceMap) -> V
     out
 }
 
-/// The way of a request through the components (S3-010); an explainer is reached beside it.
+/// The way of a request through the components (KServe 0.10 docs, Data Plane); an explainer is
+/// reached beside it.
 fn graph(planned: &Planned<'_>) -> Vec<[&'static str; 2]> {
     let has = |kind| planned.service.component(kind).is_some();
     let (transformer, explainer) = (has(ComponentKind::Transformer), has(ComponentKind::Explainer));

@@ -91,7 +91,7 @@ fn said<T>(operand: &Operand<T>, sources: &SourceMap) -> String {
     }
 }
 
-/// The documented shape (cluster.md 2.8).
+/// The documented shape (docs/models.md).
 pub(super) fn json(fit: &CacheFit, sources: &SourceMap) -> Value {
     let layout = fit.layout();
     let layers: Vec<Value> = fit

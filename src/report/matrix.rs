@@ -1,4 +1,4 @@
-//! Models against accelerator classes, for people and programs (CONTRACT-tools `matrix`).
+//! Models against accelerator classes, for people and programs (docs/cli.md `matrix`).
 
 use super::markdown;
 use super::screen::{Page, html as escape, line};

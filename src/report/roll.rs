@@ -1,5 +1,5 @@
 //! The play of a service's workloads: stages, the end, and what gets through where it is stuck
-//! (CONTRACT-cluster 5.5).
+//! (docs/repositories.md 5.5).
 
 use super::markdown;
 use super::screen::{Page, line, put};

@@ -18,7 +18,7 @@ const TITLES: [&str; 8] =
 /// The play of a fleet.
 #[derive(Clone, Copy, Debug)]
 pub struct All<'a> {
-    /// Whose word counts.
+    /// The mode: documents or controllers.
     pub semantics: Semantics,
     /// The services.
     pub services: &'a [ServiceRollout<'a>],

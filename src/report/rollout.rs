@@ -18,9 +18,9 @@ use std::fmt::Write as _;
 /// A rollout of a ModelServing, ready to be shown.
 #[derive(Clone, Copy)]
 pub struct Rollout<'a> {
-    /// Whose word counts.
+    /// The mode: documents or controllers.
     pub semantics: Semantics,
-    /// Whose behaviour was played.
+    /// Whose behavior was played.
     pub profile: KthenaProfile,
     /// What was applied before; none at creation.
     pub from: Option<&'a ModelServing>,

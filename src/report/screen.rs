@@ -68,7 +68,7 @@ pub(super) fn escape(c: char) -> String {
 
 /// A text under construction. Its lines end where [`line!`](crate::report::screen::line), the ends
 /// of a template or [`Page::end_line`] say so, and nowhere else: what is filled in is made
-/// printable. What is already drawn (and may be coloured) is taken as it is.
+/// printable. What is already drawn (and may be colored) is taken as it is.
 #[derive(Debug, Default)]
 pub(crate) struct Page(String);
 
@@ -180,11 +180,11 @@ pub(super) fn html(text: &str) -> String {
 }
 
 /// What leaves the process for people or programs: nothing that a terminal obeys, but tabs, ends of
-/// lines, and where text is coloured the sequences that only colour.
+/// lines, and where text is colored the sequences that only color.
 pub(crate) fn guarded(text: &str, colored: bool) -> Cow<'_, str> {
     let kept = |at: usize, c: char| match c {
         '\n' | '\t' => true,
-        '\u{1b}' => colored && colours(&text[at..]),
+        '\u{1b}' => colored && colors(&text[at..]),
         _ => !c.is_control(),
     };
     if text.is_ascii()
@@ -205,7 +205,7 @@ pub(crate) fn guarded(text: &str, colored: bool) -> Cow<'_, str> {
 
 /// Whether a text begins with a sequence that only chooses how the next characters look: `ESC [ 1 ;
 /// 31 m`.
-fn colours(text: &str) -> bool {
+fn colors(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return false };
     rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m')
 }

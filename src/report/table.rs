@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 /// How text may look.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// Colour and bold.
+    /// Color and bold.
     pub color: bool,
     /// Width of the terminal; `None`: as wide as need be.
     pub width: Option<u16>,

@@ -1,4 +1,5 @@
-//! The fleet together on its nodes: JSON (CONTRACT-cluster 4.4) and the sentence under the table.
+//! The fleet together on its nodes: JSON (docs/repositories.md 4.4) and the sentence under the
+//! table.
 
 use super::screen::{Page, line, put};
 use super::table::{Style, table};

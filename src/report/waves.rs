@@ -21,7 +21,7 @@ const TITLES: [&str; 5] = ["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS
 /// The waves of a service.
 #[derive(Clone, Copy, Debug)]
 pub struct Waves<'a> {
-    /// Whose word counts.
+    /// The mode: documents or controllers.
     pub semantics: Semantics,
     /// The service.
     pub service: &'a Service,

@@ -1,4 +1,4 @@
-//! Who wrote a leaf, as JSON and for people (CONTRACT-s134 `why`).
+//! Who wrote a leaf, as JSON and for people (docs/cli.md134 `why`).
 
 use super::SCHEMA_VERSION;
 use super::table::{Style, table};
@@ -55,7 +55,7 @@ fn overridden(leaf: &Leaf, said: &Said, sources: &SourceMap) -> Value {
     })
 }
 
-/// A leaf of the containers (CONTRACT-s2 `explain --merge`).
+/// A leaf of the containers (docs/cli.md2 `explain --merge`).
 pub(super) fn merged(found: &MergedLeaf, sources: &SourceMap) -> Value {
     let mut out = leaf(&found.leaf, sources);
     json!({

@@ -13,7 +13,7 @@ use crate::source::{SourceMap, Span};
 use crate::yaml::{Entry, FieldPath, Node, Segment, Value};
 use ecow::EcoString;
 
-/// Whose word counts.
+/// The mode: documents or controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
     /// The documents: the shipped schemas and what the overlay adds or relaxes.

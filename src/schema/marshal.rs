@@ -3,7 +3,8 @@
 //!
 //! Controllers merge marshalled structs, not the text of the user: zero values of fields with
 //! `omitempty` vanish and so override nothing, fields without it are always there and so always
-//! win, quantities are in canonical form, unknown fields are gone (ome-components 1.2).
+//! win, quantities are in canonical form, unknown fields are gone
+//! (pkg/controller/v1beta1/inferenceservice/utils/merging.go).
 
 use super::types::{Field, Type};
 use crate::quantity::Quantity;
@@ -14,7 +15,7 @@ use ecow::EcoString;
 pub static ZERO_VALUE: Rule = Rule {
     id: "go-zero-value",
     text: "Go structs print fields without `omitempty` even when they are not set",
-    cite: "ome-components 1.2",
+    cite: "pkg/controller/v1beta1/inferenceservice/utils/merging.go",
 };
 
 /// Which Kubernetes libraries a controller is built with.

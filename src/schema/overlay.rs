@@ -22,13 +22,14 @@ pub(super) fn definition(name: &str) -> Option<&'static Definition> {
 
 /// Names that were proposed, or were fields once, and what stands in their place.
 const HINTS: &[(&str, &str)] = &[
-    // S2-135: rejected alternatives of OEP-0003.
+    // OEP-0003, Alternatives: rejected alternatives of OEP-0003.
     ("supportedGPUTypes", "write `acceleratorRequirements`"),
     ("gpuConfigurations", "write `acceleratorConfigurations`"),
     ("nodeSelectorTemplate", "describe the nodes in an AcceleratorClass"),
-    // S2-122: a runtime cannot choose it.
+    // OEP-0003, Test Plan: a runtime cannot choose it.
     ("strategy", "services choose one: `acceleratorSelector.strategy`"),
-    // S3-016, S3-049.
+    // KServe 0.10 docs, Data Plane and Serving Runtimes, attributes;
+    // docs/decisions.md#kserve-spellings.
     ("feast", "run Feast in a custom container: `transformer.containers`"),
 ];
 

@@ -439,7 +439,9 @@ fn documents_know_more_and_ask_for_less() {
         .iter()
         .map(|line| line.split(": ").nth(1).unwrap().to_owned())
         .collect();
-    // S0-021, S0-066, S0-032, OEP-0003, S0-005.
+    // OME docs, Serving Runtime, Core Configuration and Model Format Support;
+    // docs/decisions.md#unset-attributes; docs/decisions.md#size-ranges, OEP-0003, OME docs,
+    // Serving Runtime.
     assert_eq!(
         codes,
         [

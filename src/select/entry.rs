@@ -1,7 +1,8 @@
 //! Whether two entries of `supportedModelFormats` can match one model.
 //!
-//! Under the documents an attribute that one side leaves unset is unconstrained (S0-066); under the
-//! controller it has to be unset on both (ome-selection 2.4).
+//! Under the documents an attribute that one side leaves unset is unconstrained (OME docs, Serving
+//! Runtime, Model Format Support; docs/decisions.md#unset-attributes); under the controller it has
+//! to be unset on both (pkg/runtimeselector/matcher.go, compareSupportedModelFormats).
 
 use crate::api::{
     Api, Diffusion, DiffusionPart, Field, FormatEntry, NamedVersion, Runtime, Semantics, Version,
@@ -15,7 +16,8 @@ pub(crate) fn is_on(entry: &FormatEntry) -> bool {
     entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value)
 }
 
-/// The format's name; under the documents also in its deprecated spelling (S0-021).
+/// The format's name; under the documents also in its deprecated spelling (OME docs, Serving
+/// Runtime, Core Configuration).
 pub(crate) fn format_name<'e>(policy: &Policy, entry: &'e FormatEntry) -> Option<&'e EcoString> {
     match &entry.format {
         Some(format) => Some(&format.name.value),
@@ -37,7 +39,7 @@ pub(crate) fn format_version<'e>(
 }
 
 /// Whether some model matches both entries. The webhook of KServe compares names in any case and
-/// versions as text (kserve 4.3).
+/// versions as text (pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 pub(crate) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool {
     fn name(side: Option<&NamedVersion>) -> Option<&EcoString> {
         side.map(|side| &side.name.value)

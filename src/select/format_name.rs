@@ -1,5 +1,7 @@
-//! Runtimes that list formats by name: one format with a version that is compared as text, one model
-//! or many, one node or several (kserve.md 2; S1-005 to S1-037).
+//! Runtimes that list formats by name: one format with a version that is compared as text, one
+//! model or many, one node or several
+//! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel; KServe docs,
+//! Serving Runtimes).
 
 use super::gates::{Evaluation, Gate, counted_priority, is_on, same};
 use super::request::{Request, Trace};
@@ -47,7 +49,7 @@ pub(crate) fn rules(
 }
 
 /// A model without a version fits every entry of its name; one with a version fits the same text
-/// only, and no entry without a version (S1-030, S1-031).
+/// only, and no entry without a version (KServe docs, Serving Runtimes, Using ServingRuntimes).
 fn version_fits(model: &NamedVersion, entry: &NamedVersion) -> bool {
     let text = |side: &'_ NamedVersion| {
         side.version.as_ref().map(|version| EcoString::from(Version::text(&version.value)))

@@ -1,7 +1,8 @@
 //! The rules one candidate is asked, all of them, once.
 //!
-//! Sources: seed 000 as read in the ledger (S0-019 to S0-033, S0-066 to S0-073) and
-//! pkg/runtimeselector of OME v0.1.5 as described in ome-selection 2.
+//! Sources: OME documentation (OME docs, Serving Runtime, Core Configuration and Model
+//! Format Support; docs/decisions.md#unset-attributes) and pkg/runtimeselector of OME v0.1.5 as
+//! described in pkg/runtimeselector.
 
 use crate::api::{
     Diffusion, DiffusionPart, Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size,
@@ -23,7 +24,8 @@ const FORMAT_WEIGHT: i64 = 10;
 /// Weight of a framework whose weight is 0, in the controller's score.
 const FRAMEWORK_WEIGHT: i64 = 5;
 
-/// A step of the selection, in order: a candidate leaves at the first one it fails (S0-074).
+/// A step of the selection, in order: a candidate leaves at the first one it fails (OME docs,
+/// Serving Runtime, Runtime Selection Logic).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
     Discovery,
@@ -221,7 +223,7 @@ fn enabled(runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trac
 }
 
 /// Every class the service names must be listed; a service that names none passes every runtime
-/// (ome-selection 2.3).
+/// (pkg/runtimeselector/matcher.go, compareAcceleratorClass).
 fn accelerator(
     request: &Request<'_>,
     runtime: &Runtime,
@@ -415,7 +417,8 @@ fn value(field: Option<&Field<EcoString>>) -> Option<&EcoString> {
     field.map(|field| &field.value)
 }
 
-/// One direction only: what the runtime asks for, the model must have (ome-selection 2.4).
+/// One direction only: what the runtime asks for, the model must have
+/// (pkg/runtimeselector/matcher.go, compareSupportedModelFormats).
 fn diffusion(model: Option<&Diffusion>, runtime: Option<&Diffusion>) -> Option<EcoString> {
     let runtime = runtime?;
     let Some(model) = model else {
@@ -564,7 +567,8 @@ pub(crate) fn is_on(entry: &FormatEntry) -> bool {
     entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value)
 }
 
-/// Priority counts only beside autoSelect true (S0-029, S0-077).
+/// Priority counts only beside autoSelect true (OME docs, Serving Runtime, Core Configuration and
+/// Constraints of priority).
 pub(crate) fn counted_priority(entry: &FormatEntry) -> Option<i64> {
     entry.priority.as_ref().filter(|_| is_on(entry)).map(|priority| priority.value)
 }
@@ -580,7 +584,8 @@ fn size(
         if runtime.size_range.is_some() {
             trace.note(|| Note::SizeUnknown);
         } else if model.size.is_some() && policy.range == RangeRule::CrashOnMissingBound {
-            // Quirk: no range counts as distance 0 and beats every range (ome-selection 2.8).
+            // Quirk: no range counts as distance 0 and beats every range
+            // (pkg/runtimeselector/scorer.go, CompareRuntimes).
             evaluation.rank.distance = Some(0.0);
         }
         return;

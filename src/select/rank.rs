@@ -79,7 +79,8 @@ fn controller(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Ordering, Decided
     Some((name, DecidedBy::Name)).filter(|(order, _)| order.is_ne())
 }
 
-/// Closed ranges come before open and absent ones; among closed ones the smaller distance (S0-069).
+/// Closed ranges come before open and absent ones; among closed ones the smaller distance (OME
+/// docs, Serving Runtime, Model Size Range; docs/decisions.md#ranking).
 fn closer(a: &Rank, b: &Rank) -> Ordering {
     match (a.distance, b.distance) {
         (Some(a), Some(b)) => a.total_cmp(&b),
@@ -109,7 +110,7 @@ fn narrower(a: f64, b: f64) -> Option<Ordering> {
 }
 
 /// Built-in objects are oldest; files without a timestamp are newer and equal among themselves
-/// (S0-083).
+/// (OME docs, Serving Runtime, Constraints of priority).
 fn age<'a>(candidate: &'a Candidate<'_>) -> (bool, Option<&'a str>) {
     (!candidate.runtime.object.builtin, candidate.runtime.object.created())
 }

@@ -22,7 +22,8 @@ use serde_json::Value as Json;
 /// Whose rules expand a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Field chains only, values as they are, a missing label is an error (S0-057, S0-058).
+    /// Field chains only, values as they are, a missing label is an error (OME docs, Serving
+    /// Runtime, Multi-Node Configuration).
     Documented,
     /// What the controllers do.
     Controller,

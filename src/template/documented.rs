@@ -1,5 +1,5 @@
 //! Variables as the documents have them: field chains of the service's metadata and nothing else
-//! (S0-057, S0-058).
+//! (OME docs, Serving Runtime, Multi-Node Configuration).
 //!
 //! In: one string. Out: the string with every variable replaced by its value as it is, or what is
 //! wrong with each variable. Spaces, trim markers and comments read as in Go.

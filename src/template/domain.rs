@@ -1,8 +1,8 @@
 //! Domain and path templates of the ingress configuration, and the check of what they make.
 //!
 //! In: a template and its values. Out: a host name or a URL path, or the sentence the controller
-//! fails with (ome-objects 2.13; OME `ingress/services/domain.go` and `path.go`, which KServe
-//! shares).
+//! fails with (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/services; OME
+//! `ingress/services/domain.go` and `path.go`, which KServe shares).
 
 use super::error::{Error, Failure, Kind};
 use super::exec::{Flavour, execute};

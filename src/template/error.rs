@@ -7,7 +7,8 @@ use crate::yaml::{FieldPath, Origin};
 pub enum Kind {
     /// A variable maps to no field of the metadata.
     UnknownVariable,
-    /// A label or annotation that the object does not carry (S0-058; documented semantics only).
+    /// A label or annotation that the object does not carry (OME docs, Serving Runtime, Multi-Node
+    /// Configuration; documented semantics only).
     MissingKey,
     /// A field that only the API server sets (UID, timestamps, generation and the like), so that no
     /// plan can know it.

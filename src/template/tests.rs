@@ -37,7 +37,7 @@ fn text(
 
 #[test]
 fn variables_of_the_metadata_are_replaced_as_they_are() {
-    // S0-057
+    // OME docs, Serving Runtime, Multi-Node Configuration
     for (template, expected) in [
         ("--served={{.Name}}", Some("--served=chat")),
         ("{{ .Labels.team }}-{{.Namespace}}", Some("a&b-team-a")),
@@ -53,7 +53,8 @@ fn variables_of_the_metadata_are_replaced_as_they_are() {
 
 #[test]
 fn what_maps_to_nothing_is_an_error_with_string_and_position() {
-    // S0-058; the third column says whether it is known without the service.
+    // OME docs, Serving Runtime, Multi-Node Configuration; the third column says whether it is
+    // known without the service.
     for (template, kind, without_service, offset, message) in [
         (
             "--a={{.Foo}}",

@@ -182,7 +182,8 @@ fn printed_time(written: &str) -> Option<EcoString> {
     (date.len() == 10 && time.len() == 8).then(|| eco_format!("{date} {time} +0000 UTC"))
 }
 
-/// What a domain template can read (ome-objects 2.13).
+/// What a domain template can read
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/services).
 #[derive(Clone, Debug, Default)]
 pub struct DomainValues<'a> {
     /// The component's name, already shortened to 63 characters where the controller does so.

@@ -27,13 +27,13 @@ const CONFIG_MAP: &str = "inferenceservice-config";
 static PROTOCOL_FLAG: Rule = Rule {
     id: "protocol-flag",
     text: "the protocol of `--protocol`, over every service",
-    cite: "S0-072",
+    cite: "OME docs, Serving Runtime, Protocol Version Support; docs/decisions.md#protocols",
 };
 
 /// What flags and settings say about reading.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// Whose word counts.
+    /// The mode: documents or controllers.
     pub semantics: Semantics,
     /// Namespace of documents that name none.
     pub namespace: EcoString,

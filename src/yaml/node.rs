@@ -16,7 +16,7 @@ pub struct Rule {
     pub id: &'static str,
     /// What it does, one sentence.
     pub text: &'static str,
-    /// Document and ledger id, or upstream file.
+    /// Document and heading, or upstream path and function.
     pub cite: &'static str,
 }
 

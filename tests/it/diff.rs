@@ -585,7 +585,8 @@ spec:
     }
 }
 
-/// ome-objects.md 6: a component that goes on as another workload leaves the old one running.
+/// pkg/controller/v1beta1/inferenceservice/cleanup.go: a component that goes on as another workload
+/// leaves the old one running.
 #[test]
 fn what_the_controller_leaves_behind_is_marked() {
     let scratch = Scratch::new("behind");

@@ -73,7 +73,7 @@ const INTO: [&str; 4] = ["-f", "nodes.yaml", "-o", "dir=classes"];
 
 #[test]
 fn a_second_run_changes_nothing() {
-    // S2-085.
+    // OEP-0003, Auto-Discovery Examples.
     let scratch = Scratch::new("second");
     let done = scratch.discover(&INTO);
     assert_eq!(
@@ -104,8 +104,8 @@ fn a_second_run_changes_nothing() {
         (scratch.read("classes/nvidia-h100-80gb-hbm3.yaml"), scratch.names("classes").len()),
         (text, 2)
     );
-    // What was written passes the gate: that the shipped definition lacks figures of the proposal is a
-    // warning.
+    // What was written passes the gate: that the shipped definition lacks figures of the proposal
+    // is a warning.
     let args =
         ["validate", "classes", "--no-config", "--no-builtin"].map(ToString::to_string).to_vec();
     let gate = run(&Call {

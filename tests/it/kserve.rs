@@ -108,7 +108,8 @@ fn refused(documents: &[&str], words: &str) {
     );
 }
 
-// kserve.md 5.6; predictor_custom.go, transformer_custom.go, explainer_art.go GetStorageUri.
+// pkg/controller/v1beta1/inferenceservice/components/predictor.go, buildObjectMeta;
+// predictor_custom.go, transformer_custom.go, explainer_art.go GetStorageUri.
 #[test]
 fn every_component_may_name_the_address_of_a_model() {
     const URI: &str =
@@ -189,7 +190,8 @@ fn every_component_may_name_the_address_of_a_model() {
     );
 }
 
-// kserve.md 5.6; component.go, explainer.go.
+// pkg/controller/v1beta1/inferenceservice/components/predictor.go, buildObjectMeta; component.go,
+// explainer.go.
 #[test]
 fn the_webhook_of_pods_is_told_what_the_controller_tells() {
     let at = |key: &str| format!("/metadata/annotations/internal.serving.kserve.io~1{key}");
@@ -245,7 +247,8 @@ fn the_webhook_of_pods_is_told_what_the_controller_tells() {
     ]);
 }
 
-// kserve.md 6.1; hpa_reconciler.go, keda_reconciler.go, otel_reconciler.go.
+// pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go;
+// hpa_reconciler.go, keda_reconciler.go, otel_reconciler.go.
 #[test]
 fn what_scales_a_component_follows_the_type_of_its_target() {
     let scaled =
@@ -353,7 +356,8 @@ fn what_scales_a_component_follows_the_type_of_its_target() {
     );
 }
 
-// kserve.md 6.2; ksvc_reconciler.go, ingress_reconciler.go.
+// pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go;
+// ksvc_reconciler.go, ingress_reconciler.go.
 #[test]
 fn revisions_and_routes_of_knative() {
     let (knative, template) =
@@ -451,7 +455,8 @@ fn revisions_and_routes_of_knative() {
     assert_eq!(revision["spec"]["containers"][0]["resources"], Value::Null);
 }
 
-// kserve.md 6.1; deployment_reconciler.go, service_reconciler.go.
+// pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go;
+// deployment_reconciler.go, service_reconciler.go.
 #[test]
 fn deployments_roll_as_settings_and_services_say() {
     let plain = service("", &format!("{{predictor: {{{MODEL}}}}}"));
@@ -497,7 +502,8 @@ fn deployments_roll_as_settings_and_services_say() {
     refused(&[&template, RUNTIME, &long], "invalid domain name");
 }
 
-// kserve.md 6.1 and 11.2; components/predictor.go.
+// pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go; docs/kserve.md;
+// components/predictor.go.
 #[test]
 fn workers_of_several_nodes() {
     let none = format!("{RAW}, serving.kserve.io/autoscalerClass: none");
@@ -549,7 +555,8 @@ fn workers_of_several_nodes() {
     refused(&[RUNTIME, &own], "would crash");
 }
 
-// kserve.md 6.1, canary; buildCanaryPredictor.
+// pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go, canary;
+// buildCanaryPredictor.
 #[test]
 fn a_variant_takes_over_what_it_does_not_say() {
     let gateway = config(
@@ -602,7 +609,8 @@ fn a_variant_takes_over_what_it_does_not_say() {
     }
 }
 
-// kserve.md 5.7; CommonStorageInitialization, pkg/utils/storage.go.
+// pkg/webhook/admission/pod/storage_initializer_injector.go; CommonStorageInitialization,
+// pkg/utils/storage.go.
 #[test]
 fn several_models_are_provided_together() {
     let uris = |rest: &str, list: &str| {
@@ -686,7 +694,9 @@ fn several_models_are_provided_together() {
     );
 }
 
-// kserve.md 5.4, 5.5; explainer_art.go, UpdateImageTag.
+// pkg/controller/v1beta1/inferenceservice/utils/utils.go, UpdateImageTag;
+// pkg/controller/v1beta1/inferenceservice/components/predictor.go, buildPodSpec; explainer_art.go,
+// UpdateImageTag.
 #[test]
 fn containers_that_say_something_themselves() {
     let explained = |art: &str| {
@@ -740,7 +750,8 @@ fn containers_that_say_something_themselves() {
     );
 }
 
-// kserve.md 6.1 and 7, GetModelName.
+// pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go; KServe docs, Data
+// Plane, GetModelName.
 #[test]
 fn a_service_is_entered_by_its_own_host_under_the_name_of_its_model() {
     let spec = |model: &str, transformer: &str| {

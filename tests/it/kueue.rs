@@ -1,5 +1,5 @@
-//! Kueue: which flavor pods get (S2-121), and classes and flavors made of each other (S2-100 to
-//! S2-104).
+//! Kueue: which flavor pods get (OEP-0003, Test Plan), and classes and flavors made of each other
+//! (OEP-0003, Kueue Integration to OEP-0003, Kueue Integration).
 
 use ome::api::{Field, Object, Semantics};
 use ome::cluster::Shape;
@@ -390,7 +390,8 @@ fn holds<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), Tes
     }
 }
 
-/// S2-102: what both can say goes there and back unchanged, and a second run has nothing to do.
+/// OEP-0003, Goals: what both can say goes there and back unchanged, and a second run has nothing
+/// to do.
 #[test]
 fn a_flavor_becomes_a_class_and_the_same_flavor() {
     holds(specs(), |spec| {
@@ -415,8 +416,8 @@ fn a_flavor_becomes_a_class_and_the_same_flavor() {
     });
 }
 
-/// S2-102, S2-103: a class follows a flavor that changed in whatever way, and is then in step with
-/// it.
+/// OEP-0003, Goals and Kueue Integration; docs/decisions.md#discovery: a class follows a flavor
+/// that changed in whatever way, and is then in step with it.
 #[test]
 fn a_class_that_followed_is_in_step() {
     holds((specs(), specs()), |(before, after)| {
@@ -448,7 +449,8 @@ fn class(labels: &BTreeMap<String, String>, terms: &[Vec<&str>]) -> Value {
     })
 }
 
-/// S2-104: the flavors of a class are in step with it, one for each kind of node.
+/// OEP-0003, Kueue Integration: the flavors of a class are in step with it, one for each kind of
+/// node.
 #[test]
 fn a_class_of_several_kinds_becomes_as_many_flavors() {
     let labels: BTreeMap<String, String> = [
@@ -484,7 +486,7 @@ fn a_class_of_several_kinds_becomes_as_many_flavors() {
 }
 
 /// Taints that all nodes of a class have become taints and tolerations of its flavor
-/// (accelerators.md 6.4).
+/// (docs/decisions.md#kueue-exchange).
 #[test]
 fn taints_of_all_nodes_belong_to_the_flavor() {
     let node = |name: &str, more: Value| {

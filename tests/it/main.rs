@@ -29,4 +29,5 @@ mod secrets;
 mod serving;
 mod stories;
 mod validate;
+mod words;
 mod writing;

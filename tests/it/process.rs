@@ -45,7 +45,7 @@ fn command(directory: &Path) -> Command {
 }
 
 /// A program in a directory, without the tool's own variables, those of the Hub and of proxies, and
-/// without colour.
+/// without color.
 pub(crate) fn in_directory(program: impl AsRef<OsStr>, directory: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(directory).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");

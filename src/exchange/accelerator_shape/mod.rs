@@ -1,5 +1,5 @@
-//! Accelerator fields in the other shape: as OEP-0003 proposes them, and as OME ships them (S2-133,
-//! accelerators.md 1).
+//! Accelerator fields in the other shape: as OEP-0003 proposes them, and as OME ships them
+//! (OEP-0003, Graduation Criteria; docs/decisions.md#api-shapes).
 //!
 //! In: one object of OME. Out: the object with its accelerator fields in the other shape, and a
 //! finding per field that the other shape cannot say or says otherwise. What is no accelerator
@@ -21,7 +21,7 @@ use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 pub static RESHAPED: Rule = Rule {
     id: "accelerator-shape",
     text: "says in one shape of accelerators what the object said in the other",
-    cite: "S2-133",
+    cite: "OEP-0003, Graduation Criteria",
 };
 
 /// Who wrote what no file says.

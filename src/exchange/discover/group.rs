@@ -2,8 +2,8 @@
 //!
 //! In: sightings on all machines. Out: a class per product with the evidence for each value, and
 //! findings about what machines of one product disagree on. Values are combined over all machines:
-//! the smallest memory, what all can do (S2-083, S2-107); figures come from data sheets and are
-//! never invented.
+//! the smallest memory, what all can do (OEP-0003, Auto-Discovery Examples and Kueue Integration;
+//! docs/decisions.md#discovery); figures come from data sheets and are never invented.
 
 use super::sighting::{Mark, Sighting, sightings};
 use crate::cluster::{Machine, labelled_compute, memory_of_label};
@@ -30,7 +30,8 @@ pub(super) struct Group<'m> {
     pub(super) sightings: Vec<Sighting<'m>>,
 }
 
-/// The name of a class: `VENDOR-word` in lower case, other characters as `-` (S2-084).
+/// The name of a class: `VENDOR-word` in lower case, other characters as `-` (OEP-0003,
+/// Auto-Discovery Examples; docs/decisions.md#discovery).
 pub(super) fn class_name(vendor: &str, word: &str) -> EcoString {
     let mut plain = String::new();
     for c in word.chars().map(|c| c.to_ascii_lowercase()) {
@@ -395,7 +396,8 @@ impl<'m> Group<'m> {
         draft.text(&["spec", "capabilities", "computeCapability"], least.clone(), evidence);
     }
 
-    /// What all machines can do, each feature with its evidence (S2-106).
+    /// What all machines can do, each feature with its evidence (OEP-0003, Kueue Integration;
+    /// docs/decisions.md#discovery).
     fn features(&self, draft: &mut Draft) {
         const LINK: &str = "nvidia.com/nvlink";
         const CLIQUE: &str = "nvidia.com/gpu.clique";
@@ -583,7 +585,7 @@ mod tests {
 
     #[test]
     fn names_follow_vendor_and_product() {
-        // S2-084 and accelerators.md 5.3.
+        // OEP-0003, Auto-Discovery Examples; docs/decisions.md#discovery.
         for (vendor, word, name) in [
             ("nvidia", "NVIDIA-A100-SXM4-40GB", "nvidia-a100-sxm4-40gb"),
             ("nvidia", "A100-SXM4-40GB", "nvidia-a100-sxm4-40gb"),

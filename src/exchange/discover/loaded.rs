@@ -56,8 +56,9 @@ fn said(class: &AcceleratorClass) -> Vec<Said> {
     selected.chain(listed).collect()
 }
 
-/// Whether a class says that it is about the machines of a mark (S2-129): it names the same label,
-/// the product's PCI id, or the product by its own name. Ranges of memory say nothing of products.
+/// Whether a class says that it is about the machines of a mark (OEP-0003, Deployment Strategies):
+/// it names the same label, the product's PCI id, or the product by its own name. Ranges of memory
+/// say nothing of products.
 pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -> bool {
     let said = said(class);
     let names = |key: &str, value: Option<&str>| {
@@ -115,8 +116,8 @@ fn takes(class: &AcceleratorClass, group: &Group<'_>) -> bool {
         && group.sightings.iter().all(|sighting| class_matches(class, sighting.machine))
 }
 
-/// Where somebody's own class differs from what the machines say (S2-085). What data sheets say is
-/// `validate`'s business.
+/// Where somebody's own class differs from what the machines say (OEP-0003, Auto-Discovery
+/// Examples). What data sheets say is `validate`'s business.
 pub(super) fn drift(
     class: &AcceleratorClass,
     group: &Group<'_>,

@@ -2,8 +2,8 @@
 //!
 //! In: the catalog, or a file of Helm values. Out: one proposal per class with the evidence for
 //! each value, the machines without accelerators, and findings. Nothing is made but
-//! AcceleratorClasses (S2-011). Built-in classes are a catalogue and not the cluster's: they
-//! neither appear nor stand in for a product.
+//! AcceleratorClasses (OEP-0003, Non-Goals). Built-in classes are a catalog and not the
+//! cluster's: they neither appear nor stand in for a product.
 
 mod group;
 mod loaded;
@@ -33,9 +33,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How it is asked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Memory is written as labels say it, not as it is sold (S2-105).
+    /// Memory is written as labels say it, not as it is sold (OEP-0003, Kueue Integration;
+    /// docs/decisions.md#discovery).
     pub measured: bool,
-    /// Bounds of memory are compared with sizes as sold (S2-079).
+    /// Bounds of memory are compared with sizes as sold (OEP-0003, Platform-Provided Base Set).
     pub nominal_memory: bool,
     /// In whose shape classes are read and written.
     pub semantics: Semantics,
@@ -456,7 +457,8 @@ fn keep_discovery(draft: &mut Draft) {
     draft.facts.retain(|fact| !fact.path.to_string().starts_with("spec.discovery"));
 }
 
-/// Classes of a file of Helm values, one per entry (S2-130, S2-131).
+/// Classes of a file of Helm values, one per entry (OEP-0003, Deployment Strategies;
+/// docs/decisions.md#class-templates).
 pub fn from_values(
     values: &Node,
     catalog: &Catalog,

@@ -1,8 +1,9 @@
 //! What one machine shows of its accelerators.
 //!
 //! In: a machine. Out: one sighting per kind of accelerator on it. Evidence of a vendor counts in
-//! this order, and the first that is there decides (accelerators.md 5.2): the vendor's product
-//! label, a device id, labels of a cloud or of Karpenter, the instance type, the bare resource.
+//! this order, and the first that is there decides (docs/decisions.md#node-evidence): the vendor's
+//! product label, a device id, labels of a cloud or of Karpenter, the instance type, the bare
+//! resource.
 
 use crate::cluster::Machine;
 use crate::facts::{self, Product};
@@ -212,7 +213,8 @@ fn product_labels<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
     }
 }
 
-/// Whole devices, devices that are shared, and each MIG profile are classes of their own (S2-009).
+/// Whole devices, devices that are shared, and each MIG profile are classes of their own (OEP-0003,
+/// Non-Goals; docs/decisions.md#shared-devices).
 fn nvidia<'m>(machine: &'m Machine, label: &'m str, found: &mut Vec<Sighting<'m>>) {
     let (plain, slice, suffixed) = split(label);
     let product = facts::by_label(plain);

@@ -1,5 +1,5 @@
-//! How many devices a class has and how many are free (S2-093). Times and conditions are a
-//! cluster's to know.
+//! How many devices a class has and how many are free (OEP-0003, AcceleratorClass). Times and
+//! conditions are a cluster's to know.
 
 use crate::cluster::{Machine, Shape};
 use crate::facts;

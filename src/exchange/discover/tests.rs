@@ -62,7 +62,8 @@ const GPU: &str = "nvidia.com/gpu";
 
 #[test]
 fn every_kind_of_evidence_names_a_class() {
-    // accelerators.md 5.1 and 5.2, S2-082, S2-084.
+    // docs/decisions.md#node-evidence; OEP-0003, Auto-Discovery Examples;
+    // docs/decisions.md#discovery.
     for (labels, resources, name, memory, matcher) in [
         (
             json!({"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15109"}),
@@ -200,7 +201,8 @@ fn what_no_label_names_is_a_class_without_capabilities() {
 
 #[test]
 fn mig_profiles_and_shared_devices_are_classes_of_their_own() {
-    // S2-009: mixed strategy, whole devices beside profiles.
+    // OEP-0003, Non-Goals; docs/decisions.md#shared-devices: mixed strategy, whole devices beside
+    // profiles.
     let labels = json!({
         "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/gpu.memory": "40960", "nvidia.com/mig.strategy": "mixed",
         "nvidia.com/mig-3g.20gb.product": "NVIDIA-A100-SXM4-40GB-MIG-3g.20gb", "nvidia.com/mig-3g.20gb.memory": "19968", "nvidia.com/mig-3g.20gb.count": "2",
@@ -242,7 +244,7 @@ fn mig_profiles_and_shared_devices_are_classes_of_their_own() {
 
 #[test]
 fn values_hold_for_all_nodes_of_a_product() {
-    // S2-083, S2-106, S2-107.
+    // OEP-0003, Auto-Discovery Examples and Kueue Integration; docs/decisions.md#discovery.
     let labels = |memory: &str, mig: &str, minor: &str| {
         json!({"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": memory, "nvidia.com/mig.capable": mig,
                "nvidia.com/gpu.compute.major": "9", "nvidia.com/gpu.compute.minor": minor})
@@ -337,8 +339,8 @@ const SELECTOR: (&str, &str) = ("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3
 
 #[test]
 fn somebodys_own_class_stands_for_its_product() {
-    // S2-129: by selector, by terms, by device id, by name; not by a range of memory, not by
-    // anything else.
+    // OEP-0003, Deployment Strategies: by selector, by terms, by device id, by name; not by a range
+    // of memory, not by anything else.
     for (name, discovery, covers) in [
         ("mine", json!({"nodeSelector": {SELECTOR.0: SELECTOR.1}}), true),
         (
@@ -392,7 +394,7 @@ fn a_class_that_somebodys_own_replaces_is_named() {
 
 #[test]
 fn drift_is_what_nodes_contradict() {
-    // S2-085: missing values and what only data sheets say are none.
+    // OEP-0003, Auto-Discovery Examples: missing values and what only data sheets say are none.
     for (capabilities, drifts) in [
         (json!({"memoryGB": "80Gi"}), false),
         (json!({"memoryGB": "81559Mi", "computeCapability": "9.0"}), false),
@@ -452,7 +454,7 @@ fn a_class_that_follows_states_what_is_seen() {
         (discovered.classes.len(), one(&discovered, "gpu-h100").action),
         (1, Action::Update)
     );
-    // S2-085: without nodes it is an orphan.
+    // OEP-0003, Auto-Discovery Examples: without nodes it is an orphan.
     let (discovered, said) = found(&[class("gpu-h100", true, &spec("80Gi"))]);
     assert_eq!(
         (one(&discovered, "gpu-h100").action, codes(&said)),
@@ -517,7 +519,7 @@ fn which_nodes_a_flavor_has_is_the_flavors_affair() {
 
 #[test]
 fn unusable_nodes_have_devices_and_none_free() {
-    // S2-093 and accelerators.md 8, test 24.
+    // OEP-0003, AcceleratorClass; docs/accelerators.md, test 24.
     let mut cordoned = h100("h2");
     cordoned["spec"] = json!({"unschedulable": true});
     let mut down = h100("h3");
@@ -539,7 +541,7 @@ fn unusable_nodes_have_devices_and_none_free() {
 
 #[test]
 fn sizes_are_compared_as_labelled_or_as_sold() {
-    // S2-079.
+    // OEP-0003, Platform-Provided Base Set.
     let mut large = class(
         "large",
         false,
@@ -571,7 +573,7 @@ fn of_values(text: &str) -> (Discovered, Vec<Diagnostic>) {
 
 #[test]
 fn values_make_classes() {
-    // S2-130, S2-131.
+    // OEP-0003, Deployment Strategies; docs/decisions.md#class-templates.
     let (discovered, said) = of_values(
         "acceleratorClasses: {intel: [{model: Max 1550, memory: 128Gi}, {model: gaudi3}], nvidia: [{model: a100, memory: 40Gi}, {model: a100, memory: 80Gi}]}",
     );

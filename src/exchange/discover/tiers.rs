@@ -2,7 +2,8 @@
 //! breadth shuts out.
 //!
 //! A label counts what the driver leaves of a device, people write what it is sold as: an H100
-//! reports 81559 MiB and is sold as 80 GiB, which are 81920 MiB (S2-079).
+//! reports 81559 MiB and is sold as 80 GiB, which are 81920 MiB (OEP-0003, Platform-Provided Base
+//! Set).
 
 use super::group::nominal;
 use crate::api::AcceleratorClass;

@@ -1,4 +1,5 @@
-//! Helm values as classes: one per entry, its variants as one list (S2-130, S2-131).
+//! Helm values as classes: one per entry, its variants as one list (OEP-0003, Deployment
+//! Strategies; docs/decisions.md#class-templates).
 //!
 //! Values say a model, its memory and how it is built; labels and all other capabilities come from
 //! the facts about products. A class that stands for several products has what all of them have.

@@ -21,7 +21,7 @@ use ecow::{EcoString, eco_format};
 pub static TRANSLATED: Rule = Rule {
     id: "kserve-to-ome",
     text: "says in OME what the object said in KServe",
-    cite: "kserve 1, ome-selection 2",
+    cite: "pkg/apis/serving/v1beta1; pkg/runtimeselector",
 };
 
 /// API of the objects that come out.

@@ -12,7 +12,7 @@ use ecow::{EcoString, eco_format};
 const MODE: &str = "serving.kserve.io/deploymentMode";
 /// Annotation that asks for an autoscaler.
 const CLASS: &str = "serving.kserve.io/autoscalerClass";
-/// What OME's model agent fetches from (ome-selection 2.9).
+/// What OME's model agent fetches from (pkg/runtimeselector/selector.go, ValidateRuntime).
 const SCHEMES: [&str; 8] = ["pvc", "vendor", "hf", "s3", "az", "gs", "github", "local"];
 /// Fields of a model that are no fields of its container.
 const OF_MODEL: [&str; 7] = [
@@ -183,7 +183,8 @@ fn base_model(
     let namespace = service.id.scope.namespace().map_or("default", EcoString::as_str);
     let mut storage = Map::new();
     storage.insert("storageUri", uri.clone());
-    // A model without a path is never mounted (ome-components 4.1).
+    // A model without a path is never mounted
+    // (pkg/controller/v1beta1/inferenceservice/components/base.go).
     storage
         .insert("path", Node::str(eco_format!("{MODELS}/{namespace}/{}", service.id.name), ORIGIN));
     spec.insert("storage", Node::new(Value::Map(storage), ORIGIN));
@@ -223,7 +224,8 @@ fn versioned(translator: &mut Translator<'_>, format: &Node, runtime: Option<&Ru
 }
 
 /// The protocol the service is served by: asked for, else the lowest of the runtime it names, else
-/// v1 (S1-025, S1-029). OME would ask for its own default instead.
+/// v1 (KServe docs, Serving Runtimes, Using ServingRuntimes; docs/decisions.md#default-protocol).
+/// OME would ask for its own default instead.
 fn asked_protocol(
     translator: &mut Translator<'_>,
     model: &Node,

@@ -1,4 +1,5 @@
-//! `ome kueue export`: classes that name a flavor make sure that it exists (S2-101).
+//! `ome kueue export`: classes that name a flavor make sure that it exists (OEP-0003, Kueue
+//! Integration).
 
 use super::flavor::Wanted;
 use super::import::text;

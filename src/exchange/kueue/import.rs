@@ -21,7 +21,7 @@ use ecow::{EcoString, eco_format};
 /// Why a flavor is taken for one of accelerators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Its name begins with `gpu-` (S2-100).
+    /// Its name begins with `gpu-` (OEP-0003, Kueue Integration).
     Prefix,
     /// It has a label that speaks of accelerators.
     GpuLabel,

@@ -1,4 +1,5 @@
-//! ResourceFlavors of Kueue as AcceleratorClasses, and back (OEP-0003, S2-100 to S2-104).
+//! ResourceFlavors of Kueue as AcceleratorClasses, and back (OEP-0003, OEP-0003, Kueue
+//! Integration).
 //!
 //! In: the flavors, classes and nodes of the catalog. Out: what becomes of every class ([`import`])
 //! or flavor ([`export`]), object and changes included, or how the two stand to each other

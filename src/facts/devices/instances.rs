@@ -1,5 +1,6 @@
 //! Instance types of clouds by the product they carry. Sources: upstream's
-//! `pkg/utils/instance_type_util.go` (accelerators.md 5.1), the instance pages of Amazon EC2.
+//! `pkg/utils/instance_type_util.go` (docs/decisions.md#node-evidence), the instance pages of
+//! Amazon EC2.
 
 use crate::facts::{Product, by_id};
 

@@ -1,4 +1,5 @@
-//! The table. Source: vendors' data sheets as collected in accelerators.md 7; one row per product.
+//! The table. Source: vendors' data sheets as collected in docs/accelerators.md; one row per
+//! product.
 
 use crate::facts::Product;
 

@@ -66,7 +66,7 @@ fn merged(base: &serde_json::Value, patch: &serde_json::Value, ty: &str) -> serd
 
 #[test]
 fn keyed_lists_keep_the_order_of_the_patch_and_of_the_base() {
-    // ome-components 1.4, the measured table.
+    // k8s.io/apimachinery, pkg/util/strategicpatch, the measured table.
     let list = |names: &str| {
         serde_json::Value::Array(
             names.split_whitespace().map(|name| serde_json::json!({"name": name})).collect(),

@@ -177,7 +177,7 @@ impl<'a> Judge<'a> {
     /// The objections of a validation function to a text.
     ///
     /// A placeholder that was not expanded is no value yet: `variable-outside-container` says so
-    /// (S0-058).
+    /// (OME docs, Serving Runtime, Multi-Node Configuration).
     pub(super) fn shaped(&mut self, at: &At<'_>, node: &Node, objections: Vec<impl Display>) {
         if objections.is_empty() || node.as_str().is_some_and(|text| text.contains("{{")) {
             return;

@@ -87,8 +87,8 @@ fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bo
     }
 }
 
-/// A qualified name. Where there is a place for it, one without a domain is refused, too, but for the
-/// few that the server itself knows.
+/// A qualified name. Where there is a place for it, one without a domain is refused, too, but for
+/// the few that the server itself knows.
 pub(super) fn finalizer(
     judge: &mut Judge<'_>,
     at: &At<'_>,
@@ -115,7 +115,7 @@ pub(super) fn labels(judge: &mut Judge<'_>, at: &At<'_>, labels: Option<&Node>) 
             names::label_key(&entry.key),
         );
         // A variable that nobody expands here has a finding of its own, variable-outside-container
-        // (S0-058).
+        // (OME docs, Serving Runtime, Multi-Node Configuration).
         let text = entry.node.as_str().filter(|text| !text.contains("{{"));
         judge.shaped(at, &entry.node, text.map(names::label_value).unwrap_or_default());
     }

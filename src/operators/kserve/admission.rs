@@ -1,4 +1,6 @@
-//! What the webhooks of KServe refuse, in their order and words (kserve.md 4.1, 4.3).
+//! What the webhooks of KServe refuse, in their order and words
+//! (pkg/apis/serving/v1beta1/inference_service_validation.go;
+//! pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 //!
 //! A webhook sees a service after a framework key was rewritten and defaults were written, and
 //! stops at the first rule that fails; here every rule is asked, so that one run names everything.

@@ -1,4 +1,6 @@
-//! Rules about services and runtimes that KServe's webhooks keep (kserve 4.1, 4.3).
+//! Rules about services and runtimes that KServe's webhooks keep
+//! (pkg/apis/serving/v1beta1/inference_service_validation.go;
+//! pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 
 use super::admission::{Violation, refused, refused_runtime};
 use crate::api::{Api, Object, Semantics};
@@ -16,7 +18,7 @@ pub(crate) static CHECKS: &[Check] = &[Check {
         Code::ConflictingFields,
     ],
     on_demand: false,
-    cite: "kserve 4.1, 4.3",
+    cite: "pkg/apis/serving/v1beta1/inference_service_validation.go; pkg/webhook/admission/servingruntime/servingruntime_webhook.go",
     run: webhook,
 }];
 

@@ -1,5 +1,7 @@
 //! How KServe comes to a runtime for a service: one that is named, or the best of those that list
-//! the format of the predictor's model (kserve.md 2; S1-005 to S1-037).
+//! the format of the predictor's model
+//! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel; KServe docs,
+//! Serving Runtimes).
 //!
 //! In: a service, a [`Search`], the operator's settings. Out: a [`Resolution`].
 
@@ -34,7 +36,8 @@ pub(crate) fn request<'a>(
     model: &'a Model,
     protocol: &EcoString,
 ) -> Request<'a> {
-    // A runtime that is named need not speak a protocol that nobody asked for (kserve 2.3).
+    // A runtime that is named need not speak a protocol that nobody asked for
+    // (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel).
     let counts = policy.protocol == ProtocolRule::Listed
         && (service.runtime.is_none() || service.protocol.is_some())
         && !protocol.is_empty();
@@ -90,7 +93,8 @@ pub(crate) fn resolve<'a>(
 }
 
 /// The protocol a service speaks: asked for, else the lowest of the runtime it names, else the
-/// default (S1-025, S1-029).
+/// default (KServe docs, Serving Runtimes, Using ServingRuntimes;
+/// docs/decisions.md#default-protocol).
 fn effective(service: &Service, decision: &RuntimeDecision<'_>, asked: Protocol) -> Protocol {
     match decision.chosen.filter(|_| service.runtime.is_some() && asked.default).and_then(lowest) {
         Some(lowest) => Protocol { name: lowest.clone(), default: true },
@@ -152,7 +156,7 @@ fn incompatible(_: &Request<'_>, candidate: &Candidate<'_>, named: &RuntimeRef) 
 }
 
 /// The error of a service for which no runtime was found; a format that is spelt otherwise is
-/// offered (S1-007).
+/// offered (KServe docs, Serving Runtimes, supported formats; docs/decisions.md#spelling-of-names).
 fn none_found(
     runtimes: &RuntimeSet,
     request: &Request<'_>,

@@ -2,13 +2,13 @@
 //!
 //! In: the queues and flavors that were loaded, shapes of pods, the queue they name. Out: a
 //! [`QueueDecision`]. As Kueue's scheduler decides (flavorassigner.go findFlavorForPodSets;
-//! accelerators.md 6.2): per resource group, flavors in the order of the ClusterQueue; the first
-//! whose taints, labels and quota fit is taken, one that needs borrowed quota last
-//! where `whenCanBorrow` says so.
+//! docs/decisions.md#kueue-flavors): per resource group, flavors in the order of the ClusterQueue;
+//! the first whose taints, labels and quota fit is taken, one that needs borrowed quota last where
+//! `whenCanBorrow` says so.
 //!
 //! Quota is what workloads that were admitted before leave ([`Ledger`]); what others run in the
-//! queue is not known. Not modelled: preemption, fair sharing, admission checks, topologies, cohorts
-//! of cohorts.
+//! queue is not known. Not modelled: preemption, fair sharing, admission checks, topologies,
+//! cohorts of cohorts.
 
 use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup};
 use crate::catalog::Catalog;

@@ -1,10 +1,10 @@
 //! Whether a pod may get a flavor of Kueue: what a node is asked, put to the labels and the taints
 //! of the flavor.
 //!
-//! As Kueue's scheduler asks it (accelerators.md 6.2; flavorassigner.go checkFlavorForPodSets):
-//! taints of the flavor must be tolerated by the pod or by the flavor itself, those of devices too;
-//! of the pod's node selector and required node affinity only what speaks of labels that the flavor
-//! has is looked at.
+//! As Kueue's scheduler asks it (docs/decisions.md#kueue-flavors; flavorassigner.go
+//! checkFlavorForPodSets): taints of the flavor must be tolerated by the pod or by the flavor
+//! itself, those of devices too; of the pod's node selector and required node affinity only what
+//! speaks of labels that the flavor has is looked at.
 
 use crate::api::ResourceFlavor;
 use crate::cluster::node::{Machine, Taint};
@@ -145,7 +145,7 @@ mod tests {
         )
     }
 
-    /// S2-121 and accelerators.md 6.2: a row per rule of Kueue.
+    /// OEP-0003, Test Plan; docs/decisions.md#kueue-flavors: a row per rule of Kueue.
     #[test]
     fn a_flavor_is_asked_what_a_node_is_asked() {
         let h100 = "nodeLabels: {gpu: h100, zone: a}";

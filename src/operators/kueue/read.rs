@@ -103,12 +103,13 @@ fn quota(node: &Node) -> Option<ResourceQuota> {
 }
 
 /// Annotation of an AcceleratorClass: the flavor it belongs to, beside
-/// `integration.kueueResourceFlavor` (S2-025).
+/// `integration.kueueResourceFlavor` (OEP-0003, Story 3).
 pub const FLAVOR_OF_CLASS: &str = "ome.io/kueue-resource-flavor";
 /// Annotation of a ResourceFlavor: `"true"` asks for a class, `"false"` forbids one
-/// (accelerators.md 6.3).
+/// (docs/decisions.md#kueue-exchange).
 pub const IS_ACCELERATOR: &str = "ome.io/accelerator";
-/// Annotation of a ResourceFlavor that is one of several made of a class: the class (S2-104).
+/// Annotation of a ResourceFlavor that is one of several made of a class: the class (OEP-0003,
+/// Kueue Integration).
 pub const CLASS_OF_FLAVOR: &str = "ome.io/accelerator-class";
 
 /// Field of a flavor: the topology of its nodes.

@@ -1,4 +1,5 @@
-//! Which objects OME's controller writes for a service, in which order (ome-objects.md 1).
+//! Which objects OME's controller writes for a service, in which order
+//! (pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile).
 
 mod decide;
 pub(crate) mod frame;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 static EDIT: Rule = Rule {
     id: "rollout-edit",
     text: "a value tried out to see whether the update gets through",
-    cite: "cluster.md 5.2",
+    cite: "docs/decisions.md#rollout-edits",
 };
 
 /// How many replicas fewer there are while the update goes through.

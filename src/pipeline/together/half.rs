@@ -1,5 +1,5 @@
-//! What kube-scheduler, which has no gangs, would leave of groups: a plan places a LeaderWorkerSet's
-//! groups whole, the scheduler pod by pod, all leaders first (scheduling.md 7.1).
+//! What kube-scheduler, which has no gangs, would leave of groups: a plan places a
+//! LeaderWorkerSet's groups whole, the scheduler pod by pod, all leaders first (docs/together.md).
 
 use super::claims::Claim;
 use crate::cluster::fleet::{Fleet, Manner, Replica, Running, Workload};

@@ -1,5 +1,5 @@
-//! Quotas of Kueue that several workloads share (cluster.md 4.5): admitted in order, borrowing
-//! within the cohort.
+//! Quotas of Kueue that several workloads share (docs/decisions.md#fleet-verdict): admitted in
+//! order, borrowing within the cohort.
 
 use super::claims::{Claim, Who};
 use crate::catalog::Catalog;

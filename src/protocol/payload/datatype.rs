@@ -1,5 +1,5 @@
 //! The thirteen tensor datatypes: sizes, ranges, and the field of typed gRPC contents each one has
-//! (S3-039, S3-047).
+//! (KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open Inference Protocol, gRPC).
 
 use super::Form;
 use crate::quantity::base64;
@@ -216,7 +216,7 @@ mod tests {
             .judge(&Node::from_json(value, Origin::Default(&TEST)), form)
     }
 
-    // S3-039, S3-047.
+    // KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open Inference Protocol, gRPC.
     #[test]
     fn thirteen_types_with_sizes_and_fields() {
         let table: Vec<_> = DATATYPES
@@ -242,7 +242,8 @@ mod tests {
         assert!(Datatype::named("fp32").is_none() && Datatype::named("BF16").is_none());
     }
 
-    // S3-039: the extremes of each type, and one beyond.
+    // KServe 0.10 docs, Open Inference Protocol, HTTP/REST: the extremes of each type, and one
+    // beyond.
     #[test]
     fn extremes_fit_and_what_is_beyond_does_not() {
         for (datatype, least, greatest, below, above) in [

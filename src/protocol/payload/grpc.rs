@@ -1,5 +1,5 @@
-//! What only gRPC messages have: wrapped parameters, typed contents and raw contents (S3-045 to
-//! S3-047).
+//! What only gRPC messages have: wrapped parameters, typed contents and raw contents (KServe 0.10
+//! docs, Open Inference Protocol, gRPC to KServe 0.10 docs, Open Inference Protocol, gRPC).
 
 use super::Form;
 use super::datatype::{DATATYPES, number};
@@ -10,7 +10,7 @@ use crate::quantity::base64;
 use crate::yaml::{FieldPath, Node, Value};
 
 /// What is wrong with an `InferParameter`, with the help; it holds exactly one of three fields
-/// (S3-046).
+/// (KServe 0.10 docs, Open Inference Protocol, gRPC).
 pub(super) fn parameter(node: &Node) -> Option<(String, String)> {
     const ACCEPTED: &str = "write one of `{\"bool_param\": true}`, `{\"int64_param\": 1}`, `{\"string_param\": \"a\"}`";
     let Some(map) = node.as_map() else {

@@ -7,7 +7,8 @@ use super::tensor::{self, Shapes};
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::Node;
 
-/// The platforms of the document, the misprint corrected (S3-044).
+/// The platforms of the document, the misprint corrected (KServe 0.10 docs, Open Inference
+/// Protocol, gRPC; docs/decisions.md#inference-protocol).
 const PLATFORMS: [&str; 7] = [
     "tensorrt_plan",
     "tensorflow_graphdef",
@@ -19,7 +20,7 @@ const PLATFORMS: [&str; 7] = [
 ];
 const MISPRINT: &str = "onnx_onxv1";
 
-/// A V1 request: loosely typed (S3-023).
+/// A V1 request: loosely typed (KServe 0.10 docs, Data Plane V1).
 pub(super) fn predict_request(checker: &mut Checker, root: &Object<'_>) {
     if matches!(checker.optional(root, "instances", Expect::Array), Member::Absent) {
         checker.add(instances_missing().at(root.node.origin.span()), &root.path.field("instances"));
@@ -32,7 +33,8 @@ pub(super) fn instances_missing() -> Diagnostic {
     )
 }
 
-/// An inference request (S3-035, S3-045).
+/// An inference request (KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open Inference
+/// Protocol, gRPC).
 pub(super) fn request(checker: &mut Checker, root: &Object<'_>) {
     let raw = head(checker, root, "raw_input_contents", checker.form == Form::GrpcV2);
     tensors(checker, root, "inputs", &raw);
@@ -47,7 +49,8 @@ pub(super) fn request(checker: &mut Checker, root: &Object<'_>) {
     }
 }
 
-/// An inference response, and whether it returns the id of its request (S3-036).
+/// An inference response, and whether it returns the id of its request (KServe 0.10 docs, Open
+/// Inference Protocol, HTTP/REST).
 pub(super) fn response(checker: &mut Checker, root: &Object<'_>, request: Option<&Node>) {
     let raw = head(checker, root, "raw_output_contents", true);
     if let Some(asked) = request
@@ -123,7 +126,9 @@ fn tensors(checker: &mut Checker, root: &Object<'_>, key: &str, raw: &Raw<'_>) {
     }
 }
 
-/// What is known of a model (S3-034, S3-044). Inputs and outputs of variable size say -1.
+/// What is known of a model (KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open
+/// Inference Protocol, gRPC; docs/decisions.md#inference-protocol). Inputs and outputs of variable
+/// size say -1.
 pub(super) fn model_metadata(checker: &mut Checker, root: &Object<'_>) {
     // The JSON form of a proto message leaves empty lists and strings out.
     let lists_may_be_absent = checker.form == Form::GrpcV2;

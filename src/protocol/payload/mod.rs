@@ -2,7 +2,7 @@
 //!
 //! In: the text of a body, or its tree. Out: findings, each with the path of the member and its
 //! place. A defect is said once: a tensor whose name, shape or datatype is bad is not counted or
-//! ranged as well. Source: seed 003, S3-023 to S3-047.
+//! ranged as well. Source: KServe 0.10 docs, Data Plane V1.
 
 mod datatype;
 mod grpc;
@@ -120,7 +120,7 @@ pub fn examine(
     let mut found = Vec::new();
     let request = request.and_then(|request| read(request, limits, &mut found));
     if kind == Kind::PredictRequest && body.text.trim().is_empty() {
-        // The whole body is optional (S3-023).
+        // The whole body is optional (KServe 0.10 docs, Data Plane V1).
         found.push(infer::instances_missing().at(Some(Span {
             source: body.source,
             start: 0,

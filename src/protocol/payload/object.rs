@@ -188,8 +188,9 @@ impl Checker {
         );
     }
 
-    /// Parameters: JSON allows strings, numbers and booleans (S3-037); gRPC one of three wrapped
-    /// kinds (S3-046).
+    /// Parameters: JSON allows strings, numbers and booleans (KServe 0.10 docs, Open Inference
+    /// Protocol, HTTP/REST); gRPC one of three wrapped kinds (KServe 0.10 docs, Open Inference
+    /// Protocol, gRPC).
     pub(super) fn parameters(&mut self, object: &Object<'_>) {
         let Some((node, path)) = self.optional(object, "parameters", Expect::Object).is() else {
             return;

@@ -128,8 +128,9 @@ fn datatype(checker: &mut Checker, node: &Node, path: &FieldPath) -> Option<&'st
     known
 }
 
-/// Checks data in JSON arrays, flat or nested like the shape (S3-038), and the range of each
-/// element (S3-039).
+/// Checks data in JSON arrays, flat or nested like the shape (KServe 0.10 docs, Open Inference
+/// Protocol, HTTP/REST), and the range of each element (KServe 0.10 docs, Open Inference Protocol,
+/// HTTP/REST).
 pub(super) fn data(checker: &mut Checker, head: &Head, data: &Node, path: &FieldPath) {
     let items = data.items();
     let nested = items.iter().any(|item| matches!(item.value, Value::List(_)));

@@ -31,7 +31,7 @@ fn expect(form: Form, kind: Kind, rows: &[(&str, &[Found<'_>])]) {
     }
 }
 
-// S3-029, S3-030, S3-034, S3-035, S3-037, S3-038.
+// KServe 0.10 docs, Open Inference Protocol and Open Inference Protocol, HTTP/REST.
 #[test]
 fn requests_of_version_2() {
     expect(
@@ -140,7 +140,8 @@ fn requests_of_version_2() {
     );
 }
 
-// S3-040: strict JSON, with the place.
+// KServe 0.10 docs, Open Inference Protocol, HTTP/REST; docs/decisions.md#inference-protocol:
+// strict JSON, with the place.
 #[test]
 fn what_is_not_json_is_one_finding_at_its_place() {
     for (text, place) in [
@@ -165,7 +166,7 @@ fn what_is_not_json_is_one_finding_at_its_place() {
     }
 }
 
-// S3-036.
+// KServe 0.10 docs, Open Inference Protocol, HTTP/REST.
 #[test]
 fn responses_of_version_2() {
     expect(
@@ -229,7 +230,8 @@ fn responses_of_version_2() {
     }
 }
 
-// S3-023, S3-033, S3-034, S3-044.
+// KServe 0.10 docs, Data Plane V1, Open Inference Protocol, HTTP/REST and Open Inference Protocol,
+// gRPC; docs/decisions.md#inference-protocol.
 #[test]
 fn the_other_kinds() {
     expect(
@@ -293,7 +295,7 @@ fn in_camel_case(text: &str) -> String {
         .collect()
 }
 
-// S3-045, S3-046, S3-047.
+// KServe 0.10 docs, Open Inference Protocol, gRPC.
 #[test]
 fn grpc_requests() {
     let tensor = |head: &str, rest: &str| {

@@ -1,4 +1,4 @@
-//! What a change does, for people and programs (CONTRACT-tools `diff`).
+//! What a change does, for people and programs (docs/cli.md `diff`).
 //!
 //! JSON is the whole answer. The other shapes are made of one [`Shown`]: names, sentences and
 //! values as they are read by people, shortened, and without what environment variables keep

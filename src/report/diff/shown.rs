@@ -111,7 +111,7 @@ pub(super) struct ShownCause {
 pub(super) struct ShownObject {
     pub(super) marker: &'static str,
     class: &'static str,
-    /// How a diff in Markdown colours the line.
+    /// How a diff in Markdown colors the line.
     sign: &'static str,
     pub(super) name: String,
     pub(super) note: String,

@@ -1,7 +1,7 @@
 //! The runtime that serves a service.
 //!
-//! Every rule is asked of every candidate once ([`crate::select::gates::evaluate`]); the trace decides how much of
-//! the answer is kept.
+//! Every rule is asked of every candidate once ([`crate::select::gates::evaluate`]); the trace
+//! decides how much of the answer is kept.
 
 pub(crate) mod assumed;
 
@@ -362,7 +362,8 @@ pub(crate) fn named_without_model<'a>(
     Ok(decision)
 }
 
-/// Checks the runtime a service names; it is never replaced (S0-061).
+/// Checks the runtime a service names; it is never replaced (OME docs, Serving Runtime, Core
+/// Configuration; docs/decisions.md#explicit-runtime).
 pub(crate) fn named<'a>(
     policy: &Policy,
     words: &Words,

@@ -150,7 +150,8 @@ fn holds(property: impl Fn(&[Node], usize, Options) -> Result<(), TestCaseError>
     }
 }
 
-/// S2-085: the classes that were made are what the nodes say, and take the nodes they were made of.
+/// OEP-0003, Auto-Discovery Examples: the classes that were made are what the nodes say, and take
+/// the nodes they were made of.
 #[test]
 fn what_was_made_is_unchanged() {
     holds(|nodes, _, options| {
@@ -177,7 +178,8 @@ fn what_was_made_is_unchanged() {
     });
 }
 
-/// S2-083: the first node is no other than the last.
+/// OEP-0003, Auto-Discovery Examples; docs/decisions.md#discovery: the first node is no other than
+/// the last.
 #[test]
 fn the_order_of_nodes_means_nothing() {
     holds(|nodes, number, options| {

@@ -9,7 +9,11 @@ use crate::pipeline::Renderer;
 use crate::report::merged as view;
 use crate::yaml::{Node, Origin, Rule};
 
-static STAGE: Rule = Rule { id: "stage", text: "A document of `--stage merged`.", cite: "S2-055" };
+static STAGE: Rule = Rule {
+    id: "stage",
+    text: "A document of `--stage merged`.",
+    cite: "OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#argument-order",
+};
 
 /// Prints merged components. ModelServings have no layers: there is nothing to show of them.
 pub(super) fn merged<'a>(

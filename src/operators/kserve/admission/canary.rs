@@ -1,5 +1,5 @@
-//! Rules of variants (kserve.md 4.1, rule 10; the sentences are not the webhook's own, but for the
-//! first).
+//! Rules of variants (pkg/apis/serving/v1beta1/inference_service_validation.go, rule 10; the
+//! sentences are not the webhook's own, but for the first).
 
 use super::{Judge, extension, items, protocol, text};
 use crate::api::{ComponentKind, DeploymentMode, Service};

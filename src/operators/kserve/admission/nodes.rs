@@ -1,4 +1,5 @@
-//! Rules of predictors and runtimes on several nodes (kserve.md 4.1, rule 4; 4.3, rule 3).
+//! Rules of predictors and runtimes on several nodes
+//! (pkg/apis/serving/v1beta1/inference_service_validation.go, rule 4; 4.3, rule 3).
 
 use super::{CLASS, Judge, items, variable};
 use crate::api::{GPU_TYPES, KServeConfig};

@@ -1,5 +1,6 @@
-//! Rules of runtimes, each looked at alone (kserve.md 4.3). What two runtimes must not share is
-//! `check`'s to find.
+//! Rules of runtimes, each looked at alone
+//! (pkg/webhook/admission/servingruntime/servingruntime_webhook.go). What two runtimes must not
+//! share is `check`'s to find.
 
 use super::nodes::{SIZES, sizes, unknown_gpu};
 use super::{Judge, Violation, containers, items, text, variable};

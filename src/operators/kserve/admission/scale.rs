@@ -1,4 +1,5 @@
-//! Rules of the autoscaler that the annotations ask for (kserve.md 4.1, rule 9).
+//! Rules of the autoscaler that the annotations ask for
+//! (pkg/apis/serving/v1beta1/inference_service_validation.go, rule 9).
 
 use super::{CLASS, Judge, items, text};
 use crate::api::DeploymentMode;

@@ -1,4 +1,5 @@
-//! Rules of addresses and their places (kserve.md 4.1, rules 7 and 8).
+//! Rules of addresses and their places (pkg/apis/serving/v1beta1/inference_service_validation.go,
+//! rules 7 and 8).
 
 use super::{Judge, items, text};
 use crate::api::ComponentKind;

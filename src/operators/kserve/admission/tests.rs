@@ -66,7 +66,7 @@ fn a_plain_service_is_let_in() {
     assert!(found("", "{predictor: {containers: [{name: a, image: b}]}}").is_empty());
 }
 
-// kserve.md 4.1, rules 1 to 3, 5, 6.
+// pkg/apis/serving/v1beta1/inference_service_validation.go, rules 1 to 3, 5, 6.
 #[test]
 fn names_classes_and_containers() {
     let policy = Releases::default().policy(Api::KServe, Semantics::Controller).expect("a policy");
@@ -589,7 +589,7 @@ fn variants() {
     one(STANDARD, &custom, "requires the stable predictor to have a model", "spec.predictor");
 }
 
-// kserve.md 4.3, rules 1, 3, 4.
+// pkg/webhook/admission/servingruntime/servingruntime_webhook.go, rules 1, 3, 4.
 #[test]
 fn runtimes() {
     let found = |spec: &str| {

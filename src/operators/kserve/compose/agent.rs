@@ -1,4 +1,5 @@
-//! The agent in front of a server that logs, batches or pulls models (kserve.md 5.8, S3-005).
+//! The agent in front of a server that logs, batches or pulls models
+//! (pkg/webhook/admission/pod/agent_injector.go; KServe 0.10 docs, Control Plane).
 //!
 //! In Knative mode it also gets a copy of the queue-proxy's variables, which only Knative writes.
 
@@ -152,7 +153,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// What a logger is told: by the settings, and over them by the predictor, whichever component logs.
+/// What a logger is told: by the settings, and over them by the predictor, whichever component
+/// logs.
 struct Logger {
     store: Option<Store>,
     marshaller: EcoString,
@@ -281,8 +283,8 @@ fn arguments(
     args
 }
 
-/// The readiness probe of a container, with the defaults of the API server, in the order in which Go
-/// writes it; a probe that runs a command or asks by gRPC is left to the kubelet.
+/// The readiness probe of a container, with the defaults of the API server, in the order in which
+/// Go writes it; a probe that runs a command or asks by gRPC is left to the kubelet.
 fn readiness(probe: &Node) -> Option<Node> {
     let mut probe = probe.clone();
     if probe.get("httpGet").is_none() && probe.get("tcpSocket").is_none() {
@@ -367,7 +369,7 @@ mod tests {
             .unwrap_or_default()
     }
 
-    // kserve.md 5.8.
+    // pkg/webhook/admission/pod/agent_injector.go.
     #[test]
     fn the_agent_is_told_what_is_asked_of_it() {
         let stored = "storageUri: 's3://b/m'";

@@ -1,4 +1,6 @@
-//! Variants of the predictor beside the stable one, in Standard mode (kserve.md 6.1, 11.3).
+//! Variants of the predictor beside the stable one, in Standard mode
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go;
+//! pkg/controller/v1beta1/inferenceservice/controller.go).
 //!
 //! A variant says only what is different: all else it takes over from the stable predictor, as the
 //! controller left it.
@@ -13,7 +15,7 @@ use crate::yaml::{Map, Node, Origin, Rule, Value};
 static CANARY: Rule = Rule {
     id: "kserve-canary",
     text: "Variants take their share of replicas from the stable predictor.",
-    cite: "kserve 11.3, components/predictor.go",
+    cite: "components/predictor.go",
 };
 
 const ORIGIN: Origin = Origin::Derived(&CANARY);

@@ -1,5 +1,6 @@
 //! Credentials of a download: what a ServiceAccount and the Secrets it lists, or the Secret that an
-//! annotation names, add to the container that fetches (kserve.md 5.7).
+//! annotation names, add to the container that fetches
+//! (pkg/webhook/admission/pod/storage_initializer_injector.go).
 //!
 //! Values of Secrets are never printed, but for hosts, headers and switches of S3 that the webhook
 //! itself writes out.
@@ -241,8 +242,8 @@ impl Credentials<'_, '_> {
         }
     }
 
-    /// What `storage` of a model stands for: its part of the shared Secret, and the addresses that it
-    /// completes.
+    /// What `storage` of a model stands for: its part of the shared Secret, and the addresses that
+    /// it completes.
     ///
     /// # Errors
     /// When the Secret was read and does not say what is needed. Without the Secret nobody knows

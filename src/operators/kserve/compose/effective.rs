@@ -1,5 +1,7 @@
 //! The pod as the webhook of pods leaves it: what fetches or mounts the model, the agent, metrics,
-//! probes of V2 (kserve.md 5.7, 5.8; S1-004, S3-005, S3-031).
+//! probes of V2 (pkg/webhook/admission/pod/storage_initializer_injector.go;
+//! pkg/webhook/admission/pod/agent_injector.go; KServe docs, Serving Runtimes; KServe 0.10 docs,
+//! Control Plane and Open Inference Protocol, HTTP/REST).
 
 use super::initializer::{INITIALIZER, storage_container};
 use super::predictor::MAIN;
@@ -272,7 +274,7 @@ mod tests {
     use super::super::testing;
     use crate::diag::Severity;
 
-    // kserve.md T20.
+    // pkg/apis/serving/v1beta1.
     #[test]
     fn a_download_and_a_claim() {
         let (pod, _) = testing::expanded(
@@ -367,7 +369,7 @@ mod tests {
         }
     }
 
-    // kserve.md 5.7; SetIstioCniSecurityContext.
+    // pkg/webhook/admission/pod/storage_initializer_injector.go; SetIstioCniSecurityContext.
     #[test]
     fn a_download_runs_as_the_proxy_that_it_needs() {
         let user = |predictor: &str| {

@@ -1,4 +1,5 @@
-//! Labels and annotations of a component (kserve.md 5.6).
+//! Labels and annotations of a component
+//! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, buildObjectMeta).
 
 use super::Facts;
 use crate::api::{Api, ComponentKind, DeploymentMode, KServeConfig, Semantics, Service};

@@ -1,5 +1,5 @@
-//! A predictor on several nodes: sizes, GPUs and environment of head and workers (kserve.md 6.1,
-//! multi-node).
+//! A predictor on several nodes: sizes, GPUs and environment of head and workers
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go, multi-node).
 
 use super::Facts;
 use super::predictor::{over, pod_over};
@@ -258,7 +258,7 @@ fn devices(facts: &Facts<'_>, annotations: &Map, pod: &mut Node, gpus: i64) -> R
 mod tests {
     use super::*;
 
-    // kserve.md T28.
+    // pkg/apis/serving/v1beta1.
     #[test]
     fn gpus_are_shared_between_head_and_workers() {
         for (total, head, worker, expected) in [

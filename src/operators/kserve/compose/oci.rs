@@ -1,5 +1,6 @@
 //! Models in container images: linked from a sidecar, mounted as a volume, or pulled before the
-//! start (storage.go, ConfigureModelcarToContainer and ConfigureOciNativeToContainer; oci_fetch.go).
+//! start (storage.go, ConfigureModelcarToContainer and ConfigureOciNativeToContainer;
+//! oci_fetch.go).
 
 use super::initializer::{INITIALIZER, bundle_for_images, plain};
 use super::predictor::{MAIN, TRANSFORMER};
@@ -30,8 +31,8 @@ pub(super) enum Way {
     Fetch,
 }
 
-/// The way that a scheme names, empty for `oci://` itself, and the image; none when an address is no
-/// image.
+/// The way that a scheme names, empty for `oci://` itself, and the image; none when an address is
+/// no image.
 fn parsed(address: &str) -> Option<(&str, &str)> {
     let named = address.strip_prefix("oci+").and_then(|rest| rest.split_once("://"));
     named
@@ -383,7 +384,7 @@ mod tests {
         testing::expanded(&format!("storageUri: {uri}"), "", "").0.to_json()
     }
 
-    // kserve.md 5.7, oci.
+    // pkg/webhook/admission/pod/storage_initializer_injector.go, oci.
     #[test]
     fn images_are_linked_mounted_or_pulled() {
         let linked = pod("oci://registry/m:1");

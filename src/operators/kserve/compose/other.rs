@@ -1,5 +1,5 @@
-//! Pods that a service writes itself: transformers, explainers, custom predictors (kserve.md 3.2,
-//! 5.5).
+//! Pods that a service writes itself: transformers, explainers, custom predictors
+//! (pkg/apis/serving/v1beta1/predictor_custom.go, 5.5).
 
 use super::predictor::MAIN;
 use super::{Facts, empty};

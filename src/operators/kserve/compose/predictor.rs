@@ -1,5 +1,7 @@
 //! The pod of a predictor: a runtime's containers with the model's over the main one, or the
-//! service's own containers (kserve.md 5.1 to 5.5).
+//! service's own containers (pkg/controller/v1beta1/inferenceservice/utils/utils.go,
+//! MergeRuntimeContainers; pkg/controller/v1beta1/inferenceservice/components/predictor.go,
+//! buildPodSpec).
 
 use super::effective::missing_probes;
 use super::{Facts, initializer, nodes, other, server, storage};
@@ -48,8 +50,9 @@ const SCHEMES: [&str; 12] = [
     "hf://",
 ];
 
-/// Whether the model of a component can be fetched from where it is said to be (kserve 4.2,
-/// S1-004).
+/// Whether the model of a component can be fetched from where it is said to be
+/// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, ValidateStorageURI; KServe docs,
+/// Serving Runtimes).
 pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result<(), Failure> {
     let Some((text, origin)) = kind.storage_uri(spec) else { return Ok(()) };
     if kind == ComponentKind::Predictor

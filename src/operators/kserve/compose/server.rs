@@ -1,4 +1,6 @@
-//! What KServe knows of single model servers (kserve.md 3.3, 5.4).
+//! What KServe knows of single model servers
+//! (pkg/apis/serving/v1beta1/inference_service_defaults.go, SetRuntimeDefaults;
+//! pkg/controller/v1beta1/inferenceservice/utils/utils.go, UpdateImageTag).
 
 use super::Facts;
 use crate::api::Runtime;
@@ -143,7 +145,7 @@ mod tests {
     use super::*;
     use crate::operators::ome::compose::testing::node;
 
-    // kserve.md T18.
+    // pkg/apis/serving/v1beta1.
     #[test]
     fn tags_follow_version_and_gpu() {
         let gpu = "{limits: {nvidia.com/gpu: 1}}";

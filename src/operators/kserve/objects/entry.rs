@@ -1,4 +1,6 @@
-//! Ingress and alias: the ways in that need no routes (kserve.md 6.1, 6.2).
+//! Ingress and alias: the ways in that need no routes
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go;
+//! pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go).
 
 use super::{VISIBILITY, View};
 use crate::api::{ComponentKind, Failure};

@@ -1,4 +1,5 @@
-//! Knative Service of a component (kserve.md 6.2).
+//! Knative Service of a component
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go).
 
 use super::View;
 use crate::objects::build::{IntoNode, node, set};

@@ -1,4 +1,5 @@
-//! Which objects KServe's controller writes for a service, in which order (kserve.md 6).
+//! Which objects KServe's controller writes for a service, in which order
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers).
 //!
 //! Standard mode: a Service, a Deployment and an autoscaler per component and a way in. Knative
 //! mode: a Knative Service per component, a VirtualService and an alias. ModelMesh: nothing.
@@ -71,8 +72,8 @@ impl View<'_> {
     }
 
     /// A component whose workload becomes ready, so that requests are led to it. Quirk: a predictor
-    /// on several nodes never does, for the controller deletes its workers in every pass and creates
-    /// them again (components/predictor.go, reconcileCanaryDeployments).
+    /// on several nodes never does, for the controller deletes its workers in every pass and
+    /// creates them again (components/predictor.go, reconcileCanaryDeployments).
     fn ready(&self, kind: ComponentKind) -> Option<&Component> {
         self.running(kind).filter(|component| !self.recreates_workers || component.worker.is_none())
     }

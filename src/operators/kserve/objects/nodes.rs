@@ -1,4 +1,5 @@
-//! Services and labels of a predictor on several nodes (kserve.md 6.1, multi-node).
+//! Services and labels of a predictor on several nodes
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go, multi-node).
 
 use super::View;
 use crate::objects::build::node;

@@ -1,4 +1,5 @@
-//! Deployment and Service of Standard mode (kserve.md 6.1).
+//! Deployment and Service of Standard mode
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go).
 
 use super::{View, nodes, scale};
 use crate::objects::build::{node, set};

@@ -1,4 +1,5 @@
-//! HTTPRoutes of the Gateway API (kserve.md 6.1).
+//! HTTPRoutes of the Gateway API
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go).
 
 use super::{View, raw};
 use crate::api::{ComponentKind, Failure};

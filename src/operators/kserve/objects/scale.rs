@@ -1,5 +1,6 @@
 //! What scales a component of Standard mode: HorizontalPodAutoscaler, ScaledObject of KEDA with its
-//! collector, or nothing (kserve.md 6.1).
+//! collector, or nothing
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go).
 
 use super::View;
 use crate::api::Amounts;

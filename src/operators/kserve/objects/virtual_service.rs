@@ -1,4 +1,5 @@
-//! Istio VirtualService of a serverless service (kserve.md 6.2).
+//! Istio VirtualService of a serverless service
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go).
 
 use super::{View, route};
 use crate::api::{ComponentKind, KnativeDomain};

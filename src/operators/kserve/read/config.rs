@@ -1,4 +1,5 @@
-//! The controller's own settings: ConfigMap `inferenceservice-config` (kserve.md 1.3).
+//! The controller's own settings: ConfigMap `inferenceservice-config` (ConfigMap
+//! inferenceservice-config).
 
 use crate::api::ingress;
 use crate::api::ingress::Spelling;

@@ -1,5 +1,5 @@
-//! The previous schema: a framework key beside or instead of `model` (S1-038 to S1-040; kserve.md
-//! 3.1).
+//! The previous schema: a framework key beside or instead of `model` (KServe docs, Serving
+//! Runtimes, Previous schema; pkg/apis/serving/v1beta1/inference_service_defaults.go).
 
 use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic};
@@ -9,7 +9,7 @@ use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 static FRAMEWORK_KEY: Rule = Rule {
     id: "framework-key",
     text: "a framework key of the previous schema means a model of that format",
-    cite: "S1-038, S1-039; kserve 3.1",
+    cite: "KServe docs, Serving Runtimes, Previous schema; pkg/apis/serving/v1beta1/inference_service_defaults.go",
 };
 
 /// A framework key.
@@ -17,7 +17,7 @@ static FRAMEWORK_KEY: Rule = Rule {
 pub struct Framework {
     /// The key, which is also the format.
     pub key: &'static str,
-    /// The runtime the documents set beside it (S1-039).
+    /// The runtime the documents set beside it (KServe docs, Serving Runtimes, Previous schema).
     pub runtime: &'static str,
     /// The runtime of protocol v2, where it is another one.
     pub v2_runtime: Option<&'static str>,
@@ -58,7 +58,8 @@ pub struct Converted {
 }
 
 impl Converted {
-    /// The new model in YAML, on one line, without what it holds in mappings and lists beside its format.
+    /// The new model in YAML, on one line, without what it holds in mappings and lists beside its
+    /// format.
     pub fn snippet(&self) -> String {
         let model = self.spec.at(&["predictor", "model"]);
         let short =
@@ -158,8 +159,9 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
 /// Rewrites `model` as the framework key of its format, with what the previous schema cannot say;
 /// `None` when there is no model, or no key for its format.
 ///
-/// A key stands for one runtime under the documents (S1-039) and for none under the controller
-/// (kserve 3.1).
+/// A key stands for one runtime under the documents (KServe docs, Serving Runtimes, Previous
+/// schema) and for none under the controller
+/// (pkg/apis/serving/v1beta1/inference_service_defaults.go).
 pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagnostic>)> {
     let spec = service.get("spec")?;
     let predictor = spec.get("predictor")?;
@@ -235,7 +237,7 @@ mod tests {
         Node::from_json(json, Origin::Derived(&FRAMEWORK_KEY))
     }
 
-    // S1-038, S1-039.
+    // KServe docs, Serving Runtimes, Previous schema.
     #[test]
     fn framework_keys_become_models() {
         for (key, protocol, semantics, expected) in [
@@ -291,7 +293,8 @@ mod tests {
         assert!(convert(&both("minReplicas"), Semantics::Documented).unwrap().is_some());
     }
 
-    // S1-038 read backwards: a model that says no more than its key comes back as it was.
+    // KServe docs, Serving Runtimes, Previous schema read backwards: a model that says no more than
+    // its key comes back as it was.
     #[test]
     fn models_become_framework_keys() {
         for semantics in [Semantics::Documented, Semantics::Controller] {

@@ -22,13 +22,13 @@ use ecow::EcoString;
 /// API version of services.
 pub const API_VERSION: &str = "serving.kserve.io/v1beta1";
 
-/// Protocols of the data plane (S3-017).
+/// Protocols of the data plane (KServe 0.10 docs, Data Plane).
 pub const PROTOCOLS: [&str; 4] = ["v1", "v2", "grpc-v1", "grpc-v2"];
 
 static V2_SERVERS: Rule = Rule {
     id: "v2-server",
     text: "the default protocol of Triton and vLLM models is v2",
-    cite: "kserve 3.1, inference_service_defaults.go",
+    cite: "inference_service_defaults.go",
 };
 
 /// Writes the defaults of the CRD into an object, as the server stores it.
@@ -226,7 +226,8 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
     }
 }
 
-/// Arguments of containers that begin with a dash no server reads (S3-050).
+/// Arguments of containers that begin with a dash no server reads (KServe 0.10 docs, Serving
+/// Runtimes, attributes; docs/decisions.md#kserve-spellings).
 fn dashes(containers: Option<&Node>, diagnostics: &mut Vec<Diagnostic>) {
     for container in containers.map(Node::items).unwrap_or_default() {
         argument_dashes(container.get("args"), diagnostics);

@@ -1,4 +1,5 @@
-//! Names and labels of what belongs to a ModelServing (kthena.md 2.1, 2.2).
+//! Names and labels of what belongs to a ModelServing (pkg/model-serving-controller/utils/utils.go,
+//! names; pkg/model-serving-controller/utils/utils.go, GenerateEntryPod).
 
 pub use crate::api::serving_names::{group, pod, role_id};
 
@@ -14,7 +15,8 @@ pub const ROLE_ID: &str = "modelserving.volcano.sh/role-id";
 pub const REVISION: &str = "modelserving.volcano.sh/revision";
 /// Label: hash of the one role's template.
 pub const ROLE_HASH: &str = "modelserving.volcano.sh/role-template-hash";
-/// Label that seed 004 shows and no release ever wrote (S4-015).
+/// Label that the Kthena blog shows and no release ever wrote (Kthena blog, A Deep Dive of
+/// ModelServing, Instance-Level Gang Scheduling; docs/decisions.md#pod-groups).
 pub const SEED_NAME: &str = "modelinfer.volcano.sh/name";
 /// Annotation by which a pod joins its PodGroup.
 pub const GROUP_ANNOTATION: &str = "scheduling.k8s.io/group-name";

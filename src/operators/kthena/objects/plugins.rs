@@ -1,5 +1,5 @@
-//! Plugins that pods pass when they are created (kthena.md 2.5). A chain is built once and used for
-//! every pod.
+//! Plugins that pods pass when they are created (pkg/model-serving-controller/plugins). A chain is
+//! built once and used for every pod.
 
 use super::{Replaced, rules};
 use crate::api::{ModelServing, Plugin};

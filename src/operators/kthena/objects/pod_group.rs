@@ -95,7 +95,8 @@ pub fn asked(container: &Node, rule: GangResources) -> Vec<(EcoString, Quantity)
     found
 }
 
-/// The arithmetic of all pods of a group, one term per role: `2*(1+3) + 1*(1+2) = 11` (S4-020).
+/// The arithmetic of all pods of a group, one term per role: `2*(1+3) + 1*(1+2) = 11` (Kthena blog,
+/// A Deep Dive of ModelServing, Instance-Level Gang Scheduling).
 pub fn arithmetic(serving: &ModelServing, gang: &Gang) -> String {
     let terms: Vec<String> = serving
         .roles

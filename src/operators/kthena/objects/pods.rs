@@ -86,7 +86,7 @@ pub(super) fn pods(
         let created =
             create(serving, prepared, template, base, Identity { common, group, ordinal, index });
         // Quirk: workers of one role replica share the containers of the template, so that what a
-        // plugin adds to one is there for the next (kthena.md 2.5).
+        // plugin adds to one is there for the next (pkg/model-serving-controller/plugins).
         if index > 0 && common.policy.plugin_env_repeats {
             worker_base =
                 Some(Base { spec: created.spec.clone(), replaced: created.replaced.clone() });

@@ -1,4 +1,5 @@
-//! What an update may not change: the transition rules of the CRD (kthena.md 1.1).
+//! What an update may not change: the transition rules of the CRD
+//! (pkg/apis/workload/v1alpha1/model_serving_types.go).
 
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::Node;

@@ -1,4 +1,4 @@
-//! The bounds of seed 004, and what every release of Kthena takes for granted.
+//! The bounds of the Kthena blog, and what every release of Kthena takes for granted.
 
 use super::ROLE_NAME_LENGTH;
 use crate::api::RolloutType;
@@ -68,7 +68,8 @@ impl Check<'_> {
         );
     }
 
-    /// A number of things must not be negative (S4-012, S4-013).
+    /// A number of things must not be negative (Kthena blog, A Deep Dive of ModelServing,
+    /// Instance-Level Gang Scheduling).
     fn count(&mut self, node: Option<&Node>, path: &str) {
         if let Some((node, number)) = node.and_then(|node| Some((node, node.as_int()?)))
             && number < 0
@@ -83,7 +84,8 @@ impl Check<'_> {
         }
     }
 
-    /// A word that only some releases know (S4-027, S4-038).
+    /// A word that only some releases know (Kthena blog, A Deep Dive of ModelServing, Rolling
+    /// Update and Restart Policy).
     fn choice(&mut self, node: Option<&Node>, path: &str, word: &str, known: bool, others: &str) {
         if let Some(node) = node.filter(|node| !known && node.as_str() == Some(word)) {
             self.report(
@@ -96,7 +98,7 @@ impl Check<'_> {
         }
     }
 
-    /// A number or percentage (S4-027).
+    /// A number or percentage (Kthena blog, A Deep Dive of ModelServing, Rolling Update).
     fn share(&mut self, node: Option<&Node>, path: &str) {
         let Some(node) = node else { return };
         let wrong = match &node.value {
@@ -122,7 +124,7 @@ impl Check<'_> {
     }
 
     /// A partition above the replicas protects groups that do not exist: legal, and rarely meant
-    /// (S4-026).
+    /// (Kthena blog, A Deep Dive of ModelServing, Rolling Update).
     fn beyond(&mut self, spec: &Node, rolling: Option<&Node>) {
         let replicas = spec.get("replicas").map_or(Some(1), Node::as_int);
         let partition = rolling.and_then(|rolling| rolling.get("partition"));
@@ -197,7 +199,8 @@ impl Check<'_> {
         }
     }
 
-    /// A role's name is part of names and labels (S4-004).
+    /// A role's name is part of names and labels (Kthena blog, A Deep Dive of ModelServing,
+    /// ModelServing Architecture).
     fn role_name(&mut self, node: &Node, name: &str, path: &str) {
         let problem = if name.len() > ROLE_NAME_LENGTH {
             Some(format!(
@@ -240,7 +243,8 @@ impl Check<'_> {
         }
     }
 
-    /// Bounds of minRoleReplicas (S4-024).
+    /// Bounds of minRoleReplicas (Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang
+    /// Scheduling).
     fn gang(&mut self, minima: &Node, roles: &[Node]) {
         let known: Vec<&str> = roles.iter().filter_map(|role| role.get("name")?.as_str()).collect();
         for entry in minima.entries() {

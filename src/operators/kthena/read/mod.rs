@@ -1,5 +1,5 @@
 //! Kthena, group `workload.serving.volcano.sh`: volcano-sh/kthena @3cc0572, with the spellings of
-//! seed 004.
+//! the Kthena blog.
 //!
 //! A document passes here three times: [`prepare`] before the schema judges it, [`check`] beside
 //! the schema, and [`model_serving`] when it becomes a typed object.
@@ -34,7 +34,7 @@ const ROLE_NAME_LENGTH: usize = 12;
 static ABSENT: Rule = Rule {
     id: "kthena-absent",
     text: "nothing is written and the CRD has no default",
-    cite: "kthena.md 1.1",
+    cite: "pkg/apis/workload/v1alpha1/model_serving_types.go",
 };
 
 /// Whether a document is a ModelServing.
@@ -42,7 +42,8 @@ pub fn is_model_serving(api_version: &str, kind: &str) -> bool {
     api_version == API_VERSION && kind == "ModelServing"
 }
 
-/// Brings spellings of the document to those of the CRD, before the schema sees them (S4-010).
+/// Brings spellings of the document to those of the CRD, before the schema sees them (Kthena blog,
+/// A Deep Dive of ModelServing, Instance-Level Gang Scheduling; docs/decisions.md#gang-policy).
 pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
     if policy.admission != Admission::Documents {
         return;

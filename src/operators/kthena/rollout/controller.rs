@@ -1,5 +1,5 @@
-//! One reconcile of the controller: scale groups, scale roles, update, Services, status (kthena.md
-//! 2.4). Nothing in it waits.
+//! One reconcile of the controller: scale groups, scale roles, update, Services, status
+//! (pkg/model-serving-controller/utils/utils.go). Nothing in it waits.
 
 use super::cluster::{Cluster, Group, Status};
 use super::target::{Id, TargetRole};
@@ -20,7 +20,7 @@ impl Cluster {
         }
         self.sync_roles();
         // Quirk: a ModelServing that never had a group fails here, so that nothing after it happens
-        // (kthena.md 5.5).
+        // (pkg/model-serving-controller/controller/model_serving_controller.go).
         if !self.known {
             return;
         }
@@ -69,7 +69,7 @@ impl Cluster {
             let own = group.revision;
             let (revision, roles) = if ordinal < boundary {
                 // Quirk: without a stored snapshot the new roles are applied under the old revision
-                // (kthena.md 4.5, 4.6).
+                // (pkg/model-serving-controller/controller/model_serving_controller.go).
                 (own, self.snapshot(own).unwrap_or_else(|| current.clone()))
             } else {
                 (self.target.revision, current.clone())

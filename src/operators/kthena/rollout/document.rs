@@ -1,5 +1,5 @@
-//! A change as seed 004 tells it: one group at a time, the highest ordinal first, and the next one
-//! when it runs.
+//! A change as the Kthena blog describes it: one group at a time, the highest ordinal first, and
+//! the next one when it runs.
 
 use super::cluster::{Cluster, Group, Status};
 use super::trace::{Cause, Reason};
@@ -13,7 +13,7 @@ impl Cluster {
     }
 
     /// Surplus groups go from the highest ordinal down, missing ones come from the lowest up
-    /// (S4-032).
+    /// (Kthena blog, A Deep Dive of ModelServing, Scaling).
     fn scale_groups(&mut self) -> bool {
         while let Some(ordinal) = self
             .groups
@@ -44,7 +44,8 @@ impl Cluster {
         true
     }
 
-    /// Roles follow in one group after another, each from its last replica (S4-034, S4-035).
+    /// Roles follow in one group after another, each from its last replica (Kthena blog, A Deep
+    /// Dive of ModelServing, Scaling and Role Scaling Process).
     fn scale_roles(&mut self) -> bool {
         let roles: Rc<[_]> = self.target.roles.clone().into();
         let ordinals: Vec<i64> = self.groups.iter().rev().map(|group| group.ordinal).collect();
@@ -73,7 +74,8 @@ impl Cluster {
         true
     }
 
-    /// Templates follow from the highest ordinal down to the partition (S4-026, S4-029).
+    /// Templates follow from the highest ordinal down to the partition (Kthena blog, A Deep Dive of
+    /// ModelServing, Rolling Update).
     fn update(&mut self) -> bool {
         let outdated: Vec<i64> = self
             .groups

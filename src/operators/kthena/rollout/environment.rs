@@ -23,7 +23,7 @@ pub struct Before<'a> {
 /// What is simulated.
 #[derive(Clone, Debug)]
 pub struct Scenario<'a> {
-    /// Whose behaviour.
+    /// Whose behavior.
     pub policy: &'static KthenaPolicy,
     /// How the release before hashed roles, where the change is an upgrade of the controller: what
     /// it made has its revisions, and every ModelServing is looked at anew.
@@ -190,7 +190,7 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         fail
     } else {
         // In the document a failure in the middle of a change is a pod of the change that does not
-        // come up (S4-029).
+        // come up (Kthena blog, A Deep Dive of ModelServing, Rolling Update).
         stuck.extend(fail);
         Vec::new()
     };

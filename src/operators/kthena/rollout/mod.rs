@@ -7,14 +7,14 @@
 //! transition (`transition`), and the strategies only choose among transitions. Group-level steps
 //! and rows are a fold over the same events. Nothing here reads a file or words a finding.
 //!
-//! | file | kthena.md |
+//! | file | pkg/model-serving-controller |
 //! |---|---|
 //! | `transition` | the events and requests themselves: 2.3, 2.4, 3.1, 6 |
 //! | `controller` | one reconcile: 2.4, 4.5, status 1.3 |
 //! | `scale` | more and fewer groups and role replicas: 5 |
 //! | `update_groups`, `update_roles` | a new revision: 4.2, 4.4 |
 //! | `recover` | a lost pod: 6 |
-//! | `document` | the same as seed 004 tells it: ledger S4.C to S4.E |
+//! | `document` | the same as the Kthena blog describes it |
 //! | `groups`, `strip` | many thousand groups, and a row of them, by what changes |
 //! | `environment` | the cluster around the controller: pods end, pods get ready, things go wrong |
 

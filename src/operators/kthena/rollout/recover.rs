@@ -1,4 +1,5 @@
-//! What follows from the loss of a pod (kthena.md 6).
+//! What follows from the loss of a pod
+//! (pkg/model-serving-controller/controller/model_serving_controller.go, handleErrorPod).
 
 use super::cluster::{Address, Cluster};
 use super::trace::{Cause, Reason};

@@ -1,4 +1,5 @@
-//! More and fewer groups, more and fewer replicas of a role (kthena.md 5).
+//! More and fewer groups, more and fewer replicas of a role
+//! (pkg/model-serving-controller/controller/model_serving_controller.go).
 
 use super::cluster::{Cluster, Status};
 use super::target::{Id, TargetRole};
@@ -191,8 +192,8 @@ impl Cluster {
     }
 
     /// What a missing replica under the role's partition comes back as: the current revision of the
-    /// status, or another one that is still stored when the status has moved on (kthena.md
-    /// 4.5).
+    /// status, or another one that is still stored when the status has moved on
+    /// (pkg/model-serving-controller/controller/model_serving_controller.go).
     fn revision_of_protected(&self, role: &TargetRole, new: Id) -> (TargetRole, Id) {
         let current = self.current_revision.unwrap_or(new);
         let revision = if current == self.target.revision {

@@ -1,4 +1,4 @@
-//! What holds for every rollout (issue: properties), and rows of kthena.md that no recorded case
+//! What holds for every rollout (issue: properties), and rows of tables that no recorded case
 //! holds.
 
 use super::{Action, Before, Cause, Cell, GroupStatus, Kind, Outcome, Scenario, simulate};
@@ -147,9 +147,10 @@ proptest! {
         }
     }
 
-    // The document's machine reaches the state of a fresh render. The shipped ones number groups otherwise when they do
-    // (v1.0 appends) and leave surplus workers until their group is replaced (kthena.md 4.6), so that they are held to it
-    // only where nothing but images change.
+    // The document's machine reaches the state of a fresh render. The shipped ones number groups
+    // otherwise when they do (v1.0 appends) and leave surplus workers until their group is replaced
+    // (pkg/model-serving-controller/controller/model_serving_controller.go), so that they are held
+    // to it only where nothing but images change.
     #[test]
     fn a_rollout_ends_where_a_fresh_render_begins((old, new) in pair()) {
         let (from, to) = (old.read(&KTHENA_SEED), new.read(&KTHENA_SEED));
@@ -179,8 +180,8 @@ proptest! {
         }
     }
 
-    // A change of templates alone: one group at a time in the document, as many as the budget in the code. Groups under
-    // the partition are left alone, whoever they are.
+    // A change of templates alone: one group at a time in the document, as many as the budget in
+    // the code. Groups under the partition are left alone, whoever they are.
     #[test]
     fn an_update_leaves_as_many_groups_running_as_it_must(mut old in shape(1), partition in 0..6_i64, most in 1..4_i64) {
         old.roles[0].0 = old.roles[0].0.max(1);
@@ -255,7 +256,8 @@ fn four(image: u8, rollout: &str) -> Shape {
     Shape { replicas: 4, rollout: rollout.to_owned(), roles: vec![(1, 0, image)] }
 }
 
-// S4-028, S4-029: six rows, and two when the first group does not come up.
+// Kthena blog, A Deep Dive of ModelServing, Rolling Update: six rows, and two when the first group
+// does not come up.
 #[test]
 fn the_table_of_the_document_is_a_fold_over_pods() {
     let (old, new) = (four(1, "").read(&KTHENA_SEED), four(2, "").read(&KTHENA_SEED));
@@ -288,7 +290,8 @@ fn a_group_waits_in_the_row_that_holds_it_up() {
     );
 }
 
-// kthena.md 8: v1.0 appends, so that a default update of four groups ends with the ordinals 3 to 6.
+// Kthena v0.1.0 against the head: v1.0 appends, so that a default update of four groups ends with
+// the ordinals 3 to 6.
 #[test]
 fn ordinals_drift_where_a_release_appends_them() {
     for (policy, expected) in [
@@ -311,7 +314,8 @@ fn ordinals_drift_where_a_release_appends_them() {
     }
 }
 
-// kthena.md 4.3, T7 and T10.
+// pkg/model-serving-controller/controller/model_serving_controller.go, manageRollingUpdate, T7 and
+// T10.
 #[test]
 fn a_bad_image_is_replaced_first_and_scaling_does_not_wait() {
     let [a, b, c] = [1, 2, 3].map(|image| four(image, "").read(&KTHENA_HEAD));

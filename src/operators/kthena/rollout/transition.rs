@@ -2,7 +2,7 @@
 //! event of the cluster, and says what follows from it at once; what follows later is a reconcile
 //! (`queued`).
 //!
-//! | transition | kthena.md |
+//! | transition | pkg/model-serving-controller |
 //! |---|---|
 //! | [`create_group`](Cluster::create_group), [`create_replica`](Cluster::create_replica), [`create_missing_pods`](Cluster::create_missing_pods) | 2.4 |
 //! | [`create_pod_group`](Cluster::create_pod_group), [`create_service`](Cluster::create_service) | 3.1, 2.3 |

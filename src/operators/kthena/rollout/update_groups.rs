@@ -1,4 +1,5 @@
-//! A new revision, group by group (kthena.md 4.2).
+//! A new revision, group by group
+//! (pkg/model-serving-controller/controller/model_serving_controller.go, manageRollingUpdate).
 
 use super::cluster::Cluster;
 use super::trace::{Cause, Reason};

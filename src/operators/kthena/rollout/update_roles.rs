@@ -1,4 +1,5 @@
-//! A new revision, role by role within every group at once (kthena.md 4.4).
+//! A new revision, role by role within every group at once
+//! (pkg/model-serving-controller/controller/model_serving_controller.go).
 
 use super::cluster::{Cluster, Group, Replica, Status};
 use super::target::{Id, TargetRole};
@@ -18,7 +19,7 @@ impl Cluster {
         let open = self.boundary();
         let lists = self.groups.lists();
         // Quirk: only groups whose revision differs are looked at, so that going back to the
-        // template a half-updated group still carries does nothing (kthena.md,
+        // template a half-updated group still carries does nothing (pkg/model-serving-controller,
         // corrections).
         let outdated = |running: bool| {
             let outdated = lists.outdated.range(open..).rev();

@@ -1,4 +1,5 @@
-//! Conditions of preferences: `<30B`, `>=4096`, `7B-13B`, `fp8` (S2-099).
+//! Conditions of preferences: `<30B`, `>=4096`, `7B-13B`, `fp8` (OEP-0003, ServingRuntime
+//! Extensions; docs/decisions.md#preference-order).
 
 use crate::decision::Truth;
 use crate::quantity::ParamCount;

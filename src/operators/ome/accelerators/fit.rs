@@ -1,4 +1,4 @@
-//! How many accelerators a model's memory asks for (accelerators.md 3.6).
+//! How many accelerators a model's memory asks for (docs/decisions.md#memory-fit).
 //!
 //! Weights in bytes, a fifth more for KV cache and activations; of each accelerator nine tenths are
 //! used; numbers are powers of two, as tensor parallelism wants them.
@@ -92,7 +92,7 @@ pub(super) fn accelerators(need: f64, memory: Memory) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// The table of worked values of accelerators.md 3.6, MiB as measured.
+    /// The table of worked values of docs/decisions.md#memory-fit, MiB as measured.
     #[test]
     fn worked_values() {
         let classes = [15_360, 23_034, 46_068, 40_960, 81_920, 81_559, 143_771, 183_359, 196_608];

@@ -1,5 +1,6 @@
 //! What is known of each class: what it declares, completed from facts about its product and from
-//! labels of its nodes, every value with its evidence (S2-028).
+//! labels of its nodes, every value with its evidence (OEP-0003, Story 4;
+//! docs/decisions.md#capabilities).
 
 use crate::api::{AcceleratorClass, Figure, Semantics};
 use crate::catalog::Catalog;

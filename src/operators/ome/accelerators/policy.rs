@@ -1,5 +1,6 @@
 //! The shipped controller's choice: a named class, or a policy over the classes that the runtime
-//! lists (accelerators.md 2.2 to 2.8, pkg/acceleratorclassselector of OME v0.1.5).
+//! lists (pkg/acceleratorclassselector/selector.go; docs/accelerators.md,
+//! pkg/acceleratorclassselector of OME v0.1.5).
 
 use super::Request;
 use crate::api::{
@@ -26,8 +27,8 @@ static DEFAULT_POLICY: Rule = Rule {
     cite: "pkg/acceleratorclassselector/types.go of OME v0.1.4, NewConfig",
 };
 
-/// From this many classes on, upstream's sort does not keep the order of equals (accelerators.md
-/// 2.8).
+/// From this many classes on, upstream's sort does not keep the order of equals
+/// (docs/accelerators.md).
 const UNSTABLE_FROM: usize = 13;
 
 pub(super) fn decide<'a>(
@@ -238,7 +239,8 @@ fn name<'a>(
 }
 
 /// The entry whose acceleratorConfig counts: the best weight at priority 1, first on ties; of a
-/// selected runtime only entries with autoSelect (ome-selection 2.10).
+/// selected runtime only entries with autoSelect (pkg/runtimeselector/selector.go,
+/// GetSupportedModelFormat).
 fn format_entry(request: &Request<'_, '_>) -> Option<usize> {
     let model = request.model?;
     let counts = |entry: &FormatEntry| {

@@ -1,8 +1,9 @@
 //! The documents' choice (OEP-0003): requirements over all loaded classes, then preference, then
 //! the strategy.
 //!
-//! Order of the ledger (S2-037): preferredClasses, cost threshold, preferenceOrder, strategy, fewer
-//! accelerators, lower cost, less memory to spare, name.
+//! Order of the ledger (OEP-0003, Story 6; docs/decisions.md#preference-order): preferredClasses,
+//! cost threshold, preferenceOrder, strategy, fewer accelerators, lower cost, less memory to spare,
+//! name.
 
 use super::known::Known;
 use super::{Request, condition, fit};
@@ -22,15 +23,18 @@ use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 use std::cmp::{Ordering, Reverse};
 
-/// Accelerators of one node when no Node says otherwise (accelerators.md 3.6).
+/// Accelerators of one node when no Node says otherwise (docs/decisions.md#memory-fit).
 const PER_NODE: u64 = 8;
 /// Strategies in the order of the document.
 pub(crate) const STRATEGIES: [&str; 3] = ["performance", "cost", "balanced"];
 
-static DEFAULT_STRATEGY: Rule =
-    Rule { id: "default-strategy", text: "The default strategy is balanced.", cite: "S2-094" };
+static DEFAULT_STRATEGY: Rule = Rule {
+    id: "default-strategy",
+    text: "The default strategy is balanced.",
+    cite: "OEP-0003, InferenceService Extensions; docs/decisions.md#strategy",
+};
 
-/// What is required and wished for, layer over layer (S2-110 to S2-112).
+/// What is required and wished for, layer over layer (OEP-0003, Override Hierarchy).
 struct Effective<'a> {
     strategy: &'static str,
     preferred: Vec<&'a Field<EcoString>>,
@@ -549,7 +553,7 @@ fn placement<'a>(request: &Request<'a, '_>, kind: ComponentKind) -> Placement<'a
 }
 
 /// What keeps a component from every node of a class; none when a node is there or no Node was read
-/// (S2-007, S2-061).
+/// (OEP-0003, Goals and Notes/Constraints/Caveats).
 ///
 /// Beside the sentence: who wrote the selector that leaves none.
 fn no_node(known: &Known<'_>, placement: &Placement<'_>) -> Option<(EcoString, Option<Origin>)> {
@@ -592,8 +596,8 @@ fn no_node(known: &Known<'_>, placement: &Placement<'_>) -> Option<(EcoString, O
     let class_keys: Vec<&str> =
         own.iter().flat_map(Node::entries).map(|entry| entry.key.as_str()).collect();
     for (index, selector) in placement.selectors.iter().enumerate() {
-        // The class's own keys win over those of the runtime (S2-065); a later selector over an
-        // earlier one.
+        // The class's own keys win over those of the runtime (OEP-0003, Override Hierarchy;
+        // docs/decisions.md#node-selectors); a later selector over an earlier one.
         let entries = selector.entries().filter(|entry| {
             let overridden = placement.selectors[index + 1..]
                 .iter()
@@ -651,7 +655,7 @@ fn tier(known: &Known<'_>) -> f64 {
 }
 
 /// Whether a preference means a class: its name, a glob, or `feature:`, `family:`, `vendor:`,
-/// `model:` (S2-098).
+/// `model:` (OEP-0003, ServingRuntime Extensions).
 pub(crate) fn names_class(
     matcher: &str,
     known_feature: &dyn Fn(&str) -> bool,
@@ -756,7 +760,7 @@ fn compare(a: &Ranked<'_, '_>, b: &Ranked<'_, '_>) -> (Ordering, ClassDecidedBy)
         .unwrap_or((Ordering::Equal, ClassDecidedBy::Name))
 }
 
-/// Strategy scores of the survivors, with their arithmetic (accelerators.md 3.7).
+/// Strategy scores of the survivors, with their arithmetic (docs/decisions.md#strategies).
 fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ranked<'_, '_>]) {
     let fp8 = fit::is_fp8(request.policy, request.model);
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]

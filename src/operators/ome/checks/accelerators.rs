@@ -24,7 +24,7 @@ const CAPABILITIES: [&str; 10] = [
     "rocmVersion",
     "levelZeroVersion",
 ];
-/// Beginnings of keys that a vendor may add (S2-068).
+/// Beginnings of keys that a vendor may add (OEP-0003, Risks and Mitigations).
 const VENDOR_PREFIXES: [&str; 5] = ["amd", "nvidia", "intel", "rocm", "levelZero"];
 
 /// Classes of the user as the documents read them.
@@ -475,7 +475,8 @@ pub(crate) fn services(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Accelerators that a router asks for: in its containers, or in the short form (S2-031).
+/// Accelerators that a router asks for: in its containers, or in the short form (OEP-0003, Story 5;
+/// docs/decisions.md#field-spellings).
 fn router_gpus(object: &Object, router: &Node, found: &mut Vec<Diagnostic>) {
     let containers = [Some(router), router.get("runner")]
         .into_iter()

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Label of the tiers of the base set: they group products and claim their nodes beside them
-/// (S2-076).
+/// (OEP-0003, Platform-Provided Base Set).
 const TIER: &str = "ome.io/gpu-tier";
 
 /// Classes of the user as the documents read them.
@@ -52,7 +52,7 @@ fn expressions(term: &Node, list: &str) -> Vec<Expression> {
         .collect()
 }
 
-/// Terms of discovery: what Kubernetes refuses, and what matches no node (accelerators.md 5.5).
+/// Terms of discovery: what Kubernetes refuses, and what matches no node (docs/decisions.md#terms).
 pub(crate) fn terms(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view) {
         let object = &class.object;

@@ -6,7 +6,7 @@ use crate::diag::{Code, Diagnostic, nearest};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Quantization schemes the documents name (S0-027).
+/// Quantization schemes the documents name (OME docs, Serving Runtime, Core Configuration).
 const QUANTIZATIONS: [&str; 3] = ["fp8", "fbgemm_fp8", "int4"];
 
 /// A model without a format matches nothing offline.
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn unknown_quantizations_are_noted_wherever_they_stand() {
-        // S0-027.
+        // OME docs, Serving Runtime, Core Configuration.
         let entry = |quantization: &str| {
             format!(
                 "  supportedModelFormats:\n  - {{modelFormat: {{name: s}}, quantization: {quantization}}}\n"
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_lone_name_is_compared_with_names_in_use() {
-        // S0-025.
+        // OME docs, Serving Runtime, Core Configuration; docs/decisions.md#spelling-of-names.
         let entry = |framework: &str| {
             format!(
                 "  supportedModelFormats:\n  - {{modelFormat: {{name: s}}, modelFramework: {{name: {framework}}}}}\n"

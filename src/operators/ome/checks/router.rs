@@ -8,8 +8,8 @@ use crate::policy::{LayerRule, Policy};
 use crate::quantity::is_accelerator;
 use crate::yaml::Node;
 
-/// How many nodes without accelerators a router without node selector may run on (S2-054); nothing
-/// when no Node was read.
+/// How many nodes without accelerators a router without node selector may run on (OEP-0003,
+/// Notes/Constraints/Caveats); nothing when no Node was read.
 pub(crate) fn cpu_nodes(
     policy: &Policy,
     service: &Service,

@@ -9,7 +9,8 @@ use crate::select::entry::{format_name, format_version, is_on};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// A priority is above 0 and stands beside `autoSelect: true` (S0-029, S0-077).
+/// A priority is above 0 and stands beside `autoSelect: true` (OME docs, Serving Runtime, Core
+/// Configuration and Constraints of priority).
 pub(crate) fn priorities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes() {
         for (index, entry) in runtime.formats.iter().enumerate() {
@@ -42,7 +43,8 @@ pub(crate) fn priorities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Versions of one format in one runtime have one priority (S0-081).
+/// Versions of one format in one runtime have one priority (OME docs, Serving Runtime, Constraints
+/// of priority; docs/decisions.md#same-priority).
 pub(crate) fn different_priorities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes() {
         let policy = view.policy(runtime.object.api);
@@ -95,7 +97,8 @@ fn version_text<'e>(policy: &Policy, entry: &'e FormatEntry) -> Option<&'e str> 
     format_version(policy, entry).map(|version: &Field<Version>| version.value.text())
 }
 
-/// Protocols other than the four (S0-031).
+/// Protocols other than the four (OME docs, Serving Runtime, Core Configuration;
+/// docs/decisions.md#protocols).
 pub(crate) fn protocols(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes().filter(|runtime| runtime.object.api == Api::Ome) {
         for protocol in runtime.protocols.iter().filter(|protocol| {
@@ -230,7 +233,8 @@ mod tests {
 
     #[test]
     fn entries_are_judged_one_by_one() {
-        // Rows of entry fields and the codes they give: S0-029, S0-031, S0-077.
+        // Rows of entry fields and the codes they give: OME docs, Serving Runtime, Core
+        // Configuration and Constraints of priority; docs/decisions.md#protocols.
         for (entry, expected) in [
             ("autoSelect: true, priority: 1", &[][..]),
             ("autoSelect: true, priority: 0", &["invalid-priority"]),
@@ -250,7 +254,8 @@ mod tests {
 
     #[test]
     fn versions_of_a_format_share_a_priority() {
-        // S0-081: rows of two entries' versions and the rest.
+        // OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority: rows
+        // of two entries' versions and the rest.
         let entry = |version: &str, rest: &str| {
             format!(
                 "  - {{modelFormat: {{name: s, version: {version}}}, autoSelect: true{rest}}}\n"

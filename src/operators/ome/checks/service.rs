@@ -1,4 +1,6 @@
-//! Rules about services and runtimes that OME's webhooks keep (ome-selection 5.2, 5.3).
+//! Rules about services and runtimes that OME's webhooks keep
+//! (pkg/webhook/admission/isvc/inference_service_validation.go;
+//! pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 //!
 //! Under the controller's semantics what a webhook refuses is an error; under the documents, which
 //! do not forbid it, the warning that a server refuses it. Sentences are the webhooks' own. What a
@@ -18,7 +20,7 @@ const KEDA_OPERATORS: [&str; 4] =
     ["GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual"];
 const KEDA_AUTH_MODES: [&str; 4] = ["basic", "tls", "bearer", "custom"];
 
-/// A decoder stands beside an engine (S0-053).
+/// A decoder stands beside an engine (OME docs, Serving Runtime, Decoder Configuration).
 pub(crate) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for views in view.catalog.services() {
         let service = views.of(view.semantics);
@@ -235,8 +237,9 @@ fn utilization(service: &Service, refuse: &mut Refusals<'_>) {
     }
 }
 
-/// The legacy `workers` of a runtime (ome-selection 5.3, rule 2). `engineConfig.leader` and
-/// `worker` are not looked at.
+/// The legacy `workers` of a runtime
+/// (pkg/webhook/admission/servingruntime/servingruntime_webhook.go, rule 2). `engineConfig.leader`
+/// and `worker` are not looked at.
 fn workers(runtime: &Object, refuse: &mut Refusals<'_>) {
     const MULTI: &str = "invalid configuration: for MultiNode deployment, both leader and worker must be defined and worker.size must be greater than 0";
     const RAW: &str =
@@ -303,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_decoder_needs_an_engine() {
-        // S0-053.
+        // OME docs, Serving Runtime, Decoder Configuration.
         assert_eq!(
             codes(&run(&service("s", "  decoder: {}\n"), Documented)),
             ["decoder-without-engine"]
@@ -313,7 +316,8 @@ mod tests {
 
     #[test]
     fn annotations_are_judged_as_the_webhook_does() {
-        // ome-selection 5.2: rows of annotations, kedaConfig, how many are refused.
+        // pkg/webhook/admission/isvc/inference_service_validation.go: rows of annotations,
+        // kedaConfig, how many are refused.
         for (annotations, keda, refused) in [
             ("ome.io/autoscalerClass: hpa", "", 0),
             ("ome.io/autoscalerClass: hpa, ome.io/metrics: gpu", "", 1),

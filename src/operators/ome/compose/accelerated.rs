@@ -1,6 +1,7 @@
-//! What a chosen accelerator class does to a component by the documents (OEP-0003, S2-049 to
-//! S2-066): its configurations are a layer between runtime and service, resources take the maximum,
-//! arguments follow the service's.
+//! What a chosen accelerator class does to a component by the documents (OEP-0003, OEP-0003,
+//! Notes/Constraints/Caveats to OEP-0003, Example AcceleratorClass Definitions;
+//! docs/decisions.md#node-selectors): its configurations are a layer between runtime and service,
+//! resources take the maximum, arguments follow the service's.
 
 use super::accelerator::Accelerator;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -273,7 +274,7 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
 }
 
 /// Per name the larger of the merged value and the accelerator's; extended resources are asked for
-/// as they are limited (S2-063, S2-064).
+/// as they are limited (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#resources).
 fn resources<R: Record>(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,
@@ -628,8 +629,9 @@ fn too_many_for_a_node(
     }
 }
 
-/// What runtime, class and service say of one node selector key against each other (S2-051,
-/// S2-065), the class's terms and its divisible resources.
+/// What runtime, class and service say of one node selector key against each other (OEP-0003,
+/// Notes/Constraints/Caveats and Override Hierarchy; docs/decisions.md#node-selectors), the class's
+/// terms and its divisible resources.
 pub(crate) fn remarks(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,

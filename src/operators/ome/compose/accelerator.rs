@@ -24,7 +24,8 @@ pub struct Accelerator<'a> {
     config: Option<&'a Node>,
     /// There is an `acceleratorConfig`, for whatever class.
     is_configured: bool,
-    /// `acceleratorConfigurations` that mean this class, lowest layer first (S2-095).
+    /// `acceleratorConfigurations` that mean this class, lowest layer first (OEP-0003,
+    /// InferenceService Extensions; docs/decisions.md#layers).
     pub(crate) configurations: Vec<&'a AcceleratorConfiguration>,
     /// There are configurations, for whatever class.
     pub(crate) has_configurations: bool,
@@ -118,7 +119,7 @@ impl ClassResourceRule {
 }
 
 /// Sets the class's resources in every runner, in requests and limits, whatever they were
-/// (ome-components 2.1).
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, resources).
 ///
 /// Quirk: `quantity` is per accelerator and is set per container, so that it lowers what a runtime
 /// asks for.
@@ -212,7 +213,9 @@ pub(crate) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
 }
 
 /// Environment, arguments and parallel sizes of the runtime's acceleratorConfig, over whatever the
-/// container has (ome-components 2.4 to 2.6). Quirk: also over what the service wrote.
+/// container has (pkg/controller/v1beta1/inferenceservice/components/base.go, environment;
+/// pkg/controller/v1beta1/inferenceservice/components/base.go). Quirk: also over what the service
+/// wrote.
 pub(crate) fn overwrite_container<R: Record>(
     release: &OmeRelease,
     accelerator: &Accelerator<'_>,
@@ -289,7 +292,7 @@ fn set_variable<R: Record>(container: &mut Node, entry: &Entry, rec: &mut R) {
 }
 
 /// The class's affinity takes the place of the pod's when the service's component has none
-/// (ome-components 2.3).
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, affinity).
 pub(crate) fn replace_affinity<R: Record>(
     accelerator: &Accelerator<'_>,
     pod: &mut Node,
@@ -308,7 +311,8 @@ pub(crate) fn replace_affinity<R: Record>(
     }
 }
 
-/// The class's affinity and the pod's hold together: the class's terms outside (S2-060).
+/// The class's affinity and the pod's hold together: the class's terms outside (OEP-0003,
+/// Notes/Constraints/Caveats; docs/decisions.md#affinity).
 pub(crate) fn join_affinity<R: Record>(
     accelerator: &Accelerator<'_>,
     pod: &mut Node,

@@ -1,5 +1,6 @@
-//! Command line arguments as the controller's accelerator overrides change them (ome-components
-//! 2.5, 2.6).
+//! Command line arguments as the controller's accelerator overrides change them
+//! (pkg/controller/v1beta1/inferenceservice/utils/merging.go, MergeArgs;
+//! pkg/controller/v1beta1/inferenceservice/components/base.go).
 
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, EcoVec, eco_format};

@@ -44,7 +44,8 @@ const COMPONENT_FIELDS: [&str; 22] = [
     "resources",
 ];
 
-/// More node selector terms than this are reported (S2-060).
+/// More node selector terms than this are reported (OEP-0003, Notes/Constraints/Caveats;
+/// docs/decisions.md#affinity).
 const MOST_TERMS: usize = 32;
 
 /// Merges and assembles every component of a service.
@@ -182,7 +183,7 @@ impl Builder<'_> {
         Ok((pod, worker.filter(|_| used).map(|pod| (pod, self.component.written_workers()))))
     }
 
-    /// The steps d to j of ome-components 0.
+    /// The steps d to j of pkg/controller/v1beta1/inferenceservice/controller.go.
     fn pod<R: Record>(
         &self,
         part: &Node,
@@ -271,7 +272,8 @@ impl Builder<'_> {
     }
 
     /// Pods that PARALLELISM_SIZE counts: the main pod and its workers; a decoder without leader
-    /// and runner has no main pod that counts (ome-components 2.7).
+    /// and runner has no main pod that counts
+    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, PARALLELISM_SIZE).
     fn pods_of_parallelism(&self) -> i64 {
         let spec = &self.component.spec;
         let workers = spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);

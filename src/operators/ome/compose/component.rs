@@ -28,7 +28,8 @@ pub struct MergedComponent<'a> {
     pub name: EcoString,
     /// How it is deployed.
     pub mode: DeploymentMode,
-    /// What decided about the mode, where several may (S3-004).
+    /// What decided about the mode, where several may (KServe 0.10 docs, Control Plane;
+    /// docs/decisions.md#deployment-mode).
     pub mode_basis: Option<&'static str>,
     /// Runtime and service merged, replica counts filled in.
     pub spec: Node,
@@ -59,7 +60,8 @@ impl MergedComponent<'_> {
     }
 
     /// Workers beside the main pod of a replica: 0 when nobody says and in modes without workers
-    /// (S0-049), none when what is said is no number of pods.
+    /// (OME docs, Serving Runtime, Multi-Node Configuration), none when what is said is no number
+    /// of pods.
     pub fn workers(&self) -> Option<i64> {
         Range::COUNT.count(self.written_workers())
     }
@@ -70,7 +72,8 @@ impl MergedComponent<'_> {
         let written = || self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);
         match self.mode {
             DeploymentMode::MultiNode => written(),
-            // Upstream always makes one worker of the head's pod (ome-objects 2.8).
+            // Upstream always makes one worker of the head's pod
+            // (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm).
             DeploymentMode::MultiNodeRayVllm => 1,
             DeploymentMode::RawDeployment if self.kind == ComponentKind::Predictor => written(),
             DeploymentMode::RawDeployment
@@ -109,7 +112,8 @@ impl MergedComponent<'_> {
     }
 
     /// Accelerators of one replica by resource name, as the merged spec asks for them: main pod and
-    /// workers (S0-049). None when one of the numbers, or their product, is none that is counted.
+    /// workers (OME docs, Serving Runtime, Multi-Node Configuration). None when one of the numbers,
+    /// or their product, is none that is counted.
     pub fn gpus(&self) -> Option<BTreeMap<EcoString, i64>> {
         let main = self.leader_part().unwrap_or(&self.spec);
         let worker = match self.mode {
@@ -283,7 +287,8 @@ fn laid_over<R: Record>(
     })
 }
 
-/// Replica counts that nobody wrote (S0-038, S0-040, S0-059).
+/// Replica counts that nobody wrote (OME docs, Serving Runtime, Engine Configuration and Using
+/// ClusterServingRuntimes; docs/decisions.md#replicas).
 fn fill_in_replicas(spec: &mut Node) {
     let least = spec.get("minReplicas").map(Node::as_int);
     let has_max = spec.get("maxReplicas").is_some();
@@ -296,7 +301,8 @@ fn fill_in_replicas(spec: &mut Node) {
     }
 }
 
-/// A component that cannot scale to zero gets one replica (S0-039, S0-054).
+/// A component that cannot scale to zero gets one replica (OME docs, Serving Runtime, Engine
+/// Configuration and Decoder Configuration; docs/decisions.md#replicas).
 fn raise_min_replicas<R: Record>(
     place: &Place<'_>,
     spec: &mut Node,

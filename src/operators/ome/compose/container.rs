@@ -45,7 +45,9 @@ pub(crate) struct Steps<'a> {
 
 impl Steps<'_> {
     /// Environment, mounts and parallelism of the container of an engine or a decoder
-    /// (ome-components 4.1, 4.2, 2.7).
+    /// (pkg/controller/v1beta1/inferenceservice/components/base.go;
+    /// pkg/controller/v1beta1/inferenceservice/components/base.go, volumes;
+    /// pkg/controller/v1beta1/inferenceservice/components/base.go, PARALLELISM_SIZE).
     pub(crate) fn run<R: Record>(&self, container: &mut Node, rec: &mut R) {
         self.environment(container, rec);
         self.mounts(container);
@@ -53,8 +55,8 @@ impl Steps<'_> {
         if let Some(accelerator) = typed {
             accelerator::overwrite_container(self.policy.ome, accelerator, container, rec);
         }
-        // From v0.1.5 on PARALLELISM_SIZE is set only where no class was chosen (ome-components
-        // 2.7).
+        // From v0.1.5 on PARALLELISM_SIZE is set only where no class was chosen
+        // (pkg/controller/v1beta1/inferenceservice/components/base.go, PARALLELISM_SIZE).
         if typed.is_none() || !self.policy.ome.class_replaces_parallelism {
             self.parallelism(container, rec);
         }
@@ -211,8 +213,9 @@ impl Steps<'_> {
         }
     }
 
-    /// Adds the operator's volumes to a pod (ome-components 4.2). A router gets the model's from
-    /// the controller although nothing of it mounts it.
+    /// Adds the operator's volumes to a pod
+    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, volumes). A router gets the
+    /// model's from the controller although nothing of it mounts it.
     pub(crate) fn volumes(&self, pod: &mut Node) {
         if let Some((model, path)) = self.model_path() {
             let name = &model.object.id.name;
@@ -270,7 +273,8 @@ fn refers_to(container: &Node, name: &str) -> bool {
 }
 
 /// Fills in resources that the runtime's own container of this name has and this one lacks.
-/// Upstream does so unless the service's runner states resources itself (ome-components 2.1).
+/// Upstream does so unless the service's runner states resources itself
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, resources).
 pub(crate) fn resources_of_runtime(
     rule: ClassResourceRule,
     container: &mut Node,
@@ -313,7 +317,9 @@ pub(crate) fn resources_of_runtime(
 /// Puts the runner into a pod: merged into the listed container of its name, else behind all of
 /// them. Answers its place.
 ///
-/// Arguments are concatenated, the listed container's first (ome-components 1.8).
+/// Arguments are concatenated, the listed container's first
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,
+/// MergeRuntimeContainers).
 ///
 /// # Errors
 /// When the two containers cannot be merged.

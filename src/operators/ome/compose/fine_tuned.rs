@@ -5,7 +5,8 @@ use crate::diag::Code;
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// The fine-tuned weight of a service (ome-components 4.4).
+/// The fine-tuned weight of a service (pkg/controller/v1beta1/inferenceservice/components/base.go,
+/// fine-tuned weights).
 #[derive(Clone, Debug)]
 pub(crate) struct FineTuned {
     /// Its name.

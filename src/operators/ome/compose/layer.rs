@@ -15,8 +15,8 @@ use crate::policy::{LayerRule, Policy, ReplicaRule};
 use crate::yaml::{Map, Node, Origin, Value};
 
 /// Pod fields that a runtime may hold beside its component configurations: the older form, one
-/// engine without `engineConfig` (S2-018). Upstream reads two of them only: nodeSelector and the
-/// resources of containers.
+/// engine without `engineConfig` (OEP-0003, Story 2). Upstream reads two of them only: nodeSelector
+/// and the resources of containers.
 const TOP_LEVEL_POD_FIELDS: [&str; 11] = [
     "containers",
     "volumes",
@@ -81,8 +81,8 @@ fn with_top_level_pod(runtime: &Runtime, config: Option<&Node>) -> Option<Node> 
     Some(Node::new(Value::Map(layer), spec.origin))
 }
 
-/// `router.resources` stands for the resources of the router's container (S2-031); what the runner
-/// says itself wins.
+/// `router.resources` stands for the resources of the router's container (OEP-0003, Story 5;
+/// docs/decisions.md#field-spellings); what the runner says itself wins.
 pub(crate) fn with_long_resources(
     policy: &Policy,
     kind: ComponentKind,

@@ -16,7 +16,8 @@ use crate::policy::{Policy, ReplicaRule};
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::EcoString;
 
-/// Annotations of the service that never reach a component (ome-components 4.6).
+/// Annotations of the service that never reach a component
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, annotations).
 const DISALLOWED: [&str; 4] = [
     "autoscaling.knative.dev/min-scale",
     "autoscaling.knative.dev/max-scale",
@@ -81,7 +82,8 @@ pub(crate) fn vendor(model: &Model) -> Option<&str> {
     model.object.spec("vendor").and_then(Node::as_str)
 }
 
-/// Labels of a component, sorted by key (ome-components 4.7).
+/// Labels of a component, sorted by key
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, labels).
 pub(crate) fn labels<R: Record>(
     sources: &Sources<'_>,
     component: &MergedComponent,
@@ -143,8 +145,9 @@ pub fn of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -
     annotations
 }
 
-/// Annotations of a component, sorted by key (ome-components 4.6). Empty when a fine-tuned weight
-/// states no strategy: upstream loses all of them then.
+/// Annotations of a component, sorted by key
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, annotations). Empty when a
+/// fine-tuned weight states no strategy: upstream loses all of them then.
 pub(crate) fn annotations<R: Record>(
     sources: &Sources<'_>,
     of_service: &Map,
@@ -214,8 +217,9 @@ fn build_annotations<R: Record>(
     forced.sorted()
 }
 
-/// What the webhook writes into the service's own annotations (ome-objects 0.1). It looks at the
-/// object as it came in, before a predictor is migrated.
+/// What the webhook writes into the service's own annotations
+/// (pkg/webhook/admission/isvc/inference_service_defaults.go). It looks at the object as it came
+/// in, before a predictor is migrated.
 fn stamp(service: &Service, config: &OperatorConfig, annotations: &mut Map) {
     let engine = service.object.spec("engine");
     if !annotations.contains_key(MODE_ANNOTATION) {

@@ -11,7 +11,9 @@ pub(crate) const MODE_ANNOTATION: &str = DeploymentMode::ANNOTATION;
 ///
 /// An engine's own annotation comes first, then leader or worker, then minReplicas 0; beside a
 /// decoder it cannot scale to zero. Of a decoder only leader and worker count, of a router only
-/// minReplicas. Upstream: utils/deployment.go (ome-components 1.7, S0-039, S0-047, S0-055).
+/// minReplicas. Upstream: utils/deployment.go
+/// (pkg/controller/v1beta1/inferenceservice/utils/deployment.go; OME docs, Serving Runtime, Engine
+/// Configuration and Decoder Configuration; docs/decisions.md#replicas).
 pub(crate) fn of_component(
     policy: &Policy,
     kind: ComponentKind,
@@ -48,7 +50,7 @@ pub(crate) fn of_component(
 /// The mode of the whole service: its own annotation, else the operator's default.
 ///
 /// It decides nothing but whether the service is a `VirtualDeployment`, of which nothing is
-/// deployed (ome-objects 0.3).
+/// deployed (pkg/controller/v1beta1/inferenceservice/controller.go).
 pub fn of_service(service: &Service, config: &OperatorConfig) -> Option<DeploymentMode> {
     service
         .object

@@ -12,7 +12,10 @@ use crate::yaml::{Node, Origin};
 /// those of the pod.
 ///
 /// From low to high: the pod's own (`engineConfig`, leader or worker), the runtime's, an
-/// accelerator class's, the service's component (ome-components 2.2, S0-044, S2-065).
+/// accelerator class's, the service's component
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdatePodSpecNodeSelector; OME
+/// docs, Serving Runtime, Engine Configuration; OEP-0003, Override Hierarchy;
+/// docs/decisions.md#node-selectors).
 pub(crate) fn apply<R: Record>(
     policy: &Policy,
     pod: &mut Node,

@@ -8,7 +8,9 @@ use crate::policy::{LayerRule, Policy};
 use crate::yaml::{Entry, Node, Origin, Places, Value};
 use ecow::{EcoString, eco_format};
 
-/// Adds the entries of `config` to the environment, sorted by key (ome-components 4.1, S0-051).
+/// Adds the entries of `config` to the environment, sorted by key
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go; OME docs, Serving Runtime, Router
+/// Configuration).
 ///
 /// Where layers are written trees an entry takes the place of a variable of its name; the
 /// controller adds it once more.
@@ -52,7 +54,8 @@ pub(crate) fn config_as_environment<R: Record>(
     }
 }
 
-/// The name of a router's service account, role and role binding (ome-components 4.8).
+/// The name of a router's service account, role and role binding
+/// (pkg/controller/v1beta1/inferenceservice/components/router.go).
 pub fn account_name(service: &str) -> EcoString {
     eco_format!("{service}-router")
 }

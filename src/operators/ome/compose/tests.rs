@@ -1,4 +1,4 @@
-//! Whole services: what the tables of ome-components and the ledger say of them.
+//! Whole services: how layers are merged and pods assembled.
 
 use super::testing::{Fixture, flow, losers, node};
 use crate::api::DeploymentMode;
@@ -69,7 +69,7 @@ fn gpus_of(component: &Component) -> Option<i64> {
     component.accelerators().map(|found| found.values().sum())
 }
 
-// ome-components 4.9 without its accelerator class.
+// pkg/controller/v1beta1/inferenceservice/components/base.go without its accelerator class.
 #[test]
 fn a_raw_engine_is_assembled() {
     let fixture = Fixture::new("{metadata: {name: demo}, spec: {model: {name: demo-8b}, engine: {runner: {name: ome-container, env: [{name: USER_SET, value: u}]}}}}")
@@ -97,7 +97,8 @@ fn a_raw_engine_is_assembled() {
 
 #[test]
 fn replicas_follow_their_rule() {
-    // Runtime, service, documented, controller: S0-038, S0-040, S0-052, S0-059.
+    // Runtime, service, documented, controller: OME docs, Serving Runtime, Engine Configuration,
+    // Router Configuration and Using ClusterServingRuntimes; docs/decisions.md#replicas.
     for (runtime, service, documented, controller) in [
         ("{}", "{}", (1, Some(1)), (1, Some(3))),
         ("{minReplicas: 2, maxReplicas: 8}", "{}", (2, Some(8)), (1, Some(3))),
@@ -234,7 +235,8 @@ fn a_virtual_service_has_no_components() {
     }
 }
 
-// S0-050, S2-017: the engine alone is implied; S2-018: the older form of a runtime.
+// OME docs, Serving Runtime, Router Configuration; docs/decisions.md#implied-engine; OEP-0003,
+// Story 1: the engine alone is implied; OEP-0003, Story 2: the older form of a runtime.
 #[test]
 fn the_documents_imply_an_engine() {
     let fixture = Fixture::new("{metadata: {name: chat}, spec: {router: {}}}")
@@ -255,7 +257,8 @@ fn the_documents_imply_an_engine() {
     );
 }
 
-// ome-components 1.7: base selection, inheritance of nothing.
+// pkg/controller/v1beta1/inferenceservice/utils/deployment.go: base selection, inheritance of
+// nothing.
 #[test]
 fn leaders_and_workers_inherit_nothing() {
     let runtime = "{engineConfig: {tolerations: [{key: lost}], runner: {name: c, image: own}, leader: {nodeSelector: {a: b}, runner: {name: c, image: leader}}, \
@@ -293,7 +296,8 @@ fn leaders_and_workers_inherit_nothing() {
     }
 }
 
-// ome-components 2.7 and S0-049.
+// pkg/controller/v1beta1/inferenceservice/components/base.go, PARALLELISM_SIZE; OME docs, Serving
+// Runtime, Multi-Node Configuration.
 #[test]
 fn gpus_and_parallelism() {
     let gpu = |key: &str, count: i64| {
@@ -369,7 +373,8 @@ fn gpus_and_parallelism() {
     );
 }
 
-// ome-components 4.1 and 4.2.
+// pkg/controller/v1beta1/inferenceservice/components/base.go;
+// pkg/controller/v1beta1/inferenceservice/components/base.go, volumes.
 #[test]
 fn the_model_is_mounted_where_it_lies() {
     for policy in BOTH {
@@ -427,7 +432,10 @@ fn the_model_is_mounted_where_it_lies() {
     assert_eq!(codes(&checked), ["variable-outside-container"]);
 }
 
-// ome-components 4.4, 4.1, 4.2: vendor, strategy, merged; what they leave behind.
+// pkg/controller/v1beta1/inferenceservice/components/base.go, fine-tuned weights;
+// pkg/controller/v1beta1/inferenceservice/components/base.go;
+// pkg/controller/v1beta1/inferenceservice/components/base.go, volumes: vendor, strategy, merged;
+// what they leave behind.
 #[test]
 fn fine_tuned_weights_by_vendor_and_strategy() {
     let compose = |vendor: &str, spec: &str| {
@@ -511,7 +519,8 @@ fn fine_tuned_weights_by_vendor_and_strategy() {
     assert!(pairs(&engine(&checked).labels).contains(&"fine-tuned-weight-ft-strategy=".to_owned()));
 }
 
-// ome-components 2.2 and 4.3.
+// pkg/controller/v1beta1/inferenceservice/components/base.go, UpdatePodSpecNodeSelector;
+// pkg/controller/v1beta1/inferenceservice/utils/utils.go.
 #[test]
 fn node_selectors_from_low_to_high() {
     let runtime = "{nodeSelector: {pool: rt, top: rt}, engineConfig: {nodeSelector: {pool: engcfg, cfg: y1}, runner: {name: c, image: i}}}";
@@ -537,7 +546,8 @@ fn node_selectors_from_low_to_high() {
     );
 }
 
-// ome-components 4.6 and 4.7.
+// pkg/controller/v1beta1/inferenceservice/components/base.go, annotations;
+// pkg/controller/v1beta1/inferenceservice/components/base.go, labels.
 #[test]
 fn labels_and_annotations() {
     let service = "{metadata: {name: chat, labels: {team: a, component: mine, x: isvc}, annotations: {x: isvc, eng: isvc, autoscaling.knative.dev/min-scale: '1'}}, \
@@ -617,7 +627,9 @@ fn the_webhook_stamps_what_it_sees() {
     }
 }
 
-// ome-components 4.1, 4.8, 8 (25); S0-051.
+// pkg/controller/v1beta1/inferenceservice/components/base.go;
+// pkg/controller/v1beta1/inferenceservice/components/router.go; docs/render.md (25); OME docs,
+// Serving Runtime, Router Configuration.
 #[test]
 fn a_router_gets_its_config_and_an_account() {
     let service = "{metadata: {name: chat}, spec: {engine: {runner: {name: c, image: i}}, router: {serviceAccountName: mine, config: {K: v, A: '1'}, runner: {name: r, image: i, env: [{name: K, value: old}]}}}}";
@@ -647,7 +659,7 @@ fn a_router_gets_its_config_and_an_account() {
     );
 }
 
-// S2-031.
+// OEP-0003, Story 5; docs/decisions.md#field-spellings.
 #[test]
 fn resources_of_a_router_are_its_containers() {
     let router = "{metadata: {name: chat}, spec: {engine: {runner: {name: c, image: i}}, router: {resources: {requests: {cpu: 2}, limits: {cpu: 4}}, runner: {resources: {limits: {cpu: 8}}}}}}";

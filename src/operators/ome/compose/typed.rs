@@ -1,7 +1,9 @@
 //! One Go struct over another: the controller's way of laying a service over a runtime.
 //!
 //! Both sides are marshalled structs, so that zero values vanish and fields without `omitempty`
-//! always win, and the merge is a strategic merge patch (ome-components 1.2 to 1.5).
+//! always win, and the merge is a strategic merge patch
+//! (pkg/controller/v1beta1/inferenceservice/utils/merging.go; k8s.io/apimachinery,
+//! pkg/util/strategicpatch).
 
 use crate::api::{ComponentKind, Runtime};
 use crate::merge::history::Record;
@@ -51,7 +53,8 @@ pub(crate) fn of_runtime(
         if policy.crd_defaults {
             config_type(kind).default(&mut layer);
         }
-        // Upstream copies the fields it knows by name and forgets this one (ome-components 1.1).
+        // Upstream copies the fields it knows by name and forgets this one
+        // (pkg/controller/v1beta1/inferenceservice/utils/merging.go).
         if layer.get("acceleratorOverride").is_some()
             && let Some(map) = layer.as_map_mut()
         {
@@ -104,7 +107,7 @@ mod tests {
         component(ComponentKind::Engine, Some(lower), &node(upper), &mut ()).unwrap()
     }
 
-    // ome-components 1.4, the whole table.
+    // k8s.io/apimachinery, pkg/util/strategicpatch, the whole table.
     #[test]
     fn new_elements_come_before_what_only_the_runtime_has() {
         let list = |names: &str| {
@@ -145,7 +148,7 @@ mod tests {
         }
     }
 
-    // ome-components 1.2, 1.6.
+    // pkg/controller/v1beta1/inferenceservice/utils/merging.go.
     #[test]
     fn zero_values_do_not_reset_and_pointers_do() {
         for (lower, upper, expected) in [
@@ -192,7 +195,8 @@ mod tests {
         }
     }
 
-    // ome-components 1.8.
+    // pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,
+    // MergeRuntimeContainers.
     #[test]
     fn a_runner_joins_the_container_of_its_name() {
         for (listed, runner, expected) in [

@@ -23,7 +23,7 @@ impl<'a> ModelConfig<'a> {
     ///
     /// Quirk: the controller looks the model up by its kind here and nowhere else, so that with a
     /// BaseModel and a ClusterBaseModel of one name the ConfigMap shows the one and pods use
-    /// the other (ome-objects.md B9).
+    /// the other (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress).
     pub(crate) fn look_up(
         policy: &Policy,
         catalog: &'a Catalog,

@@ -2,7 +2,7 @@
 //!
 //! In: the objects of a service as OME's operator writes them. Out: the same with another wrapper
 //! around the same pods, and findings about what has no place in it. This is our own design
-//! (kthena.md 7); OME itself writes no ModelServing.
+//! (docs/decisions.md#services-as-model-servings); OME itself writes no ModelServing.
 
 use crate::api::serving_names::ENTRY;
 use crate::api::{ComponentKind, DeploymentMode, Failure};
@@ -34,7 +34,7 @@ pub enum Workload {
 pub(crate) static WORKLOAD: Rule = Rule {
     id: "workload",
     text: "The flag --workload wraps the pods of engine and decoder in another workload.",
-    cite: "kthena.md 7; S4-001, S4-008",
+    cite: "docs/decisions.md#services-as-model-servings; Kthena blog, A Deep Dive of ModelServing, Introduction and Instance-Level Gang Scheduling",
 };
 
 /// The kinds of pod templates this file knows.
@@ -89,7 +89,8 @@ fn is_workload(object: &RenderedObject) -> bool {
 }
 
 /// Keeps the operator's workloads where they are of the kind asked for; those in a Volcano queue
-/// get a PodGroup that their pods join (S4-008).
+/// get a PodGroup that their pods join (Kthena blog, A Deep Dive of ModelServing, Instance-Level
+/// Gang Scheduling).
 fn gathered(
     composed: &Built<'_>,
     objects: Vec<RenderedObject>,
@@ -308,7 +309,8 @@ impl<'a> Converter<'a> {
     }
 
     /// How many of `total` may be missing while a component updates, if its Deployment would say
-    /// so: percentages are rounded down, and less than one would never update (kthena.md 7.1).
+    /// so: percentages are rounded down, and less than one would never update
+    /// (docs/decisions.md#services-as-model-servings).
     fn unavailable(&mut self, component: &Component, total: i64) -> Option<i64> {
         let written = component.spec.at(&["deploymentStrategy", "rollingUpdate", "maxUnavailable"]);
         let written = written.filter(|_| component.mode == DeploymentMode::RawDeployment)?;

@@ -2,8 +2,8 @@
 //! into one view.
 //!
 //! The controller's reader knows the shipped fields only, as the CRD prunes the rest; the
-//! documents' reader knows both (accelerators.md 1.1 to 1.4). A value that does not fit reads as
-//! absent: `validate` reports it.
+//! documents' reader knows both (OEP-0003, AcceleratorClass; docs/decisions.md#api-shapes). A value
+//! that does not fit reads as absent: `validate` reports it.
 
 use crate::api::fields::{boolean, integer, text, texts};
 use crate::api::{
@@ -19,27 +19,29 @@ use std::sync::Arc;
 
 /// Annotation that chooses the strategy.
 pub const SELECTION_STRATEGY: &str = "ome.io/selection-strategy";
-/// Annotation with the size of requests in tokens: this tool's own (S2-034).
+/// Annotation with the size of requests in tokens: this tool's own (OEP-0003, Story 6;
+/// docs/decisions.md#preference-order).
 pub const REQUEST_SIZE: &str = "ome.io/request-size";
-/// Annotation with the highest price of one replica, dollars an hour (S2-038).
+/// Annotation with the highest price of one replica, dollars an hour (OEP-0003, Story 6;
+/// docs/decisions.md#cost).
 pub const COST_THRESHOLD: &str = "ome.io/cost-threshold";
 
 /// Key of what is set when a class is chosen.
 const CONFIGURATIONS: &str = "acceleratorConfigurations";
 
-/// A bare number of memory below this is GiB by the documents (accelerators.md 3.6).
+/// A bare number of memory below this is GiB by the documents (docs/decisions.md#memory-fit).
 const UNITLESS_LIMIT: u64 = 4096;
 
 static ONE_EACH: Rule = Rule {
     id: "resource-quantity",
     text: "By default a class requests one of its resource per accelerator.",
-    cite: "S2-091, CRD default",
+    cite: "OEP-0003, AcceleratorClass; docs/decisions.md#resources, CRD default",
 };
 
 static IMPLIED_RESOURCE: Rule = Rule {
     id: "implied-resource",
     text: "A class that lists no resources asks for the one of its vendor, or of the vendor whose labels it looks at.",
-    cite: "S2-120, accelerators.md 6.3",
+    cite: "OEP-0003, Test Plan; docs/decisions.md#kueue-exchange",
 };
 
 /// What devices of a vendor are called as a resource: by the vendor's name, and by the beginning of

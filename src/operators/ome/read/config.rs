@@ -1,5 +1,5 @@
-//! The operator's own settings: ConfigMap `inferenceservice-config` (ome-objects.md 3,
-//! ome-selection.md 4.1).
+//! The operator's own settings: ConfigMap `inferenceservice-config` (ConfigMap
+//! inferenceservice-config; pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile).
 //!
 //! Every key holds JSON, which Go decodes: names of fields in any case, unknown ones ignored, null
 //! leaves what is there.

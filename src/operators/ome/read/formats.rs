@@ -1,5 +1,5 @@
 //! The deprecated spelling of `supportedModelFormats`: name and version of a format in the entry
-//! itself (S0-021).
+//! itself (OME docs, Serving Runtime, Core Configuration).
 
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Entry, Map, Node, Value};
@@ -104,7 +104,7 @@ mod tests {
         spec.to_json()["supportedModelFormats"][0].clone()
     }
 
-    // S0-021, both ways.
+    // OME docs, Serving Runtime, Core Configuration, both ways.
     #[test]
     fn entries_are_respelt_both_ways() {
         let old =

@@ -1,4 +1,5 @@
-//! OME, group `ome.io`: pkg/apis/ome/v1beta1 of v0.1.5, with the older spellings of seed 000.
+//! OME, group `ome.io`: pkg/apis/ome/v1beta1 of v0.1.5, with the older spellings of its
+//! documentation.
 
 pub mod accelerator;
 pub(crate) mod config;
@@ -30,16 +31,18 @@ pub const API_VERSION: &str = "ome.io/v1beta1";
 /// Annotation that names an accelerator class.
 pub const ACCELERATOR_CLASS: &str = "ome.io/accelerator-class";
 
-/// Annotation that asks for a protocol: this tool's own (S0-072).
+/// Annotation that asks for a protocol: this tool's own (OME docs, Serving Runtime, Protocol
+/// Version Support; docs/decisions.md#protocols).
 pub const PROTOCOL: &str = "ome.io/protocol";
 
-/// Protocols that seed 000 names (S0-031).
+/// Protocols that the documentation names (OME docs, Serving Runtime, Core Configuration;
+/// docs/decisions.md#protocols).
 pub const PROTOCOLS: [&str; 4] = ["openAI", "cohere", "openInference-v1", "openInference-v2"];
 
 static IMPLIED_ENGINE: Rule = Rule {
     id: "implied-engine",
     text: "a service without components has an engine, as its runtime configures it",
-    cite: "S2-017, S0-050",
+    cite: "OEP-0003, Story 1; docs/decisions.md#implied-engine; OME docs, Serving Runtime, Router Configuration",
 };
 
 /// Reads a BaseModel or ClusterBaseModel, with what is known of it from elsewhere.
@@ -257,7 +260,8 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
     }
 }
 
-/// The annotation, then the deprecated form's field (S0-072).
+/// The annotation, then the deprecated form's field (OME docs, Serving Runtime, Protocol Version
+/// Support; docs/decisions.md#protocols).
 fn protocol(
     object: &Object,
     policy: &Policy,

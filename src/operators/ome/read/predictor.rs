@@ -1,6 +1,8 @@
 //! The deprecated `spec.predictor` form, read as engine, model and runtime.
 //!
-//! Source: ome-selection 5.4 (webhook inference_service_defaults.go) and S0-062.
+//! Source: pkg/controller/v1beta1/inferenceservice/utils/migration_util.go (webhook
+//! inference_service_defaults.go) and OME docs, Serving Runtime, Using ClusterServingRuntimes;
+//! docs/decisions.md#implied-engine.
 
 use crate::api::{ModelLookup, Semantics};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
@@ -129,7 +131,9 @@ mod tests {
 
     #[test]
     fn predictor_becomes_engine_model_and_runtime() {
-        // S0-062; ome-selection T25: the container named `welcome` contains `ome`.
+        // OME docs, Serving Runtime, Using ClusterServingRuntimes;
+        // docs/decisions.md#implied-engine; pkg/runtimeselector: the container named `welcome`
+        // contains `ome`.
         let service = node(&serde_json::json!({"spec": {"predictor": {
             "model": {"baseModel": "m", "runtime": "r"}, "minReplicas": 2,
             "containers": [{"name": "sidecar"}, {"name": "welcome", "env": []}]}}}));

@@ -123,8 +123,8 @@ fn judged<'a>(scene: &Scene<'a, '_>, service: &'a Service) -> Resolution<'a> {
         Err(error) => return failed(None, error),
     };
     let Some(model) = model else {
-        // A named runtime may render without a model (S2-046); with neither there is nothing to go
-        // by.
+        // A named runtime may render without a model (OEP-0003, Story 8;
+        // docs/decisions.md#runtime-without-model); with neither there is nothing to go by.
         let Some(runtime) = named_runtime.filter(|_| policy.model_optional) else {
             let message = if policy.model_optional {
                 "the service names neither a model nor a runtime"

@@ -62,7 +62,8 @@ pub(crate) fn resolve<'a>(
 
 /// The model ConfigMap is written before selection and honours the kind, which the CRD defaults to
 /// ClusterBaseModel; a model of the other scope fails there although selection would find it
-/// (ome-selection 3.2, bug B9).
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/modelconfig/modelconfig_reconciler.go, bug
+/// B9).
 fn config_map_lookup(
     catalog: &Catalog,
     service: &Service,

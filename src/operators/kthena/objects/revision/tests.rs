@@ -18,7 +18,7 @@ fn role(name: &str, entry: &str) -> Node {
     tree(&format!("{{name: {name}, workerReplicas: 0, entryTemplate: {entry}}}"))
 }
 
-// Vectors of kthena.md 2.6, made with Go and go-spew.
+// Vectors of pkg/model-serving-controller/utils/revision_util.go, made with Go and go-spew.
 #[test]
 fn revisions_are_those_of_upstream() {
     let nginx = |more: &str| {
@@ -82,7 +82,8 @@ fn hashes_of_any_role_are_those_of_go() {
     }
 }
 
-/// Every ModelServing of the recorded cases, as its file has it: the recorder filled in no defaults.
+/// Every ModelServing of the recorded cases, as its file has it: the recorder filled in no
+/// defaults.
 #[test]
 fn revisions_of_model_servings_are_those_of_each_release() {
     let Some(lines) = tables::lines("kthena-revisions.jsonl") else { return };

@@ -1,5 +1,6 @@
 //! HorizontalPodAutoscaler, `autoscaling/v2`, and KEDA ScaledObject, `keda.sh/v1alpha1`
-//! (ome-objects.md 2.4, 2.5, 4).
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go;
+//! pkg/controller/v1beta1/inferenceservice/reconcilers/keda/keda_reconciler.go; docs/render.md).
 
 use crate::objects::build::{IntoNode, node, set};
 use crate::objects::metadata::without;
@@ -202,7 +203,8 @@ fn names_the_component_once(format: &str) -> bool {
 }
 
 /// The query that counts when nobody writes one. Quirk: it asks for the component's name where pods
-/// are labelled with the service's, so that as shipped it finds nothing (ome-objects.md B6).
+/// are labelled with the service's, so that as shipped it finds nothing
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/lws/lws_reconciler.go).
 fn default_query(component: &EcoString) -> String {
     let lines = [
         "sum(".to_owned(),

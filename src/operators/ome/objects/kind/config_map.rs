@@ -1,4 +1,5 @@
-//! The model ConfigMap, `v1` (ome-objects.md 2.14).
+//! The model ConfigMap, `v1`
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/modelconfig/modelconfig_reconciler.go).
 
 use crate::api::Model;
 use crate::objects::build::node;

@@ -1,4 +1,5 @@
-//! Deployment, `apps/v1` (ome-objects.md 2.2).
+//! Deployment, `apps/v1`
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deployment_reconciler.go).
 
 use crate::objects::build::{IntoNode, node, set};
 use crate::objects::{pod_defaults as pod, rules};

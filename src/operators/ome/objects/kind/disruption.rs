@@ -1,4 +1,5 @@
-//! PodDisruptionBudget, `policy/v1` (ome-objects.md 2.6).
+//! PodDisruptionBudget, `policy/v1`
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/pdb/pdb_reconciler.go).
 
 use crate::objects::build::{IntoNode, node};
 use crate::objects::rules;

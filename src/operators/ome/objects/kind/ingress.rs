@@ -1,4 +1,5 @@
-//! Ingress, `networking.k8s.io/v1` (ome-objects.md 2.10).
+//! Ingress, `networking.k8s.io/v1`
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/builders/ingress_builder.go).
 
 use crate::api::{ComponentKind, OperatorConfig};
 use crate::objects::build::node;

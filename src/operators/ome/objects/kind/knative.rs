@@ -1,4 +1,5 @@
-//! Knative Service, `serving.knative.dev/v1` (ome-objects.md 2.12).
+//! Knative Service, `serving.knative.dev/v1`
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go).
 
 use crate::objects::build::{IntoNode, node, set};
 use crate::objects::metadata::{VISIBILITY, label, text, with, without};

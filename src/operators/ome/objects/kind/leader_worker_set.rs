@@ -1,4 +1,5 @@
-//! LeaderWorkerSet, `leaderworkerset.x-k8s.io/v1` (ome-objects.md 2.7).
+//! LeaderWorkerSet, `leaderworkerset.x-k8s.io/v1`
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/lws/lws_reconciler.go).
 
 use crate::objects::build::{IntoNode, node};
 use crate::objects::metadata::{label, with, without};

@@ -1,4 +1,5 @@
-//! RayCluster, `ray.io/v1`, and the prober Deployment beside each (ome-objects.md 2.8).
+//! RayCluster, `ray.io/v1`, and the prober Deployment beside each
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm).
 
 use crate::objects::build::node;
 use crate::objects::metadata::{label, metadata, with};
@@ -35,7 +36,8 @@ pub(crate) fn cluster(frame: &Frame<'_>, index: i64) -> Option<Node> {
     })
 }
 
-/// The prober of one replica. Quirk: all of them select the same pods (ome-objects.md B19).
+/// The prober of one replica. Quirk: all of them select the same pods
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress).
 pub(crate) fn prober(frame: &Frame<'_>, index: i64, config: &Node) -> Option<Node> {
     const RULE: &Rule = &rules::RAY_PROBER;
     let name = names::ray(&eco_format!("{}-{index}-mnp", frame.name()));

@@ -1,4 +1,5 @@
-//! ServiceAccount, Role and RoleBinding of a router (ome-objects.md 2.15).
+//! ServiceAccount, Role and RoleBinding of a router
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/rbac/rbac_reconciler.go).
 
 use crate::objects::build::node;
 use crate::objects::rules;

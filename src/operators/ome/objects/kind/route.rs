@@ -1,4 +1,5 @@
-//! HTTPRoute, `gateway.networking.k8s.io/v1` (ome-objects.md 2.11).
+//! HTTPRoute, `gateway.networking.k8s.io/v1`
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/builders/httproute_builder.go).
 //!
 //! Upstream means to write these and never gets there: the types are not registered in its manager.
 //! They are printed as they are meant, and a finding says so.

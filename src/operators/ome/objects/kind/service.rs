@@ -1,4 +1,6 @@
-//! Services, `v1`: in front of a component (ome-objects.md 2.3, 2.8), the stable address of a
+//! Services, `v1`: in front of a component
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/service/service_reconciler.go;
+//! pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm), the stable address of a
 //! service (2.9), and the alias of a serverless one (2.12).
 
 use crate::api::{ComponentKind, Service};
@@ -16,14 +18,16 @@ pub(crate) fn of_deployment(frame: &Frame<'_>, pod_spec: &Node) -> Option<Node> 
 }
 
 /// The Service of a component deployed as a LeaderWorkerSet. Quirk: it selects every leader of the
-/// namespace (ome-objects.md B1).
+/// namespace (pkg/controller/v1beta1/inferenceservice/reconcilers/service/service_reconciler.go).
 pub(crate) fn of_leader(frame: &Frame<'_>, leader: &Node) -> Option<Node> {
     let selector = [label("ray.io/node-type", "head", &rules::SERVICE)].into_iter().collect();
     component(frame, &frame.labels, selector, ports(leader, None))
 }
 
 /// The Service of Ray heads. Quirk: it selects by the component's name where pods carry the
-/// service's, so that it selects nothing (ome-objects.md B2); its own ports have no protocol.
+/// service's, so that it selects nothing
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go); its own ports have
+/// no protocol.
 pub(crate) fn of_ray(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::SERVICE;
     let selector = [

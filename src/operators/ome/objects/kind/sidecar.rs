@@ -1,4 +1,5 @@
-//! Istio Sidecar, `networking.istio.io/v1beta1` (ome-objects.md 2.7).
+//! Istio Sidecar, `networking.istio.io/v1beta1`
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/lws/lws_reconciler.go).
 
 use crate::objects::build::node;
 use crate::objects::metadata::{SERVICE_LABEL, label};
@@ -12,7 +13,8 @@ pub(crate) fn asked(labels: &Map) -> Option<&Node> {
 }
 
 /// The Sidecar of a multi-node component whose labels ask for one. Quirk: it selects by the
-/// component's name where pods carry the service's (ome-objects.md B2).
+/// component's name where pods carry the service's
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go).
 pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::SIDECAR;
     asked(&frame.labels)?;

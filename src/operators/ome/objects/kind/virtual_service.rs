@@ -1,4 +1,5 @@
-//! Istio VirtualService, `networking.istio.io/v1beta1` (ome-objects.md 2.12).
+//! Istio VirtualService, `networking.istio.io/v1beta1`
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go).
 
 use super::ingress::Entry;
 use crate::api::{ComponentKind, OperatorConfig};
@@ -12,7 +13,7 @@ use ecow::{EcoString, eco_format};
 const RULE: &Rule = &rules::VIRTUAL_SERVICE;
 
 /// The VirtualService of a serverless service. Upstream writes and deletes it in turns
-/// (ome-objects.md B4).
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/builders/virtualservice_builder.go).
 pub(crate) fn object(
     entry: &Entry<'_>,
     config: &OperatorConfig,
@@ -115,7 +116,7 @@ pub(crate) fn object(
 
 /// The host Knative gives the component, with the component taken out of it: its first `-default`
 /// form when the host holds `-default` anywhere, else the first `-engine` or `-router`
-/// (ome-objects.md B15).
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/builders/virtualservice_builder.go).
 fn public_host(entry: &Entry<'_>, main: ComponentKind) -> EcoString {
     let host =
         eco_format!("{}.{}.{KNATIVE_DOMAIN}", entry.component_name(main), entry.namespace_name);

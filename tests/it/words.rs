@@ -1,0 +1,108 @@
+//! What the project says can be followed by a reader: sources are public, spelling is American, and
+//! phrases that the glossary replaces do not come back.
+
+use std::path::{Path, PathBuf};
+
+/// Working papers and their item numbers, which no reader has.
+const PRIVATE: [&str; 5] =
+    ["ome-selection", "ome-components", "ome-objects.md", "seed-ledger", "CONTRACT-s"];
+
+/// Phrases of tables, findings and helps that were replaced.
+const REPLACED: [&str; 14] = [
+    "at the fewest replicas",
+    "Shape of the output",
+    "Whose word counts:",
+    "nine tenths",
+    "no way in",
+    "it wins as it is",
+    "stands twice",
+    "as wanted;",
+    "nobody here reads",
+    "nobody says",
+    "nobody knows offline",
+    "are no errors",
+    "colour",
+    "behaviour",
+];
+
+fn texts() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from("src"), PathBuf::from("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder))
+            .expect("the folder is there")
+        {
+            let path = folder.join(entry.expect("an entry").file_name());
+            if Path::new(env!("CARGO_MANIFEST_DIR")).join(&path).is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|kind| kind == "rs" || kind == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found.extend(["README.md", "CHANGELOG.md"].map(PathBuf::from));
+    found.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path));
+        (path, text.expect("a text"))
+    };
+    found.into_iter().map(read).collect()
+}
+
+/// Whether a line holds an item number such as `S`, a digit, a dash and three digits.
+fn has_item(line: &str) -> bool {
+    line.as_bytes().windows(6).enumerate().any(|(at, word)| {
+        word[0] == b'S'
+            && (b'0'..=b'4').contains(&word[1])
+            && word[2] == b'-'
+            && word[3..].iter().all(u8::is_ascii_digit)
+            && (at == 0 || !line.as_bytes()[at - 1].is_ascii_alphanumeric())
+    })
+}
+
+#[test]
+fn no_source_is_private() {
+    let mut problems = Vec::new();
+    for (path, text) in texts() {
+        for (number, line) in text.lines().enumerate() {
+            if has_item(line) || PRIVATE.iter().any(|name| line.contains(name)) {
+                problems.push(format!("{}:{}: {line}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn replaced_phrases_do_not_come_back() {
+    let mut problems = Vec::new();
+    for (path, text) in texts() {
+        for (number, line) in text.lines().enumerate() {
+            let is_comment = line.trim_start().starts_with("//");
+            if let Some(phrase) = REPLACED.iter().find(|phrase| line.contains(**phrase))
+                && !is_comment
+            {
+                problems.push(format!("{}:{}: {phrase}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Every anchor of the decisions that is cited exists.
+#[test]
+fn cited_decisions_exist() {
+    let all = texts();
+    let decisions = &all.iter().find(|(path, _)| path.ends_with("decisions.md")).expect("it").1;
+    let mut problems = Vec::new();
+    for (path, text) in &all {
+        for cited in text.split("docs/decisions.md#").skip(1) {
+            let anchor: String =
+                cited.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+            if !decisions.contains(&format!("<a id=\"{anchor}\">")) {
+                problems.push(format!("{}: {anchor}", path.display()));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
