@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn only_colours_leave_the_process_and_only_where_there_are_any() {
+    fn only_colors_leave_the_process_and_only_where_there_are_any() {
         for (text, colored, expected) in [
             ("\u{1b}[1mNAME\u{1b}[0m\tx\n", true, "\u{1b}[1mNAME\u{1b}[0m\tx\n"),
             ("\u{1b}[1mNAME", false, "\\u{1b}[1mNAME"),
