@@ -233,7 +233,7 @@ _ome() {
 
     case "${cmd}" in
         ome)
-            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help"
+            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema endpoints code completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1409,7 +1409,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help)
-            opts="plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help"
+            opts="test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema endpoints code completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -40,7 +40,7 @@ pub(crate) struct InputArgs {
     #[arg(long, env = "OME_NO_BUILTIN", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     pub no_builtin: Option<bool>,
     /// Follow the published documents, or the code of the controllers.
-    #[arg(long, value_enum, env = "OME_SEMANTICS", value_name = "WHOSE")]
+    #[arg(long, value_enum, env = "OME_SEMANTICS", value_name = "MODE")]
     pub semantics: Option<SemanticsArg>,
     /// The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means
     /// `--semantics controller`.

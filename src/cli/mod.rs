@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod complete;
+pub mod examples;
 pub mod exit;
 mod failure;
 mod input;
@@ -94,7 +95,7 @@ pub fn main() -> ExitCode {
 /// Runs one command line against the given streams; returns the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let parsed = Cli::command().try_get_matches_from(&arguments);
+    let parsed = command().try_get_matches_from(&arguments);
     let (matches, cli) = match parsed.and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         Ok((matches, cli))
@@ -186,5 +187,5 @@ fn jobs(matches: &ArgMatches) -> Option<usize> {
 
 /// The definition of the command line, for completions, manual and reference.
 pub fn command() -> clap::Command {
-    Cli::command()
+    examples::with_examples(Cli::command())
 }

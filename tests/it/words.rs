@@ -106,3 +106,31 @@ fn cited_decisions_exist() {
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
+
+/// Every example of a help works as it is typed.
+#[test]
+fn examples_of_helps_run() {
+    let quickstart = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/quickstart");
+    let scratch = std::env::temp_dir().join(format!("ome-examples-{}", std::process::id()));
+    std::fs::create_dir_all(&scratch).expect("a directory for temporary files");
+    for entry in std::fs::read_dir(quickstart).expect("it is there") {
+        let entry = entry.expect("an entry");
+        std::fs::copy(entry.path(), scratch.join(entry.file_name())).expect("a copy");
+    }
+    let mut problems = Vec::new();
+    for (verb, examples) in ome::cli::examples::EXAMPLES {
+        assert!((2..=4).contains(&examples.len()), "{verb} has 2 to 4 examples");
+        for (typed, _) in *examples {
+            let done = crate::process::in_directory(env!("CARGO_BIN_EXE_ome"), &scratch)
+                .args(typed.split(' '))
+                .output()
+                .expect("it runs");
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            if !matches!(done.status.code(), Some(0 | 2)) || said.contains("Usage:") {
+                problems.push(format!("ome {typed}: {:?} {said}", done.status.code()));
+            }
+        }
+    }
+    drop(std::fs::remove_dir_all(&scratch));
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}

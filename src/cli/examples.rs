@@ -1,0 +1,121 @@
+//! Examples below the help of each command, as they are typed in `testdata/quickstart`.
+
+/// Commands with their examples: what is typed after `ome`, and what it does.
+pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "plan",
+        &[
+            ("plan", "all services of this directory"),
+            ("plan chat -o json", "one service, as JSON"),
+            ("plan --semantics controller", "as the shipped operator decides"),
+            ("plan -o markdown", "for a pull request comment"),
+        ],
+    ),
+    (
+        "explain",
+        &[
+            ("explain chat", "why this runtime and this class"),
+            ("explain chat --all", "every candidate, not only the nearest"),
+            ("explain chat --runtime vllm-qwen2-5", "what would have another runtime selected"),
+        ],
+    ),
+    (
+        "why",
+        &[
+            ("why Deployment/chat-engine spec.template.spec.containers", "who sets each field"),
+            ("why Deployment/chat-engine spec.strategy", "a default, with its rule"),
+        ],
+    ),
+    (
+        "render",
+        &[
+            ("render chat", "the manifests of one service"),
+            ("render chat --annotate", "with the source of each field"),
+            ("render -o dir=manifests", "a file for each object"),
+        ],
+    ),
+    (
+        "diff",
+        &[
+            ("diff --base . -f .", "against another directory"),
+            ("diff --base . -o json", "the same as JSON"),
+        ],
+    ),
+    (
+        "drift",
+        &[
+            ("drift -f .", "objects of a dump against what is rendered"),
+            ("drift chat -o json", "one service, as JSON"),
+        ],
+    ),
+    (
+        "rollout",
+        &[
+            ("rollout chat", "the pods of one service, step by step"),
+            ("rollout --all", "all services at once"),
+        ],
+    ),
+    (
+        "matrix",
+        &[("matrix", "models by accelerator classes"), ("matrix -o json", "the same as JSON")],
+    ),
+    (
+        "validate",
+        &[
+            ("validate", "everything in this directory"),
+            ("validate --strict runtimes.yaml", "warnings fail, too"),
+        ],
+    ),
+    (
+        "catalog",
+        &[
+            ("catalog list --kind model", "models, built-in and your own"),
+            ("catalog show sglang-qwen2-5-small", "one object, what it matches"),
+        ],
+    ),
+    (
+        "convert",
+        &[
+            ("convert --to shipped -f runtimes.yaml", "fields that the shipped CRDs accept"),
+            ("convert --to oep -f runtimes.yaml", "the fields of OEP-0003"),
+        ],
+    ),
+    (
+        "schema",
+        &[
+            ("schema isvc", "the fields of an InferenceService"),
+            ("schema ClusterServingRuntime", "the fields of a runtime"),
+        ],
+    ),
+    (
+        "endpoints",
+        &[
+            ("endpoints chat", "the URLs of one service"),
+            ("endpoints -o json", "of all services, as JSON"),
+        ],
+    ),
+    (
+        "code",
+        &[("code same-priority", "what a finding means and how to fix it"), ("code", "all codes")],
+    ),
+    (
+        "completions",
+        &[
+            ("completions bash", "for `source <(ome completions bash)`"),
+            ("completions zsh", "for zsh"),
+        ],
+    ),
+];
+
+/// The command with the examples of its commands.
+pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
+    EXAMPLES.iter().fold(command, |command, (name, examples)| {
+        command.mut_subcommand(name, |verb| verb.after_help(text(examples)))
+    })
+}
+
+fn text(examples: &[(&str, &str)]) -> String {
+    let width = examples.iter().map(|(typed, _)| typed.len()).max().unwrap_or(0);
+    let lines = examples.iter().map(|(typed, what)| format!("\n  ome {typed:<width$}    {what}"));
+    format!("Examples:{}", lines.collect::<String>())
+}
