@@ -212,8 +212,16 @@ pub fn plan_markdown(
     let shown = Columns::of(planned);
     let mut out = Page::default();
     put!(out, "**ome plan** (mode: {semantics})\n\n");
-    let mut titles =
-        vec!["service", "model", "runtime", "decided by", "component", "mode", "replicas", "GPUs"];
+    let mut titles = vec![
+        "service",
+        "model",
+        "runtime",
+        "decided by",
+        "component",
+        "mode",
+        "replicas",
+        "GPUs/replica",
+    ];
     titles.extend(shown.fits.then_some("fits"));
     let rows = planned.iter().flat_map(|planned| {
         let model = planned.resolution.model.map_or("-", |model| model.object.id.name.as_str());
@@ -259,7 +267,7 @@ pub fn plan_markdown(
     let totals = accelerator::totals(planned, machines, together);
     if !totals.is_empty() {
         out.end_line();
-        let titles = ["class", "asked", "allocatable", "in use", "left"];
+        let titles = ["class", "requested", "allocatable", "in use", "free"];
         markdown::table(&mut out, &titles, totals.iter().map(total));
     }
     out.finish()

@@ -82,13 +82,13 @@ pub fn merged_text(found: &[MergedLeaf], sources: &SourceMap, style: Style) -> S
             },
         )
     });
-    table(&["COMPONENT", "FIELD", "VALUE", "LAYER", "WRITTEN BY"], rows, style)
+    table(&["COMPONENT", "FIELD", "VALUE", "LAYER", "SOURCE"], rows, style)
 }
 
 /// For people: a row per leaf, and a row per value that lost.
 pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
     let rows = leaves.iter().flat_map(|leaf| rows(leaf.path.to_string(), leaf, sources));
-    table(&["FIELD", "VALUE", "LAYER", "WRITTEN BY"], rows, style)
+    table(&["FIELD", "VALUE", "LAYER", "SOURCE"], rows, style)
 }
 
 fn rows(path: String, leaf: &Leaf, sources: &SourceMap) -> Vec<Vec<String>> {
