@@ -9,6 +9,7 @@ pub(crate) mod build;
 pub(crate) mod config_map;
 pub(crate) mod domain;
 pub(crate) mod host;
+pub(crate) mod knative;
 pub(crate) mod metadata;
 pub(crate) mod order;
 pub(crate) mod pod_defaults;

@@ -3,23 +3,26 @@
 
 use super::View;
 use crate::objects::build::{IntoNode, node, set};
-use crate::objects::metadata::{label, metadata, text, with, without};
+use crate::objects::knative;
+use crate::objects::metadata::{metadata, text, with, without};
 use crate::objects::rules;
 use crate::pods::built::Component;
-use crate::yaml::{Entry, Map, Node, Rule, Value};
+use crate::yaml::{Map, Node, Rule};
 
 const RULE: &Rule = &rules::KSERVE_KNATIVE;
-/// Annotations of the Service itself; all others belong to its revisions.
-const MANAGED: [&str; 2] =
-    ["serving.knative.dev/rollout-duration", "serving.knative.openshift.io/enablePassthrough"];
-
 /// The Knative Service of a component; `of_pods` are annotations that only its pods have.
 pub(super) fn object(
     view: &View<'_>,
     component: &Component,
     of_pods: Option<&Map>,
 ) -> Option<Node> {
-    let managed = without(&component.annotations, |key| !MANAGED.contains(&key));
+    let managed = knative::of_service(&component.annotations);
+    let scaling = knative::scaling(
+        &component.annotations,
+        |key| component.spec.get(key),
+        "1".into_node(RULE),
+        RULE,
+    );
     let labels = without(&component.labels, |key| {
         view.config.disallowed_labels.iter().any(|label| label == key)
     });
@@ -28,39 +31,10 @@ pub(super) fn object(
         kind: "Service",
         metadata: (metadata(component.name.clone(), Some(&view.namespace), &component.labels, &managed)),
         spec: {
-            template: { metadata: { labels: labels, annotations: (with(&scaling(component), of_pods.into_iter().flatten().cloned())) }, spec: (revision(component)) },
+            template: { metadata: { labels: labels, annotations: (with(&scaling, of_pods.into_iter().flatten().cloned())) }, spec: (revision(component)) },
             traffic: (traffic(view, component)),
         },
     })
-}
-
-fn scaling(component: &Component) -> Map {
-    let number = |key: &str| {
-        component
-            .spec
-            .get(key)
-            .and_then(|node| Some(Node::new(Value::Str(node.scalar_text()?), node.origin)))
-    };
-    let entry = |key: &'static str, node: Option<Node>| {
-        node.map(|node| Entry { key: key.into(), key_origin: node.origin, node })
-    };
-    let given = without(&component.annotations, |key| MANAGED.contains(&key));
-    let class = (!given.contains_key("autoscaling.knative.dev/class"))
-        .then(|| label("autoscaling.knative.dev/class", "kpa.autoscaling.knative.dev", RULE));
-    let entries = [
-        class,
-        entry(
-            "autoscaling.knative.dev/min-scale",
-            number("minReplicas").or_else(|| "1".into_node(RULE)),
-        ),
-        entry(
-            "autoscaling.knative.dev/max-scale",
-            number("maxReplicas").filter(|node| node.as_str() != Some("0")),
-        ),
-        entry("autoscaling.knative.dev/target", number("scaleTarget")),
-        entry("autoscaling.knative.dev/metric", number("scaleMetric")),
-    ];
-    with(&given, entries.into_iter().flatten())
 }
 
 /// The pod with what a revision adds to it.

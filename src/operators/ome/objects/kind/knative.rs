@@ -2,20 +2,23 @@
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go).
 
 use crate::objects::build::{IntoNode, node, set};
-use crate::objects::metadata::{VISIBILITY, label, text, with, without};
+use crate::objects::knative;
+use crate::objects::metadata::{VISIBILITY, text, without};
 use crate::objects::rules;
 use crate::operators::ome::objects::frame::Frame;
-use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
-
-/// Annotations of the Service itself; all others belong to its revisions.
-const MANAGED: [&str; 2] =
-    ["serving.knative.dev/rollout-duration", "serving.knative.openshift.io/enablePassthrough"];
+use crate::yaml::{Node, Origin, Rule};
 
 /// The Knative Service of a component. Offline there is no earlier revision: all traffic goes to
 /// the latest one.
 pub(crate) fn object(frame: &Frame<'_>, pod: &Node) -> Option<Node> {
     const RULE: &Rule = &rules::KNATIVE;
-    let managed = without(&frame.annotations, |key| !MANAGED.contains(&key));
+    let managed = knative::of_service(&frame.annotations);
+    let scaling = knative::scaling(
+        &frame.annotations,
+        |key| frame.spec(key),
+        "1".into_node(Origin::Default(&rules::KNATIVE_SCALING)),
+        &rules::KNATIVE_SCALING,
+    );
     let tagged = text(&frame.annotations, "ome.io/enable-tag-routing").as_deref() == Some("true");
     node!(RULE; {
         apiVersion: "serving.knative.dev/v1",
@@ -23,42 +26,12 @@ pub(crate) fn object(frame: &Frame<'_>, pod: &Node) -> Option<Node> {
         metadata: (frame.metadata(frame.name().clone(), &frame.queued_labels, &managed)),
         spec: {
             template: {
-                metadata: { labels: (without(&frame.labels, |key| key == VISIBILITY)), annotations: (scaling(frame)) },
+                metadata: { labels: (without(&frame.labels, |key| key == VISIBILITY)), annotations: scaling },
                 spec: (revision(frame, pod)),
             },
             traffic: [{ tag: (tagged.then_some("latest")), latestRevision: true, percent: 100 }],
         },
     })
-}
-
-/// Annotations of a revision: the component's, with those of the autoscaler over them.
-fn scaling(frame: &Frame<'_>) -> Map {
-    const RULE: &Rule = &rules::KNATIVE_SCALING;
-    let number = |key| {
-        frame
-            .spec(key)
-            .and_then(|node| Some(Node::new(Value::Str(node.scalar_text()?), node.origin)))
-    };
-    let entry = |key: &'static str, node: Option<Node>| {
-        node.map(|node| Entry { key: key.into(), key_origin: node.origin, node })
-    };
-    let given = without(&frame.annotations, |key| MANAGED.contains(&key));
-    let class = (!given.contains_key("autoscaling.knative.dev/class"))
-        .then(|| label("autoscaling.knative.dev/class", "kpa.autoscaling.knative.dev", RULE));
-    let entries = [
-        class,
-        entry(
-            "autoscaling.knative.dev/min-scale",
-            number("minReplicas").or_else(|| "1".into_node(Origin::Default(RULE))),
-        ),
-        entry(
-            "autoscaling.knative.dev/max-scale",
-            number("maxReplicas").filter(|node| node.as_str() != Some("0")),
-        ),
-        entry("autoscaling.knative.dev/target", number("scaleTarget")),
-        entry("autoscaling.knative.dev/metric", number("scaleMetric")),
-    ];
-    with(&given, entries.into_iter().flatten())
 }
 
 /// The pod with what a revision adds to it.
