@@ -14,7 +14,6 @@ pub(crate) mod metadata;
 pub(crate) mod order;
 pub(crate) mod pod_defaults;
 pub mod rules;
-pub(crate) mod sprintf;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod tidy;

@@ -63,15 +63,8 @@ pub(super) fn execute(
 
 fn run<'a>(program: &'a Program<'a>, root: Root<'a>) -> Result<Output, Failure> {
     let dot = Value::Root(root);
-    let mut machine = Machine {
-        program,
-        template: program.name,
-        variables: vec![("$", dot.clone())],
-        at: None,
-        depth: 0,
-        work: 0,
-        output: Output { text: String::new(), marks: Vec::new() },
-    };
+    let mut machine = Machine::new(program);
+    machine.variables.push(("$", dot.clone()));
     machine.list(&dot, &program.root.items)?;
     Ok(machine.output)
 }
@@ -109,6 +102,19 @@ pub(super) struct Machine<'a> {
 type Outcome<'a> = Result<Value<'a>, Failure>;
 
 impl<'a> Machine<'a> {
+    /// A machine that has done nothing yet.
+    pub(super) fn new(program: &'a Program<'a>) -> Self {
+        Machine {
+            program,
+            template: program.name,
+            variables: Vec::new(),
+            at: None,
+            depth: 0,
+            work: 0,
+            output: Output { text: String::new(), marks: Vec::new() },
+        }
+    }
+
     /// A failure in Go's frame: place, template and word.
     pub(super) fn failure(&self, message: impl AsRef<str>) -> Failure {
         let message = message.as_ref();

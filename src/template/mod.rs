@@ -35,4 +35,5 @@ pub use container::{Mode, check_container, expand_container};
 pub use documented::{check_documented, expand_documented, variables};
 pub use domain::{domain, path};
 pub use error::{Error, Kind as ErrorKind};
+pub use format::sprintf_text;
 pub use value::{DomainValues, Metadata, Pairs, ServerFields};

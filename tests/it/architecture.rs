@@ -70,7 +70,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "operators/ome",
         &[
             "source", "quantity", "diag", "yaml", "schema", "api", "policy", "facts", "cluster",
-            "decision", "merge", "pods", "catalog", "select", "check", "objects",
+            "decision", "merge", "template", "pods", "catalog", "select", "check", "objects",
         ],
     ),
     // The only files that name all operators; whoever stands above asks them.

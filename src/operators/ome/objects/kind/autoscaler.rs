@@ -5,9 +5,9 @@
 use crate::objects::build::{IntoNode, node, set};
 use crate::objects::metadata::without;
 use crate::objects::rules;
-use crate::objects::sprintf::sprintf;
 use crate::operators::ome::objects::frame::Frame;
 use crate::operators::ome::objects::names;
+use crate::template;
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
 
@@ -143,7 +143,13 @@ pub(crate) fn scaled_object(frame: &Frame<'_>) -> (Option<Node>, Option<String>)
     let query = annotated("autoscaling.keda.sh/prometheus.query").or_else(|| {
         let Some(custom) = configured("customPromQuery") else { return default_query(frame.name()).into_node(DEFAULTS) };
         let format = custom.as_str().unwrap_or_default();
-        let query = sprintf(format, frame.name());
+        let query = match template::sprintf_text(format, frame.name()) {
+            Ok(query) => query,
+            Err(error) => {
+                remark = Some(format!("{error}; the query is printed as it is written"));
+                return Some(custom);
+            }
+        };
         if !names_the_component_once(format) {
             remark = Some(format!("the query is used as a format of Go with `{}` as its only argument and becomes `{query}`", frame.name()));
         }
