@@ -101,13 +101,7 @@ fn number(key: &str, value: &str) -> Option<i64> {
 fn matches<'a>(expression: &Node, label: impl Fn(&str) -> Option<&'a str>) -> bool {
     let key = text(expression, "key");
     let own = label(&key);
-    let values: Vec<EcoString> = expression
-        .get("values")
-        .map(Node::items)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(Node::scalar_text)
-        .collect();
+    let values: Vec<EcoString> = expression.texts("values").collect();
     let listed = |own: &str| values.iter().any(|value| value == own);
     let compared = |fits: fn(i64, i64) -> bool| {
         let (Some(own), [bound]) = (own.and_then(|own| own.parse::<i64>().ok()), values.as_slice())
@@ -157,11 +151,7 @@ fn plain_expression(expression: &mut Node) {
         "Lte" | "Le" => ("Lt", 1),
         _ => return,
     };
-    let bound = expression
-        .get("values")
-        .and_then(|values| values.items().first())
-        .and_then(Node::scalar_text)
-        .and_then(|value| number(&key, &value));
+    let bound = expression.texts("values").next().and_then(|value| number(&key, &value));
     let Some(map) = expression.as_map_mut() else { return };
     if let Some(slot) = map.get_mut("operator") {
         slot.value = Value::Str(plain.into());

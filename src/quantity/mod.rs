@@ -39,6 +39,7 @@ pub use kv_cache::{Kept, KeptLayers, KvCache, Layout};
 pub use memory::{GIB, Memory, MemoryError};
 pub use params::{ParamCount, ParamCountError};
 pub use range::Range;
+pub(crate) use resource::suffix_of_quantity;
 pub use resource::{Format, MAX_DIGITS, MAX_EXPONENT, Quantity, QuantityError};
 pub use resource_name::{is_accelerator, is_device, is_native};
 pub use selector::{Requirement, Selector, SelectorError, SelectorOperator};

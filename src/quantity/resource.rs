@@ -400,6 +400,17 @@ fn take(text: &str, accepted: impl Fn(u8) -> bool) -> (&str, &str) {
     text.split_at(end)
 }
 
+/// The format that a suffix of a quantity asks for and its exponent: of 2 for binary ones, else
+/// of 10.
+pub(crate) fn suffix_of_quantity(suffix: &str) -> Option<(Format, i64)> {
+    let (unit, format) = Unit::parse(suffix).ok()?;
+    let exponent = match unit {
+        Unit::Ten(exponent) => exponent,
+        Unit::Two(exponent) => i64::try_from(exponent).ok()?,
+    };
+    Some((format, exponent))
+}
+
 /// What a suffix multiplies by.
 #[derive(Clone, Copy)]
 enum Unit {

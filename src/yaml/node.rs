@@ -263,6 +263,11 @@ impl Node {
         }
     }
 
+    /// The scalars of the list of this key, as texts.
+    pub fn texts(&self, key: &str) -> impl Iterator<Item = EcoString> {
+        self.get(key).map(Node::items).unwrap_or_default().iter().filter_map(Node::scalar_text)
+    }
+
     /// The entries, when this is a mapping; else none.
     pub fn entries(&self) -> std::slice::Iter<'_, Entry> {
         match &self.value {

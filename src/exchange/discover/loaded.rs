@@ -41,13 +41,7 @@ fn said(class: &AcceleratorClass) -> Vec<Said> {
     let listed = expressions.filter_map(|expression| {
         let text = |key: &str| expression.get(key).and_then(Node::scalar_text);
         let values = match text("operator")?.as_str() {
-            "In" => expression
-                .get("values")
-                .map(Node::items)
-                .unwrap_or_default()
-                .iter()
-                .filter_map(Node::scalar_text)
-                .collect(),
+            "In" => expression.texts("values").collect(),
             "Exists" => Vec::new(),
             _ => return None,
         };

@@ -2,20 +2,11 @@
 
 use super::{MAIN, ORIGIN, Translation, Translator, object, protocol, ty};
 use crate::api::Object;
+use crate::operators::kserve::compose::predictor::POD_OF_RUNTIME;
 use crate::schema::Type;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::eco_format;
 
-/// Fields of the runtime that belong to the pod and stand under `engineConfig` in OME.
-const POD: [&str; 7] = [
-    "nodeSelector",
-    "affinity",
-    "tolerations",
-    "volumes",
-    "imagePullSecrets",
-    "schedulerName",
-    "resourceClaims",
-];
 /// Fields that stand where they stood.
 const SAME: [&str; 2] = ["disabled", "labels"];
 
@@ -59,7 +50,7 @@ pub fn runtime(runtime: &Object) -> Translation {
             }
             "annotations" => spec.push(Entry { node: annotations(&entry.node), ..entry.clone() }),
             key if SAME.contains(&key) => spec.push(entry.clone()),
-            key if POD.contains(&key) => match engine_type.field(key) {
+            key if POD_OF_RUNTIME.contains(&key) => match engine_type.field(key) {
                 Some(field) => engine.push(Entry {
                     node: translator.carried(&entry.node, &field.ty, &path),
                     ..entry.clone()

@@ -99,13 +99,7 @@ fn of_term(base: &Labels, term: &Node) -> Result<Vec<Labels>, Vec<Obstacle>> {
         if part("matchExpressions").is_empty() { Vec::new() } else { vec![base.clone()] };
     for expression in part("matchExpressions") {
         let key = text(expression, "key");
-        let values: Vec<EcoString> = expression
-            .get("values")
-            .map(Node::items)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(Node::scalar_text)
-            .collect();
+        let values: Vec<EcoString> = expression.texts("values").collect();
         if found.len().saturating_mul(values.len()) > MOST {
             return Err(vec![Obstacle {
                 text: eco_format!("more than {MOST} kinds of nodes"),

@@ -193,36 +193,67 @@ pub(super) fn template(judge: &mut Judge<'_>, at: &At<'_>, template: &Node) {
 pub(super) fn selector(judge: &mut Judge<'_>, at: &At<'_>, selector: Option<&Node>, strict: bool) {
     let Some(selector) = selector else { return };
     labels(judge, &at.field("matchLabels"), selector.get("matchLabels"));
+    expressions(judge, at, selector, &Operators::SETS, strict);
+}
+
+/// What `operator` may say.
+pub(super) struct Operators {
+    known: &'static [&'static str],
+    help: &'static str,
+}
+
+impl Operators {
+    /// Those of label selectors.
+    pub(super) const SETS: Self = Self {
+        known: &["In", "NotIn", "Exists", "DoesNotExist"],
+        help: "write `In`, `NotIn`, `Exists` or `DoesNotExist`",
+    };
+    /// Those of terms about nodes, which compare numbers too.
+    pub(super) const NODES: Self = Self {
+        known: &["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"],
+        help: "write `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`",
+    };
+}
+
+/// Judges the `matchExpressions` of a selector or term; `strict` ones ask for values that labels
+/// can have.
+pub(super) fn expressions(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    holder: &Node,
+    operators: &Operators,
+    strict: bool,
+) {
     let list = at.field("matchExpressions");
-    for (index, expression) in items(selector, "matchExpressions").iter().enumerate() {
+    for (index, expression) in items(holder, "matchExpressions").iter().enumerate() {
         let at = list.index(index);
         let values = items(expression, "values");
-        match expression.get("operator").and_then(Node::as_str) {
-            Some("In" | "NotIn") if values.is_empty() => {
-                judge.required(
-                    &at.field("values"),
-                    expression,
-                    "must be specified when `operator` is 'In' or 'NotIn'",
-                );
-            }
-            Some("Exists" | "DoesNotExist") if !values.is_empty() => {
-                judge.forbidden(
-                    &at.field("values"),
-                    expression,
-                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-                    "delete `values`",
-                );
-            }
-            Some("In" | "NotIn" | "Exists" | "DoesNotExist") => {}
-            _ => {
-                let node = expression.get("operator").unwrap_or(expression);
-                judge.invalid(
-                    &at.field("operator"),
-                    node,
-                    "not a valid selector operator",
-                    "write `In`, `NotIn`, `Exists` or `DoesNotExist`",
-                );
-            }
+        let values_at = at.field("values");
+        let operator = expression.get("operator").and_then(Node::as_str);
+        match operator.filter(|operator| operators.known.contains(operator)) {
+            Some("In" | "NotIn") if values.is_empty() => judge.required(
+                &values_at,
+                expression,
+                "must be specified when `operator` is 'In' or 'NotIn'",
+            ),
+            Some("Exists" | "DoesNotExist") if !values.is_empty() => judge.forbidden(
+                &values_at,
+                expression,
+                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+                "delete `values`",
+            ),
+            Some("Gt" | "Lt") if values.len() != 1 => judge.required(
+                &values_at,
+                expression,
+                "must be specified single value when `operator` is 'Lt' or 'Gt'",
+            ),
+            Some(_) => {}
+            None => judge.invalid(
+                &at.field("operator"),
+                expression.get("operator").unwrap_or(expression),
+                "not a valid selector operator",
+                operators.help,
+            ),
         }
         let key = expression.get("key").and_then(Node::as_str).unwrap_or_default();
         judge.shaped(
@@ -230,7 +261,6 @@ pub(super) fn selector(judge: &mut Judge<'_>, at: &At<'_>, selector: Option<&Nod
             expression.get("key").unwrap_or(expression),
             names::label_key(key),
         );
-        let values_at = at.field("values");
         for (index, value) in values.iter().enumerate().filter(|_| strict) {
             judge.shaped(
                 &values_at.index(index),

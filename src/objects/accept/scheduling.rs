@@ -248,53 +248,5 @@ fn term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, required: bool) {
             );
         }
     }
-    let list = at.field("matchExpressions");
-    for (index, expression) in items(term, "matchExpressions").iter().enumerate() {
-        let at = list.index(index);
-        let values = items(expression, "values");
-        let values_at = at.field("values");
-        match expression.get("operator").and_then(Node::as_str) {
-            Some("In" | "NotIn") if values.is_empty() => judge.required(
-                &values_at,
-                expression,
-                "must be specified when `operator` is 'In' or 'NotIn'",
-            ),
-            Some("Exists" | "DoesNotExist") if !values.is_empty() => {
-                judge.forbidden(
-                    &values_at,
-                    expression,
-                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-                    "delete `values`",
-                );
-            }
-            Some("Gt" | "Lt") if values.len() != 1 => judge.required(
-                &values_at,
-                expression,
-                "must be specified single value when `operator` is 'Lt' or 'Gt'",
-            ),
-            Some("In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt") => {}
-            _ => {
-                let node = expression.get("operator").unwrap_or(expression);
-                judge.invalid(
-                    &at.field("operator"),
-                    node,
-                    "not a valid selector operator",
-                    "write `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`",
-                );
-            }
-        }
-        let key = expression.get("key").and_then(Node::as_str).unwrap_or_default();
-        judge.shaped(
-            &at.field("key"),
-            expression.get("key").unwrap_or(expression),
-            names::label_key(key),
-        );
-        for (index, value) in values.iter().enumerate().filter(|_| required) {
-            judge.shaped(
-                &values_at.index(index),
-                value,
-                value.as_str().map(names::label_value).unwrap_or_default(),
-            );
-        }
-    }
+    metadata::expressions(judge, at, term, &metadata::Operators::NODES, required);
 }

@@ -69,30 +69,21 @@ pub(super) fn labels<R: Record>(
     spec: &Node,
     rec: &mut R,
 ) -> Map {
-    within(Step::Field(kind.as_str()), rec, |rec| {
-        within(Step::Field("labels"), rec, |rec| {
-            let runtime = runtime.and_then(|runtime| runtime.get("labels"));
-            let service =
-                Node::new(Value::Map(facts.labels.clone()), facts.service.object.node.origin);
-            let mut labels = union(
-                union(union(Map::new(), runtime, rec), Some(&service), rec),
-                spec.get("labels"),
-                rec,
-            );
-            let origin = Origin::Derived(&KSERVE_LABELS);
-            for (key, value) in [
-                ("serving.kserve.io/inferenceservice", facts.service.name().as_str()),
-                ("component", kind.as_str()),
-            ] {
-                let node = Node::str(value, origin);
-                if let Some(written) = labels.get(key) {
-                    lost(Step::Field(key), written, &node, rec);
-                }
-                labels.insert(key, node);
+    let runtime = runtime.and_then(|runtime| runtime.get("labels"));
+    let service = Node::new(Value::Map(facts.labels.clone()), facts.service.object.node.origin);
+    let layers = [runtime, Some(&service), spec.get("labels")];
+    layered(kind, "labels", layers, rec, |labels, rec| {
+        let origin = Origin::Derived(&KSERVE_LABELS);
+        for (key, value) in [
+            ("serving.kserve.io/inferenceservice", facts.service.name().as_str()),
+            ("component", kind.as_str()),
+        ] {
+            let node = Node::str(value, origin);
+            if let Some(written) = labels.get(key) {
+                lost(Step::Field(key), written, &node, rec);
             }
-            labels.sort();
-            labels
-        })
+            labels.insert(key, node);
+        }
     })
 }
 
@@ -105,26 +96,33 @@ pub(super) fn annotations<R: Record>(
     spec: &Node,
     rec: &mut R,
 ) -> Map {
+    let allowed =
+        |node: &Node| Node::new(Value::Map(facts.allowed_annotations(node.as_map())), node.origin);
+    let runtime = runtime.and_then(|runtime| runtime.get("annotations")).map(allowed);
+    let mut service = facts.allowed_annotations(Some(&facts.annotations));
+    internal(facts, kind, spec, &mut service);
+    let service = Node::new(Value::Map(service), facts.service.object.node.origin);
+    let own = spec.get("annotations").map(allowed);
+    let layers = [runtime.as_ref(), Some(&service), own.as_ref()];
+    layered(kind, "annotations", layers, rec, |_, _| {})
+}
+
+/// Labels or annotations of a component, sorted by key: each layer wins over those before it, then
+/// comes what the controller sets.
+fn layered<R: Record>(
+    kind: ComponentKind,
+    field: &'static str,
+    layers: [Option<&Node>; 3],
+    rec: &mut R,
+    set: impl FnOnce(&mut Map, &mut R),
+) -> Map {
     within(Step::Field(kind.as_str()), rec, |rec| {
-        within(Step::Field("annotations"), rec, |rec| {
-            let allowed = |node: Option<&Node>| {
-                node.map(|node| {
-                    Node::new(Value::Map(facts.allowed_annotations(node.as_map())), node.origin)
-                })
-            };
-            let runtime = runtime.and_then(|runtime| runtime.get("annotations"));
-            let origin = facts.service.object.node.origin;
-            let mut service = facts.allowed_annotations(Some(&facts.annotations));
-            internal(facts, kind, spec, &mut service);
-            let service = Node::new(Value::Map(service), origin);
-            let lower = union(Map::new(), allowed(runtime).as_ref(), rec);
-            let mut annotations = union(
-                union(lower, Some(&service), rec),
-                allowed(spec.get("annotations")).as_ref(),
-                rec,
-            );
-            annotations.sort();
-            annotations
+        within(Step::Field(field), rec, |rec| {
+            let mut merged =
+                layers.into_iter().fold(Map::new(), |merged, layer| union(merged, layer, rec));
+            set(&mut merged, rec);
+            merged.sort();
+            merged
         })
     })
 }

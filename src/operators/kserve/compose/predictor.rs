@@ -20,8 +20,8 @@ use crate::yaml::{Map, Node, Places, Value};
 pub(super) const MAIN: &str = "kserve-container";
 /// A transformer in the predictor's own pod.
 pub(super) const TRANSFORMER: &str = "transformer-container";
-/// What of a runtime belongs to the pod; the rest is not copied.
-const POD_OF_RUNTIME: [&str; 7] = [
+/// Fields of a runtime that belong to the pod; no other is copied to it.
+pub(crate) const POD_OF_RUNTIME: [&str; 7] = [
     "nodeSelector",
     "affinity",
     "tolerations",

@@ -111,11 +111,7 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             let text =
                 |key: &str| expression.get(key).and_then(Node::scalar_text).unwrap_or_default();
             let operator = text("operator");
-            let bound = expression
-                .get("values")
-                .and_then(|values| values.items().first())
-                .and_then(Node::scalar_text)
-                .unwrap_or_default();
+            let bound = expression.texts("values").next().unwrap_or_default();
             let compares = matches!(operator.as_str(), "Gt" | "Lt");
             let foreign = matches!(operator.as_str(), "Gte" | "Ge" | "Lte" | "Le");
             if foreign || (compares && bound.parse::<i64>().is_err()) {

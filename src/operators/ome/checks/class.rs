@@ -40,13 +40,7 @@ fn expressions(term: &Node, list: &str) -> Vec<Expression> {
         .map(|node| Expression {
             key: text(node, "key"),
             operator: text(node, "operator"),
-            values: node
-                .get("values")
-                .map(Node::items)
-                .unwrap_or_default()
-                .iter()
-                .filter_map(Node::scalar_text)
-                .collect(),
+            values: node.texts("values").collect(),
             origin: node.origin,
         })
         .collect()

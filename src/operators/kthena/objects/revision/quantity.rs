@@ -1,7 +1,7 @@
 //! The inside of a quantity as Go holds it after reading one: a 64-bit integer with a scale where
 //! it is small enough, else a decimal of arbitrary size (`ParseQuantity` of apimachinery v0.34.2).
 
-use crate::quantity::{Format, Quantity};
+use crate::quantity::{Format, Quantity, suffix_of_quantity};
 use std::fmt::Write as _;
 
 /// Digits that a number of the fast way may have.
@@ -70,7 +70,7 @@ impl<'a> Inside<'a> {
             "" => "0",
             whole => whole,
         };
-        let (format, exponent) = unit(suffix)?;
+        let (format, exponent) = suffix_of_quantity(suffix)?;
         let length = |text: &str| i64::try_from(text.len()).unwrap_or(i64::MAX);
         let binary = format == Format::BinarySi;
         let (precision, scale, factor) = if !binary {
@@ -102,38 +102,6 @@ impl<'a> Inside<'a> {
         let decimal = decimal(whole, fraction, binary.then_some(exponent), exponent, negative)?;
         Some(Self { decimal: Some(decimal), format: quantity.format().as_str(), ..Self::default() })
     }
-}
-
-/// Format and exponent of a suffix; the base is 2 for binary ones.
-fn unit(suffix: &str) -> Option<(Format, i64)> {
-    const DECIMAL: [(&str, i64); 10] = [
-        ("n", -9),
-        ("u", -6),
-        ("m", -3),
-        ("", 0),
-        ("k", 3),
-        ("M", 6),
-        ("G", 9),
-        ("T", 12),
-        ("P", 15),
-        ("E", 18),
-    ];
-    const BINARY: [(&str, i64); 6] =
-        [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
-    let find = |units: &[(&str, i64)]| {
-        units.iter().find(|(unit, _)| *unit == suffix).map(|(_, exponent)| *exponent)
-    };
-    if let Some(exponent) = find(&DECIMAL) {
-        return Some((Format::DecimalSi, exponent));
-    }
-    if let Some(exponent) = find(&BINARY) {
-        return Some((Format::BinarySi, exponent));
-    }
-    suffix
-        .strip_prefix(['e', 'E'])?
-        .parse()
-        .ok()
-        .map(|exponent| (Format::DecimalExponent, exponent))
 }
 
 /// A number too long or too fine for 64 bits. Beyond 128 bits it is the greatest one; nobody has
