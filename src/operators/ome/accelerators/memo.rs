@@ -72,7 +72,9 @@ impl<'a> Memo<'a> {
             AcceleratorRule::Policy => listed(runtime, class),
             AcceleratorRule::Requirements => {
                 let known = self.classes().iter().find(|known| known.name() == class);
-                known.map(|known| requirements::refuses(runtime, known)).unwrap_or_default()
+                known
+                    .map(|known| requirements::shortfall::refuses(runtime, known))
+                    .unwrap_or_default()
             }
         }
     }

@@ -1,0 +1,343 @@
+//! The documents' choice (OEP-0003): requirements over all loaded classes, then preference, then
+//! the strategy.
+//!
+//! Order of the ledger (OEP-0003, Story 6; docs/decisions.md#preference-order): preferredClasses,
+//! cost threshold, preferenceOrder, strategy, fewer accelerators, lower cost, less memory to spare,
+//! name.
+
+mod nodes;
+mod rank;
+mod sentences;
+pub(super) mod shortfall;
+mod wish;
+
+use super::known::Known;
+use super::{Request, fit};
+use crate::api::{ComponentKind, Failure};
+use crate::decision::{
+    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason,
+    JudgedPreference, Step, Truth, Verdict,
+};
+use crate::diag::{Code, Diagnostic};
+use crate::quantity::glob;
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+use nodes::{Placement, no_node, per_node, placement};
+use rank::{Ranked, compare, hourly, judge_preferences, names_class, score};
+use sentences::{candidate, eligible, nearest_class, nothing_fits, unknown_class, unlisted};
+use shortfall::{Shortfall, asks_for_another, check, runtime_resources};
+use wish::{Effective, effective};
+
+/// Decides the class of one component: which classes meet the requirements, which of them is taken,
+/// or the failure that says what each lacks.
+pub(super) fn decide<'a>(
+    request: &Request<'a, '_>,
+    classes: &[Known<'a>],
+    kind: ComponentKind,
+) -> (AcceleratorDecision<'a>, Option<Failure>) {
+    let mut decision = AcceleratorDecision::none(kind);
+    let options = request.catalog.accelerator_options();
+    if options.off {
+        decision.notes.push("not considered: any GPU".into());
+        decision.findings.push(Diagnostic::new(
+            Code::AcceleratorNotConsidered,
+            "accelerator classes are not considered: any GPU may be taken",
+        ));
+        return (decision, None);
+    }
+    let wish = effective(request, kind, &mut decision.findings);
+    decision.strategy = Some(wish.strategy.into());
+    decision.preference_order = judge_preferences(request, kind, wish.request_size.as_ref());
+    decision.requirements.clone_from(&wish.requirements);
+    if let Some(missing) = wish
+        .preferred
+        .iter()
+        .find(|name| !classes.iter().any(|known| *known.class.name() == name.value))
+    {
+        return (decision, Some(unknown_class(missing, classes)));
+    }
+    for name in wish
+        .supported
+        .iter()
+        .filter(|_| !classes.is_empty())
+        .filter(|name| !classes.iter().any(|known| glob(&name.value, known.class.name())))
+    {
+        decision.findings.push(unlisted(name, classes));
+    }
+    let silent = request.service.accelerators.key.is_empty()
+        && !request.runtime.mentions_accelerators()
+        && !request.catalog.has_own_class();
+    let names = |name: &str| {
+        wish.preferred.iter().copied().chain(wish.supported).any(|named| named.value == name)
+    };
+    let classes: Vec<&Known<'a>> = classes
+        .iter()
+        .filter(|known| {
+            !silent && (request.catalog.is_candidate_class(known.class) || names(known.name()))
+        })
+        .collect();
+    if classes.is_empty() {
+        return (decision, None);
+    }
+    decision.need = fit::need(request.policy, request.model, None);
+    let judge = Judge {
+        request,
+        wish: &wish,
+        placement: placement(request, kind),
+        asked: runtime_resources(request.runtime, kind),
+        preferences: &decision.preference_order,
+    };
+    let (mut ranked, mut rejected) = (Vec::new(), Vec::new());
+    for known in &classes {
+        match judge.class(known) {
+            Ok(meets) => ranked.push(meets),
+            Err(lacking) => rejected.push(lacking),
+        }
+    }
+    score(request, wish.strategy, &mut ranked);
+    ranked.sort_by(|a, b| compare(a, b).0);
+    rejected.sort_by(|a, b| (a.reasons.len(), &a.name).cmp(&(b.reasons.len(), &b.name)));
+    not_checked(request, &wish, &ranked, &mut decision.findings);
+    let preferred_passed = ranked.first().is_some_and(|first| first.preferred != usize::MAX);
+    let hard = wish.hard.is_some() || (options.strict_preferred && !wish.preferred.is_empty());
+    let fails = ranked.is_empty() || (hard && !preferred_passed);
+    let total = classes.len();
+    let step = |id: &'static str, r#in: usize, out: usize| Step { id, r#in, out };
+    let chosen = usize::from(!fails);
+    decision.steps = vec![
+        step("runtime", total, total),
+        step("requirements", total, total),
+        step("match", total, ranked.len()),
+        step("score", ranked.len(), ranked.len()),
+        step("apply", ranked.len(), chosen),
+    ];
+    (decision.eligible, decision.rejected) = (ranked.len(), rejected.len());
+    if fails {
+        decision.nearest = nearest_class(&wish, &classes, &rejected);
+        let error = nothing_fits(request, kind, &wish, &ranked, &rejected);
+        // What passed was ruled out by the class that is demanded.
+        let by = wish.hard.map_or(ClassDecidedBy::PreferredClass, |(_, by)| by);
+        decision.candidates =
+            ranked.iter().map(|ranked| eligible(ranked, Some(by))).chain(rejected).collect();
+        return (decision, Some(error));
+    }
+    let first = &ranked[0];
+    decision.chosen = Some(first.known.class);
+    decision.gpus = first.gpus;
+    decision.per_node = per_node(first.known);
+    decision.basis =
+        if wish.hard.is_some() { AcceleratorBasis::Explicit } else { AcceleratorBasis::Policy };
+    decision.decided_by = Some(match (&wish.hard, ranked.get(1)) {
+        (Some((_, by)), _) => *by,
+        (None, _) if preferred_passed => ClassDecidedBy::PreferredClass,
+        (None, None) => ClassDecidedBy::OnlyCandidate,
+        (None, Some(second)) => compare(first, second).1,
+    });
+    compromises(kind, &wish, first, &mut decision.findings);
+    decision.candidates = ranked
+        .iter()
+        .enumerate()
+        .map(|(index, ranked)| {
+            let found = eligible(ranked, (index > 0).then(|| compare(first, ranked).1));
+            if index == 0 { ClassCandidate { verdict: Verdict::Chosen, ..found } } else { found }
+        })
+        .chain(rejected)
+        .collect();
+    (decision, None)
+}
+
+/// What every class is held against.
+struct Judge<'j, 'a> {
+    request: &'j Request<'a, 'j>,
+    wish: &'j Effective<'a>,
+    placement: Placement<'j>,
+    /// Resources of devices that the runtime asks for itself.
+    asked: Vec<(EcoString, Origin)>,
+    preferences: &'j [JudgedPreference],
+}
+
+impl<'a> Judge<'_, 'a> {
+    /// Memory for each billion parameters that an entry of the runtime states for a class.
+    fn gib_per_billion(&self, known: &Known<'_>) -> Option<i64> {
+        let entry = self
+            .request
+            .runtime
+            .formats
+            .iter()
+            .find_map(|entry| entry.accelerator_config.as_ref()?.get(known.class.name()));
+        entry.and_then(|config| config.get("minMemoryPerBillionParams")).and_then(Node::as_int)
+    }
+
+    /// A class that meets everything, or the candidate with all that it lacks.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn class<'k>(&self, known: &'k Known<'a>) -> Result<Ranked<'k, 'a>, ClassCandidate<'a>> {
+        let (request, wish) = (self.request, self.wish);
+        let name = known.class.name();
+        let mut failures = Vec::new();
+        let mut fail = |code: Code, detail: EcoString, bound: Option<Origin>| {
+            failures
+                .push(Shortfall { reason: ClassReason { code, detail, bound }, unknown: false });
+        };
+        if !wish.supported.is_empty()
+            && !wish.supported.iter().any(|listed| glob(&listed.value, name))
+        {
+            fail(
+                Code::ReasonNotListed,
+                "not in supportedClasses".into(),
+                wish.supported.first().map(|listed| listed.origin),
+            );
+        }
+        if let Some(excluded) = wish.excluded.iter().find(|excluded| excluded.value == *name) {
+            fail(Code::ReasonExcluded, "explicitly excluded".into(), Some(excluded.origin));
+        }
+        failures.extend(asks_for_another(&self.asked, known));
+        check(known, &wish.required, &mut failures);
+        let preferred = wish.preferred.iter().position(|wanted| wanted.value == *name);
+        if request.catalog.accelerator_options().allow_unknown && preferred.is_some() {
+            failures.retain(|failure| !failure.unknown);
+        }
+        if let Some((detail, bound)) = no_node(known, &self.placement) {
+            failures.push(Shortfall {
+                reason: ClassReason { code: Code::ReasonOutOfNodes, detail, bound },
+                unknown: false,
+            });
+        }
+        let need = fit::need(request.policy, request.model, self.gib_per_billion(known));
+        let gpus = need.and_then(|need| fit::accelerators(need, known.measured?));
+        let price = known.class.cost.as_ref().and_then(hourly);
+        let cost = price.map(|price| ((price * gpus.unwrap_or(1) as f64) * 1e6).round() / 1e6);
+        if let Some(threshold) =
+            wish.threshold.filter(|_| request.catalog.accelerator_options().strict_cost)
+            && cost.is_none_or(|cost| cost > threshold)
+        {
+            let detail = cost.map_or_else(
+                || "price unknown".into(),
+                |cost| eco_format!("{cost} > {threshold} $/h"),
+            );
+            failures.push(Shortfall {
+                reason: ClassReason {
+                    code: Code::ReasonCost,
+                    detail,
+                    bound: wish.threshold_origin,
+                },
+                unknown: false,
+            });
+        }
+        if failures.is_empty() {
+            let surplus =
+                known.measured.map_or(0.0, |memory| memory.0 as f64 * gpus.unwrap_or(1) as f64)
+                    - need.unwrap_or(0.0);
+            let above_threshold = wish.threshold.map_or(0.0, |threshold| {
+                cost.map_or(f64::MAX, |cost| if cost > threshold { cost } else { 0.0 })
+            });
+            let applies = self.preferences.iter().filter(|entry| entry.applies == Truth::True);
+            let preference = applies
+                .filter(|entry| {
+                    names_class(&entry.class, &|feature| known.has_feature(feature), known.class)
+                })
+                .map(|entry| entry.score)
+                .max();
+            Ok(Ranked {
+                known,
+                gpus,
+                cost,
+                score: 0.0,
+                preference: preference.unwrap_or(0),
+                preferred: preferred.unwrap_or(usize::MAX),
+                above_threshold,
+                surplus,
+                terms: None,
+            })
+        } else {
+            let reasons = failures.into_iter().map(|failure| failure.reason).collect();
+            Err(ClassCandidate { reasons, ..candidate(known, gpus, cost) })
+        }
+    }
+}
+
+/// What the choice could not look at: prices that no class states, nodes that were not read.
+fn not_checked(
+    request: &Request<'_, '_>,
+    wish: &Effective<'_>,
+    ranked: &[Ranked<'_, '_>],
+    findings: &mut Vec<Diagnostic>,
+) {
+    let price_asked = wish.strategy == "cost" || wish.threshold.is_some();
+    if price_asked {
+        let unpriced = |known: &Known<'_>| {
+            known.class.cost.as_ref().is_none_or(|cost| {
+                hourly(cost).is_none() && cost.per_million_tokens.is_none() && cost.tier.is_none()
+            })
+        };
+        for ranked in ranked.iter().filter(|ranked| unpriced(ranked.known)) {
+            findings.push(
+                Diagnostic::new(
+                    Code::NoPrice,
+                    format!("AcceleratorClass `{}` states no price", ranked.known.class.name()),
+                )
+                .at(ranked.known.class.object.name_span()),
+            );
+        }
+    }
+    if request.catalog.machines().is_empty() {
+        findings.push(
+            Diagnostic::new(
+                Code::AvailabilityNotChecked,
+                "whether the chosen accelerators are there was not checked: no Node was read",
+            )
+            .help("read the nodes with `-f`"),
+        );
+    }
+}
+
+/// What the taken class does not meet of what was wished for.
+fn compromises(
+    kind: ComponentKind,
+    wish: &Effective<'_>,
+    first: &Ranked<'_, '_>,
+    findings: &mut Vec<Diagnostic>,
+) {
+    if !wish.preferred.is_empty() && first.preferred == usize::MAX {
+        let names: Vec<&str> = wish.preferred.iter().map(|name| name.value.as_str()).collect();
+        findings.push(
+            Diagnostic::new(
+                Code::PreferredNotEligible,
+                format!(
+                    "no preferred class of the {} passed ({}); {} was taken",
+                    kind.as_str(),
+                    names.join(", "),
+                    first.known.class.name()
+                ),
+            )
+            .at(wish.preferred[0].span())
+            .help("`--strict-preferred` makes this an error"),
+        );
+    }
+    if let Some(threshold) = wish.threshold.filter(|_| first.above_threshold > 0.0) {
+        let cost =
+            first.cost.map_or_else(|| "an unknown price".to_owned(), |cost| format!("{cost} $/h"));
+        findings.push(
+            Diagnostic::new(
+                Code::CostThresholdExceeded,
+                format!("no class costs at most {threshold} $/h: {} was taken at {cost} for one replica", first.known.class.name()),
+            )
+            .at(wish.threshold_origin.and_then(Origin::span))
+            .help("`--strict-cost` makes this an error"),
+        );
+    }
+    let limit = per_node(first.known);
+    if let Some(gpus) = first.gpus.filter(|gpus| *gpus > limit) {
+        findings.push(
+            Diagnostic::new(
+                Code::MultiNodeNeeded,
+                format!(
+                    "one replica of the {} needs {gpus} accelerators of {}: {} nodes of {limit}",
+                    kind.as_str(),
+                    first.known.class.name(),
+                    gpus.div_ceil(limit)
+                ),
+            )
+            .help("make the component multi-node with `leader` and `worker`, or take a class with more memory"),
+        );
+    }
+}

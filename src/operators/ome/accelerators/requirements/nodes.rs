@@ -1,0 +1,142 @@
+//! Whether a loaded node could run the component on a class.
+
+use crate::api::ComponentKind;
+use crate::cluster as machines;
+use crate::cluster::{Machine, affinity_matches, selector_mismatch};
+use crate::operators::ome::accelerators::Request;
+use crate::operators::ome::accelerators::known::Known;
+use crate::quantity::is_accelerator;
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+
+/// Accelerators of one node when no Node says otherwise (docs/decisions.md#memory-fit).
+pub(super) const PER_NODE: u64 = 8;
+
+/// Node selectors that a component adds to the class's, and its tolerations.
+pub(super) struct Placement<'a> {
+    pub(super) selectors: Vec<&'a Node>,
+    /// They hold together.
+    pub(super) affinities: Vec<&'a Node>,
+    pub(super) tolerations: Vec<Node>,
+}
+
+pub(super) fn placement<'a>(request: &Request<'a, '_>, kind: ComponentKind) -> Placement<'a> {
+    let config = request.runtime.config(kind);
+    let component = request.service.component(kind);
+    let selectors = [
+        config.and_then(|config| config.get("nodeSelector")),
+        request.runtime.object.spec("nodeSelector"),
+        request.service.accelerators.selector.node_selector.as_ref(),
+        component.and_then(|component| component.get("nodeSelector")),
+    ];
+    let affinities = [
+        config.and_then(|config| config.get("affinity")),
+        request.runtime.object.spec("affinity").filter(|_| config.is_none()),
+        component.and_then(|component| component.get("affinity")),
+    ];
+    let tolerations = [
+        config.and_then(|config| config.get("tolerations")),
+        request.runtime.object.spec("tolerations"),
+        component.and_then(|component| component.get("tolerations")),
+    ];
+    Placement {
+        selectors: selectors
+            .into_iter()
+            .flatten()
+            .filter(|selector| !selector.is_empty())
+            .collect(),
+        affinities: affinities
+            .into_iter()
+            .flatten()
+            .filter(|affinity| !affinity.is_empty())
+            .collect(),
+        tolerations: tolerations.into_iter().flatten().flat_map(Node::items).cloned().collect(),
+    }
+}
+
+/// What keeps a component from every node of a class; none when a node is there or no Node was read
+/// (OEP-0003, Goals and Notes/Constraints/Caveats).
+///
+/// Beside the sentence: who wrote the selector that leaves none.
+pub(super) fn no_node(
+    known: &Known<'_>,
+    placement: &Placement<'_>,
+) -> Option<(EcoString, Option<Origin>)> {
+    let machines = known.machines.as_ref()?;
+    if machines.is_empty() {
+        return Some(("no node of the class".into(), None));
+    }
+    let usable =
+        || machines.iter().copied().filter(|machine| machine.usable(&placement.tolerations));
+    if usable().next().is_none() {
+        let which = if machines.len() == 1 {
+            eco_format!("the only node of the class, {}, is", machines[0].name)
+        } else {
+            eco_format!("all {} nodes of the class are", machines.len())
+        };
+        return Some((eco_format!("{which} cordoned, not ready or tainted"), None));
+    }
+    let resource =
+        known.class.whole_resources().find(|resource| is_accelerator(&resource.name.value));
+    let is_equipped = |machine: &&Machine| {
+        resource.is_none_or(|resource| {
+            machine.allocatable(&resource.name.value).is_none_or(|count| count > 0)
+        })
+    };
+    let mut equipped = usable().filter(is_equipped);
+    // Most pods ask for no node in particular: the first one will do.
+    let Some(first) = equipped.next() else {
+        let resource = resource.map_or("accelerator", |resource| resource.name.value.as_str());
+        return Some((
+            eco_format!("{} nodes of the class have no {resource} to give", usable().count()),
+            None,
+        ));
+    };
+    if placement.selectors.is_empty() && placement.affinities.is_empty() {
+        return None;
+    }
+    let mut left: Vec<&Machine> = std::iter::once(first).chain(equipped).collect();
+    let discovery = &known.class.discovery;
+    let own = machines::pinned(discovery.node_selector.as_ref(), discovery.terms.as_ref()).selector;
+    let class_keys: Vec<&str> =
+        own.iter().flat_map(Node::entries).map(|entry| entry.key.as_str()).collect();
+    for (index, selector) in placement.selectors.iter().enumerate() {
+        // The class's own keys win over those of the runtime (OEP-0003, Override Hierarchy;
+        // docs/decisions.md#node-selectors); a later selector over an earlier one.
+        let entries = selector.entries().filter(|entry| {
+            let overridden = placement.selectors[index + 1..]
+                .iter()
+                .any(|later| later.get(&entry.key).is_some());
+            !overridden && (index >= 2 || !class_keys.contains(&entry.key.as_str()))
+        });
+        for entry in entries {
+            let one = Node::new(
+                crate::yaml::Value::Map(std::iter::once(entry.clone()).collect()),
+                selector.origin,
+            );
+            left.retain(|machine| selector_mismatch(&one, machine).is_none());
+            if left.is_empty() {
+                let value = entry.node.scalar_text().unwrap_or_default();
+                return Some((
+                    eco_format!("0 nodes match: {}: {value} eliminates the last one", entry.key),
+                    Some(entry.node.origin),
+                ));
+            }
+        }
+    }
+    for affinity in &placement.affinities {
+        left.retain(|machine| affinity_matches(affinity, machine));
+        if left.is_empty() {
+            return Some((
+                "0 nodes match: the required node affinity eliminates the last one".into(),
+                Some(affinity.origin),
+            ));
+        }
+    }
+    None
+}
+
+/// Accelerators that one node of the class has.
+pub(super) fn per_node(known: &Known<'_>) -> u64 {
+    known.per_node.unwrap_or(PER_NODE)
+}

@@ -1,0 +1,201 @@
+//! What a class lacks: capabilities below the required ones, devices that it does not have.
+
+use crate::api::{Capabilities, ComponentKind, Field, Runtime};
+use crate::decision::ClassReason;
+use crate::diag::Code;
+use crate::operators::ome::accelerators::known::Known;
+use crate::quantity::{glob, is_accelerator};
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+use std::cmp::Ordering;
+
+/// Dotted numbers, part by part; none when one of the two begins with no number.
+pub(crate) fn compare_versions(a: &str, b: &str) -> Option<Ordering> {
+    fn parts(text: &str) -> Option<Vec<u64>> {
+        let parts: Vec<u64> = text
+            .split('.')
+            .map(|part| part.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok())
+            .collect::<Option<_>>()?;
+        Some(parts)
+    }
+    let (mut a, mut b) = (parts(a)?, parts(b)?);
+    let length = a.len().max(b.len());
+    a.resize(length, 0);
+    b.resize(length, 0);
+    Some(a.cmp(&b))
+}
+
+/// A check that failed; `unknown` when nobody knows the value.
+pub(super) struct Shortfall {
+    pub(super) reason: ClassReason,
+    pub(super) unknown: bool,
+}
+
+/// What speaks against a version: whether it is unknown, and both operands; none when it is high
+/// enough.
+pub(super) fn below(
+    name: &str,
+    own: Option<&EcoString>,
+    least: &EcoString,
+) -> Option<(bool, EcoString)> {
+    match own.map(|own| (own, compare_versions(own, least))) {
+        None => Some((true, eco_format!("{name} unknown, {least} required"))),
+        Some((own, None)) => (own != least)
+            .then(|| (false, eco_format!("{name} {own} is not comparable with {least}"))),
+        Some((own, Some(Ordering::Less))) => Some((false, eco_format!("{name} {own} < {least}"))),
+        Some(_) => None,
+    }
+}
+
+pub(super) fn check(known: &Known<'_>, required: &Capabilities, out: &mut Vec<Shortfall>) {
+    let mut fail = |code: Code, unknown: bool, bound: Origin, detail: EcoString| {
+        out.push(Shortfall { reason: ClassReason { code, detail, bound: Some(bound) }, unknown });
+    };
+    if let Some(least) = &required.memory {
+        match &known.memory {
+            None => fail(
+                Code::ReasonMinMemory,
+                true,
+                least.origin,
+                eco_format!("memoryGB unknown, {} required", required.memory_text),
+            ),
+            Some((own, text)) if *own < least.value => {
+                fail(
+                    Code::ReasonMinMemory,
+                    false,
+                    least.origin,
+                    eco_format!("memoryGB {text} < {}", required.memory_text),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    if let Some(least) = &required.compute_capability
+        && let Some((unknown, detail)) =
+            below("computeCapability", known.compute_capability.as_ref(), &least.value)
+    {
+        fail(Code::ReasonMinArchitecture, unknown, least.origin, detail);
+    }
+    let mut number = |code: Code, name: &str, own: Option<f64>, least: f64, bound: Origin| match own
+    {
+        None => fail(code, true, bound, eco_format!("{name} unknown, {least} required")),
+        Some(own) if own < least => fail(code, false, bound, eco_format!("{name} {own} < {least}")),
+        Some(_) => {}
+    };
+    if let Some(least) = &required.bandwidth {
+        number(
+            Code::ReasonMinBandwidth,
+            "memoryBandwidthGBps",
+            known.bandwidth,
+            least.value.as_f64(),
+            least.origin,
+        );
+    }
+    #[expect(clippy::cast_precision_loss, reason = "megahertz")]
+    if let Some(least) = &required.clock {
+        let own = known.class.capabilities.clock.as_ref().map(|clock| clock.value as f64);
+        number(Code::ReasonMinClock, "clockSpeedMHz", own, least.value as f64, least.origin);
+    }
+    for (figure, least) in &required.performance {
+        number(
+            Code::ReasonMinCompute,
+            figure.proposed_key(),
+            known.figure(*figure),
+            least.value,
+            least.origin,
+        );
+    }
+    for (key, least) in &required.versions {
+        let own = known
+            .class
+            .capabilities
+            .versions
+            .iter()
+            .find(|(known, _)| known == key)
+            .map(|(_, version)| &version.value);
+        if let Some((unknown, detail)) = below(key, own, &least.value) {
+            fail(Code::ReasonMinArchitecture, unknown, least.origin, detail);
+        }
+    }
+    // One check of a set: what is missing is one reason.
+    let missing: Vec<&Field<EcoString>> =
+        required.features.iter().filter(|feature| !known.has_feature(&feature.value)).collect();
+    if let Some(first) = missing.first() {
+        let names: Vec<String> =
+            missing.iter().map(|feature| format!("missing feature {}", feature.value)).collect();
+        fail(Code::ReasonFeature, known.features.is_empty(), first.origin, names.join(", ").into());
+    }
+}
+
+/// What a runtime's own requirements say against a class.
+pub(crate) fn refuses(runtime: &Runtime, known: &Known<'_>) -> Vec<ClassReason> {
+    let requirements = &runtime.accelerators;
+    let mut failures = Vec::new();
+    if !requirements.supported.is_empty()
+        && !requirements.supported.iter().any(|listed| glob(&listed.value, known.class.name()))
+    {
+        let bound = requirements.supported.first().map(|listed| listed.origin);
+        failures.push(Shortfall {
+            reason: ClassReason {
+                code: Code::ReasonNotListed,
+                detail: "not in supportedClasses".into(),
+                bound,
+            },
+            unknown: false,
+        });
+    }
+    let asked = runtime_resources(runtime, ComponentKind::Engine);
+    failures.extend(asks_for_another(&asked, known));
+    check(known, &requirements.required, &mut failures);
+    failures.into_iter().map(|failure| failure.reason).collect()
+}
+
+/// What the runtime asks for itself when the class offers none of it.
+pub(super) fn asks_for_another(
+    asked: &[(EcoString, Origin)],
+    known: &Known<'_>,
+) -> Option<Shortfall> {
+    let (other, origin) = asked.first()?;
+    let offered: Vec<&str> =
+        known.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
+    let offers = |name: &str| asked.iter().any(|(asked, _)| asked == name);
+    if offered.is_empty() || offered.iter().any(|name| offers(name)) {
+        return None;
+    }
+    let detail =
+        eco_format!("the runtime asks for {other}, the class offers {}", offered.join(", "));
+    let reason = ClassReason { code: Code::ReasonQuantity, detail, bound: Some(*origin) };
+    Some(Shortfall { reason, unknown: false })
+}
+
+/// Resources of accelerators that the runtime asks for itself.
+pub(super) fn runtime_resources(
+    runtime: &Runtime,
+    kind: ComponentKind,
+) -> Vec<(EcoString, Origin)> {
+    fn collect(node: &Node, out: &mut Vec<(EcoString, Origin)>) {
+        for side in ["limits", "requests"] {
+            let names = node.at(&["resources", side]).map(Node::entries).into_iter().flatten();
+            out.extend(
+                names
+                    .filter(|entry| is_accelerator(&entry.key))
+                    .map(|entry| (entry.key.clone(), entry.key_origin)),
+            );
+        }
+    }
+    let mut out = Vec::new();
+    let config = runtime.config(kind);
+    let parts = [
+        config,
+        config.and_then(|config| config.get("leader")),
+        config.and_then(|config| config.get("worker")),
+        runtime.object.node.get("spec").filter(|_| config.is_none()),
+    ];
+    for part in parts.into_iter().flatten() {
+        part.get("runner")
+            .into_iter()
+            .chain(part.get("containers").map(Node::items).unwrap_or_default())
+            .for_each(|container| collect(container, &mut out));
+    }
+    out
+}

@@ -1,0 +1,347 @@
+//! What is required and wished for, layer over layer (OEP-0003, Override Hierarchy).
+//!
+//! In: service, runtime, policies of the input. Out: one [`Effective`] wish for a component, and
+//! findings about what cannot be read.
+
+use crate::api::{AcceleratorAnnotations, Capabilities, ComponentKind, Field};
+use crate::decision::{ClassDecidedBy, Requirement};
+use crate::diag::{Code, Diagnostic, nearest};
+use crate::operators::ome::accelerators::requirements::shortfall::compare_versions;
+use crate::operators::ome::accelerators::{Request, condition};
+use crate::quantity::{Memory, Range};
+use crate::yaml::{Node, Origin, Rule};
+use ecow::{EcoString, eco_format};
+use std::cmp::Ordering;
+
+/// Strategies in the order of the document.
+pub(crate) const STRATEGIES: [&str; 3] = ["performance", "cost", "balanced"];
+
+pub(super) static DEFAULT_STRATEGY: Rule = Rule {
+    id: "default-strategy",
+    text: "The default strategy is balanced.",
+    cite: "OEP-0003, InferenceService Extensions; docs/decisions.md#strategy",
+};
+
+/// What is required and wished for, layer over layer (OEP-0003, Override Hierarchy).
+pub(super) struct Effective<'a> {
+    pub(super) strategy: &'static str,
+    pub(super) preferred: Vec<&'a Field<EcoString>>,
+    /// One class that must be taken, and what says so.
+    pub(super) hard: Option<(&'a Field<EcoString>, ClassDecidedBy)>,
+    pub(super) supported: &'a [Field<EcoString>],
+    pub(super) excluded: &'a [Field<EcoString>],
+    pub(super) required: Capabilities,
+    pub(super) threshold: Option<f64>,
+    pub(super) threshold_origin: Option<Origin>,
+    pub(super) request_size: Option<EcoString>,
+    pub(super) requirements: Vec<Requirement>,
+}
+
+pub(super) fn list(items: &[&Field<EcoString>]) -> Node {
+    let origin = items.first().map_or(Origin::Default(&DEFAULT_STRATEGY), |item| item.origin);
+    Node::list(items.iter().map(|item| Node::str(item.value.clone(), item.origin)), origin)
+}
+
+pub(super) fn effective<'a>(
+    request: &Request<'a, '_>,
+    kind: ComponentKind,
+    findings: &mut Vec<Diagnostic>,
+) -> Effective<'a> {
+    let wish = &request.service.accelerators;
+    let options = request.catalog.accelerator_options();
+    let over = &wish.overrides[kind as usize];
+    let layers: [(&AcceleratorAnnotations, &str); 2] = [
+        (&wish.component_annotations[kind as usize], "component-annotation"),
+        (&wish.annotations, "annotation"),
+    ];
+    let mut requirements: Vec<Requirement> = Vec::new();
+    // What all layers say of one thing, the highest first.
+    let mut say = |key: &'static str, mut layers: Vec<(Node, &'static str)>| {
+        if !layers.is_empty() {
+            let (value, layer) = layers.remove(0);
+            requirements.push(Requirement { key, value, layer, overridden: layers });
+        }
+    };
+    let annotated = |get: fn(&AcceleratorAnnotations) -> Option<&Field<EcoString>>| {
+        layers.iter().filter_map(move |(annotations, layer)| Some((get(annotations)?, *layer)))
+    };
+
+    // Strategy: default, service, annotation.
+    let by_policy = over.policy.as_ref().or(wish.selector.policy.as_ref()).and_then(|policy| {
+        let name = match policy.value.as_str() {
+            "Cheapest" => "cost",
+            "MostCapable" => "performance",
+            "BestFit" | "FirstAvailable" => "balanced",
+            // The schema says what is wrong with any other.
+            _ => return None,
+        };
+        Some(Field::new(EcoString::from(name), policy.origin))
+    });
+    let of_service =
+        over.strategy.as_ref().or(wish.selector.strategy.as_ref()).cloned().or(by_policy);
+    let written: Vec<(Field<EcoString>, &'static str)> =
+        annotated(|annotations| annotations.strategy.as_ref())
+            .map(|(field, layer)| (field.clone(), layer))
+            .chain(of_service.map(|field| (field, "service")))
+            .collect();
+    for (field, _) in
+        written.iter().filter(|(field, _)| !STRATEGIES.contains(&field.value.as_str()))
+    {
+        findings.push(unknown_strategy(field));
+    }
+    let strategy = written
+        .first()
+        .and_then(|(field, _)| STRATEGIES.into_iter().find(|name| *name == field.value))
+        .unwrap_or("balanced");
+    let default = (Node::str("balanced", Origin::Default(&DEFAULT_STRATEGY)), "default");
+    say(
+        "strategy",
+        written
+            .iter()
+            .map(|(field, layer)| (Node::str(field.value.clone(), field.origin), *layer))
+            .chain([default])
+            .collect(),
+    );
+
+    // Preferred classes; one that an annotation or the shipped field names is hard.
+    let named: Vec<(&Field<EcoString>, &'static str)> =
+        annotated(|annotations| annotations.class.as_ref()).collect();
+    let shipped = over
+        .class
+        .as_ref()
+        .or(wish.selector.class.as_ref())
+        .filter(|class| !class.value.is_empty());
+    let hard = named
+        .first()
+        .map(|(class, _)| (*class, ClassDecidedBy::Annotation))
+        .or_else(|| shipped.map(|class| (class, ClassDecidedBy::Named)));
+    let wished = if over.preferred.is_empty() { &wish.selector.preferred } else { &over.preferred };
+    let preferred: Vec<&Field<EcoString>> = match hard {
+        Some((class, _)) => vec![class],
+        None => wished.iter().collect(),
+    };
+    let of_service = match shipped {
+        Some(class) => vec![class],
+        None => wished.iter().collect(),
+    };
+    let mut layered: Vec<(Node, &'static str)> =
+        named.iter().map(|(class, layer)| (list(&[*class]), *layer)).collect();
+    if !of_service.is_empty() {
+        layered.push((list(&of_service), "service"));
+    }
+    say("preferredClasses", layered);
+
+    let runtime = &request.runtime.accelerators;
+    if !runtime.supported.is_empty() {
+        say(
+            "supportedClasses",
+            vec![(list(&runtime.supported.iter().collect::<Vec<_>>()), "runtime")],
+        );
+    }
+    let constraints = wish.selector.constraints.as_ref();
+    let mut own = merged_minimums(&wish.selector.required, &over.required, &mut |_, _| {});
+    if let Some(constraints) = constraints {
+        let shipped = Capabilities {
+            memory: constraints.min_memory.as_ref().and_then(|least| {
+                Some(Field::new(Memory::from_gib(u64::try_from(least.value).ok()?)?, least.origin))
+            }),
+            memory_text: constraints
+                .min_memory
+                .as_ref()
+                .map(|least| eco_format!("{}Gi", least.value))
+                .unwrap_or_default(),
+            compute_capability: constraints.min_architecture.clone(),
+            features: constraints.features.clone(),
+            ..Capabilities::default()
+        };
+        own = merged_minimums(&own, &shipped, &mut |_, _| {});
+    }
+    let mut from_service: Vec<&'static str> = Vec::new();
+    let required = merged_minimums(&runtime.required, &own, &mut |key, _| from_service.push(key));
+    let (below, above) = (minimums(&runtime.required), minimums(&own));
+    for (key, node) in minimums(&required) {
+        let side = |side: &[(&'static str, Node)]| {
+            side.iter().find(|(known, _)| *known == key).map(|(_, node)| node.clone())
+        };
+        let (upper, lower) = (
+            side(&above).map(|node| (node, "service")),
+            side(&below).map(|node| (node, "runtime")),
+        );
+        let tightened = from_service.contains(&key);
+        let layer = if tightened { "service" } else { "runtime" };
+        // Features of both layers hold together: nobody's are overridden.
+        let other = if tightened { lower } else { upper }.filter(|_| key != "features");
+        say(key, std::iter::once((node, layer)).chain(other).collect());
+    }
+    let thresholds: Vec<(&Field<EcoString>, &'static str)> =
+        annotated(|annotations| annotations.cost_threshold.as_ref()).collect();
+    say(
+        "costThreshold",
+        thresholds
+            .iter()
+            .map(|(threshold, layer)| {
+                (Node::str(threshold.value.clone(), threshold.origin), *layer)
+            })
+            .collect(),
+    );
+    let threshold = thresholds.first().map(|(threshold, _)| *threshold);
+    let price = threshold.and_then(|threshold| {
+        let price = Range::AMOUNT.read(&threshold.value).map(|price| price.as_f64());
+        if price.is_none() {
+            findings.push(not_a_number(
+                "cost threshold",
+                threshold,
+                "write dollars an hour of one replica, such as `2.5`",
+            ));
+        }
+        price
+    });
+    let request_size = options.request_size.map(|size| eco_format!("{size}")).or_else(|| {
+        let (size, _) = annotated(|annotations| annotations.request_size.as_ref()).next()?;
+        if condition::tokens(&size.value).is_none() {
+            findings.push(not_a_number(
+                "request size",
+                size,
+                "write tokens, such as `2048` or `4k`",
+            ));
+            return None;
+        }
+        Some(size.value.clone())
+    });
+    Effective {
+        strategy,
+        preferred,
+        hard,
+        supported: &runtime.supported,
+        excluded: constraints
+            .map(|constraints| constraints.excluded.as_slice())
+            .unwrap_or_default(),
+        required,
+        threshold: price,
+        threshold_origin: threshold.map(|threshold| threshold.origin),
+        request_size,
+        requirements,
+    }
+}
+
+/// The minimums that capabilities state, by key.
+pub(super) fn minimums(of: &Capabilities) -> Vec<(&'static str, Node)> {
+    let mut out: Vec<(&'static str, Node)> = Vec::new();
+    out.extend(
+        of.memory
+            .as_ref()
+            .map(|memory| ("memoryGB", Node::str(of.memory_text.clone(), memory.origin))),
+    );
+    out.extend(
+        of.compute_capability
+            .as_ref()
+            .map(|version| ("computeCapability", Node::str(version.value.clone(), version.origin))),
+    );
+    out.extend(of.bandwidth.as_ref().map(|bandwidth| {
+        ("memoryBandwidthGBps", Node::str(bandwidth.value.canonical(), bandwidth.origin))
+    }));
+    out.extend(
+        of.clock.as_ref().map(|clock| ("clockSpeedMHz", Node::int(clock.value, clock.origin))),
+    );
+    out.extend(of.performance.iter().map(|(figure, value)| {
+        (figure.proposed_key(), Node::str(eco_format!("{}", value.value), value.origin))
+    }));
+    out.extend(
+        of.versions
+            .iter()
+            .map(|(key, version)| (*key, Node::str(version.value.clone(), version.origin))),
+    );
+    if !of.features.is_empty() {
+        out.push(("features", list(&of.features.iter().collect::<Vec<_>>())));
+    }
+    out
+}
+
+/// The finding about an annotation that is no number: it counts as unstated.
+pub(super) fn not_a_number(what: &str, field: &Field<EcoString>, help: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::InvalidQuantity,
+        format!("`{}` is no {what} and counts as unstated", field.value),
+    )
+    .at(field.span())
+    .help(help)
+}
+
+/// The finding about a strategy that is none.
+pub(crate) fn unknown_strategy(field: &Field<EcoString>) -> Diagnostic {
+    Diagnostic::new(
+        Code::UnknownStrategy,
+        format!("unknown strategy `{}`: use one of {}", field.value, STRATEGIES.join(", ")),
+    )
+    .at(field.span())
+    .help(nearest(&field.value, STRATEGIES).map_or_else(
+        || "without one it is balanced".to_owned(),
+        |near| format!("did you mean `{near}`?"),
+    ))
+}
+
+/// Minimums that hold both: the larger of numbers and versions, the union of features. `taken` is
+/// told which keys the upper one set.
+pub(super) fn merged_minimums(
+    lower: &Capabilities,
+    upper: &Capabilities,
+    taken: &mut dyn FnMut(&'static str, Origin),
+) -> Capabilities {
+    let mut out = lower.clone();
+    if let Some(memory) = upper
+        .memory
+        .as_ref()
+        .filter(|memory| lower.memory.as_ref().is_none_or(|below| below.value < memory.value))
+    {
+        out.memory = Some(memory.clone());
+        out.memory_text = upper.memory_text.clone();
+        taken("memoryGB", memory.origin);
+    }
+    let above =
+        |own: &EcoString, below: &EcoString| compare_versions(below, own) == Some(Ordering::Less);
+    if let Some(version) = upper.compute_capability.as_ref().filter(|own| {
+        lower.compute_capability.as_ref().is_none_or(|below| above(&own.value, &below.value))
+    }) {
+        out.compute_capability = Some(version.clone());
+        taken("computeCapability", version.origin);
+    }
+    if let Some(bandwidth) = upper
+        .bandwidth
+        .as_ref()
+        .filter(|own| lower.bandwidth.as_ref().is_none_or(|below| below.value < own.value))
+    {
+        out.bandwidth = Some(bandwidth.clone());
+        taken("memoryBandwidthGBps", bandwidth.origin);
+    }
+    if let Some(clock) = upper
+        .clock
+        .as_ref()
+        .filter(|own| lower.clock.as_ref().is_none_or(|below| below.value < own.value))
+    {
+        out.clock = Some(clock.clone());
+        taken("clockSpeedMHz", clock.origin);
+    }
+    for (figure, value) in &upper.performance {
+        match out.performance.iter_mut().find(|(known, _)| known == figure) {
+            Some((_, below)) if below.value >= value.value => continue,
+            Some((_, below)) => *below = value.clone(),
+            None => out.performance.push((*figure, value.clone())),
+        }
+        taken(figure.proposed_key(), value.origin);
+    }
+    for (key, version) in &upper.versions {
+        match out.versions.iter_mut().find(|(known, _)| known == key) {
+            Some((_, below)) if !above(&version.value, &below.value) => continue,
+            Some((_, below)) => *below = version.clone(),
+            None => out.versions.push((key, version.clone())),
+        }
+        taken(key, version.origin);
+    }
+    for feature in &upper.features {
+        if !out.features.iter().any(|known| known.value.eq_ignore_ascii_case(&feature.value)) {
+            out.features.push(feature.clone());
+            taken("features", feature.origin);
+        }
+    }
+    out
+}
