@@ -3,7 +3,8 @@
 //! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel; KServe docs,
 //! Serving Runtimes).
 
-use super::gates::{Evaluation, Gate, counted_priority, is_on, same};
+use super::gates::format::{counted_priority, is_on, same};
+use super::gates::{Evaluation, Gate};
 use super::request::{Request, Trace};
 use crate::api::{FormatEntry, NamedVersion, Runtime, Version};
 use crate::decision::{Attribute, Check, EntryChecks, Reason, Rejection};

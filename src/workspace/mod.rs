@@ -7,6 +7,6 @@ pub(crate) mod complete;
 mod read;
 mod trial;
 
-pub(crate) use read::dialect;
+pub(crate) use read::typed::dialect;
 pub use read::{Given, World, read};
 pub use trial::{Ground, Others, bare};

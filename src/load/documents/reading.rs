@@ -1,0 +1,306 @@
+//! One text as documents: split, read, and told apart by kind.
+//!
+//! In: a source and how it was named. Out: its objects, and a finding for whatever is none.
+
+use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::load::documents::Document;
+use crate::load::embedded;
+use crate::load::find::Input;
+use crate::load::helm;
+use crate::load::kinds::{self, Whose};
+use crate::load::parts::{self, Item};
+use crate::source::{Source, SourceId, SourceKind, Span};
+use crate::yaml::{Limits, Node, parse, split};
+use ecow::EcoString;
+use rayon::prelude::*;
+
+/// What one text came to.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) documents: Vec<Document>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// It is a Helm template, and the rest means nothing.
+    pub(super) helm: bool,
+}
+
+/// From this size on, the documents of one text are parsed in parallel.
+pub(super) const LARGE: usize = 64 << 10;
+
+/// One text on its way into documents.
+pub(super) struct Reading<'a> {
+    pub(super) id: SourceId,
+    pub(super) source: &'a Source,
+    /// What was found; none for what is built in.
+    pub(super) input: Option<&'a Input>,
+    pub(super) limits: &'a Limits,
+    pub(super) outcome: Outcome,
+    /// Documents that are no objects.
+    pub(super) plain: Vec<Span>,
+    /// Objects of groups that nobody here knows, and of kinds that nobody here reads.
+    pub(super) foreign: Vec<(Span, String)>,
+    pub(super) elsewhere: Vec<(Span, String)>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(
+        id: SourceId,
+        source: &'a Source,
+        input: Option<&'a Input>,
+        limits: &'a Limits,
+    ) -> Self {
+        Self {
+            id,
+            source,
+            input,
+            limits,
+            outcome: Outcome::default(),
+            plain: Vec::new(),
+            foreign: Vec::new(),
+            elsewhere: Vec::new(),
+        }
+    }
+
+    pub(super) fn read(mut self) -> Outcome {
+        let text = &*self.source.text;
+        let found_at =
+            self.input.filter(|input| !input.named).and_then(|input| input.path.as_deref());
+        if text.contains("{{") && found_at.is_some_and(helm::in_chart) {
+            return Outcome { helm: true, ..Outcome::default() };
+        }
+        let parts = split(self.id, text);
+        let parse = |part| parse(self.id, text, part, self.limits);
+        let parsed: Vec<_> = if text.len() < LARGE {
+            parts.value.into_iter().map(parse).collect()
+        } else {
+            parts.value.into_par_iter().map(parse).collect()
+        };
+        self.outcome.diagnostics = parts.diagnostics;
+        let mut broken = false;
+        for document in parsed {
+            broken |= document.diagnostics.iter().any(|finding| {
+                finding.code == Code::YamlSyntax && finding.severity == Severity::Error
+            });
+            let found = document.diagnostics;
+            match document.value {
+                Some(node) => {
+                    // Of what is no object nothing is worth saying, `on:` of a workflow for one.
+                    if !parts::items(node.clone()).all(|item| item.is_plain()) {
+                        self.outcome.diagnostics.extend(found);
+                    }
+                    self.document(node, false);
+                }
+                None => self.outcome.diagnostics.extend(found),
+            }
+        }
+        if broken && text.contains("{{") && helm::has_actions(text) {
+            if found_at.is_some() {
+                return Outcome { helm: true, ..Outcome::default() };
+            }
+            for finding in self
+                .outcome
+                .diagnostics
+                .iter_mut()
+                .filter(|finding| finding.code == Code::YamlSyntax)
+            {
+                finding.help = Some("the file is a Helm template: render the chart first, `helm template … | ome … -f -`".to_owned());
+            }
+        }
+        self.count(broken);
+        if !self.source.reported {
+            self.outcome.diagnostics.clear();
+        }
+        self.outcome
+    }
+
+    /// Takes a document apart into objects.
+    pub(super) fn document(&mut self, root: Node, embedded: bool) {
+        for Item { node, api_version, kind } in parts::items(root) {
+            let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
+            match (api_version, kind) {
+                (Some(api_version), Some(kind)) => {
+                    self.object(node, span, (api_version, kind), embedded);
+                }
+                (api_version, kind) => {
+                    self.no_object(&node, span, api_version.as_deref(), kind.as_deref());
+                }
+            }
+        }
+    }
+
+    /// A document that lacks `apiVersion` or `kind`.
+    pub(super) fn no_object(
+        &mut self,
+        node: &Node,
+        span: Span,
+        api_version: Option<&str>,
+        kind: Option<&str>,
+    ) {
+        let place = |key: &str| node.get(key).and_then(|node| node.origin.span()).or(Some(span));
+        let known_group = |name: &str| {
+            kinds::group(name)
+                .filter(|group| !group.name.is_empty() || node.get("metadata").is_some())
+        };
+        let missing = match (api_version, kind) {
+            (Some(api_version), None)
+                if known_group(api_version.split_once('/').map_or("", |(group, _)| group))
+                    .is_some() =>
+            {
+                Some((
+                    "kind",
+                    place("apiVersion"),
+                    format!("the object of `{api_version}` has no `kind`"),
+                    "add `kind`".to_owned(),
+                ))
+            }
+            (None, Some(kind)) if node.get("metadata").is_some() => {
+                kinds::GROUPS.iter().find(|group| group.kinds.contains(&kind)).map(|group| {
+                    let version = group.versions.last().copied().unwrap_or("v1");
+                    let full = if group.name.is_empty() {
+                        version.to_owned()
+                    } else {
+                        format!("{}/{version}", group.name)
+                    };
+                    (
+                        "apiVersion",
+                        place("kind"),
+                        format!("the `{kind}` has no `apiVersion`"),
+                        format!("add `apiVersion: {full}`"),
+                    )
+                })
+            }
+            _ => None,
+        };
+        match missing {
+            Some((field, place, message, help)) => {
+                self.outcome.diagnostics.push(
+                    Diagnostic::new(Code::RequiredField, message).at(place).path(field).help(help),
+                );
+            }
+            None => self.plain.push(span),
+        }
+    }
+
+    pub(super) fn object(
+        &mut self,
+        node: Node,
+        span: Span,
+        (api_version, kind): (EcoString, EcoString),
+        embedded: bool,
+    ) {
+        let place = |key: &str| node.get(key).and_then(|node| node.origin.span()).or(Some(span));
+        let known = match kinds::whose(&api_version, &kind) {
+            Whose::Known(_) => true,
+            Whose::Elsewhere => {
+                self.elsewhere.push((span, format!("{api_version} {kind}")));
+                false
+            }
+            Whose::Foreign => {
+                self.foreign.push((span, format!("{api_version} {kind}")));
+                false
+            }
+            Whose::NoObject => {
+                self.plain.push(span);
+                return;
+            }
+            Whose::UnknownKind(group) => {
+                let finding = unknown_kind(group, &kind).at(place("kind")).path("kind");
+                self.outcome.diagnostics.push(finding);
+                return;
+            }
+            Whose::UnknownVersion(group) => {
+                let versions: Vec<String> = group
+                    .versions
+                    .iter()
+                    .map(|version| format!("`{}/{version}`", group.name))
+                    .collect();
+                let finding = Diagnostic::new(
+                    Code::UnknownKind,
+                    format!("there is no `{kind}` in version `{api_version}`"),
+                )
+                .at(place("apiVersion"))
+                .path("apiVersion")
+                .help(format!("write {}", versions.join(" or ")));
+                self.outcome.diagnostics.push(finding);
+                return;
+            }
+        };
+        let is_config_map = kind == "ConfigMap" && api_version == "v1";
+        let builtin = self.source.kind == SourceKind::Builtin;
+        let document = Document {
+            source: self.id,
+            span,
+            node,
+            api_version,
+            kind,
+            builtin,
+            reported: self.source.reported,
+            embedded,
+            known,
+        };
+        let inner = if is_config_map {
+            embedded::objects(self.id, &self.source.text, &document.node, self.limits)
+        } else {
+            Vec::new()
+        };
+        self.outcome.documents.push(document);
+        for (node, findings) in inner {
+            self.outcome.diagnostics.extend(findings);
+            self.document(node, true);
+        }
+    }
+
+    /// Says what was left alone: once for a file. A file that was named and holds nothing else is
+    /// an error.
+    pub(super) fn count(&mut self, broken: bool) {
+        let Some(input) = self.input else { return };
+        let nothing_else = input.named
+            && !broken
+            && self.outcome.documents.iter().all(|document| !document.known)
+            && self.elsewhere.is_empty();
+        let nothing_else = nothing_else
+            && !self.outcome.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
+        let severity = if nothing_else { Severity::Error } else { Severity::Info };
+        if let Some(first) = self.plain.first() {
+            let message = match self.plain.len() {
+                1 => "the document is no Kubernetes object".to_owned(),
+                count => format!("{count} documents are no Kubernetes objects"),
+            };
+            let finding =
+                Diagnostic::new(Code::NotKubernetes, message).severity(severity).at(*first);
+            self.outcome.diagnostics.push(if nothing_else {
+                finding.help("name files that hold Kubernetes objects")
+            } else {
+                finding
+            });
+        }
+        for (objects, severity) in [(&self.foreign, severity), (&self.elsewhere, Severity::Info)] {
+            let Some((first, what)) = objects.first() else { continue };
+            let message = match objects.len() {
+                1 => format!("`{what}` is not supported"),
+                count => format!("`{what}` and {} more are not supported", count - 1),
+            };
+            let finding = Diagnostic::new(Code::OtherKind, message).severity(severity).at(*first);
+            self.outcome.diagnostics.push(if severity == Severity::Error {
+                finding.help("name files that hold objects read here")
+            } else {
+                finding
+            });
+        }
+    }
+}
+
+pub(super) fn unknown_kind(group: &kinds::Group, kind: &str) -> Diagnostic {
+    let name = if group.name.is_empty() { "the core group" } else { group.name };
+    let finding = Diagnostic::new(Code::UnknownKind, format!("`{name}` has no kind `{kind}`"));
+    if let Some(help) = kinds::instead(group.name, kind) {
+        return finding.help(help);
+    }
+    if let Some(near) = nearest(kind, group.kinds.iter().copied()) {
+        return finding.help(format!("did you mean `{near}`?"));
+    }
+    if let Some(other) = kinds::GROUPS.iter().find(|other| other.kinds.contains(&kind)) {
+        let version = other.versions.last().copied().unwrap_or("v1");
+        return finding.help(format!("`{kind}` is a kind of `{}/{version}`", other.name));
+    }
+    finding.help(format!("its kinds are {}", group.kinds.join(", ")))
+}

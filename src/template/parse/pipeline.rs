@@ -1,0 +1,199 @@
+//! Pipelines, commands and operands.
+
+use super::{FUNCTIONS, Outcome};
+use crate::quantity::go_quote;
+use crate::template::ast::{Command, Operand, OperandKind, Pipe};
+use crate::template::error::{Failure, Kind as FailureKind};
+use crate::template::lex::Kind;
+use crate::template::quote;
+use std::borrow::Cow;
+
+impl<'s> super::Parser<'s> {
+    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Outcome<Pipe<'s>> {
+        self.skip_spaces();
+        let mut pipe = Pipe {
+            pos: self.peek().pos,
+            assigns: false,
+            variables: Vec::new(),
+            commands: Vec::new(),
+        };
+        while self.peek_non_space() == Kind::Variable {
+            let start = self.next;
+            let variable = self.next();
+            let Cow::Borrowed(name) = variable.text else { break };
+            self.skip_spaces();
+            let separator = self.peek().clone();
+            let comma = separator.kind == Kind::Char && separator.text == ",";
+            if !comma && !matches!(separator.kind, Kind::Assign | Kind::Declare) {
+                self.next = start;
+                break;
+            }
+            self.next += 1;
+            pipe.assigns = separator.kind == Kind::Assign;
+            pipe.variables.push(name);
+            self.variables.push(name);
+            if !comma {
+                break;
+            }
+            if context != "range" || pipe.variables.len() > 1 {
+                return Err(self.error(format!("too many declarations in {context}")));
+            }
+            if !matches!(
+                self.peek_non_space(),
+                Kind::Variable | Kind::RightDelimiter | Kind::RightParen
+            ) {
+                return Err(self.error("range can only initialize variables"));
+            }
+        }
+        loop {
+            self.skip_spaces();
+            let kind = self.peek_kind();
+            match kind {
+                kind if kind == end => {
+                    self.next += 1;
+                    break;
+                }
+                Kind::Bool
+                | Kind::CharConstant
+                | Kind::Complex
+                | Kind::Dot
+                | Kind::Field
+                | Kind::Identifier
+                | Kind::Number
+                | Kind::Nil
+                | Kind::Raw
+                | Kind::Quoted
+                | Kind::Variable
+                | Kind::LeftParen => pipe.commands.push(self.command()?),
+                _ => {
+                    let token = self.next();
+                    return Err(self.unexpected(&token, context));
+                }
+            }
+        }
+        if pipe.commands.is_empty() {
+            return Err(self.error(format!("missing value for {context}")));
+        }
+        let constant = |command: &Command<'s>| {
+            matches!(
+                command.first.kind,
+                OperandKind::Bool(_)
+                    | OperandKind::Dot
+                    | OperandKind::Nil
+                    | OperandKind::Number { .. }
+                    | OperandKind::Str { .. }
+            )
+        };
+        if let Some(stage) = pipe.commands.iter().skip(1).position(constant) {
+            return Err(
+                self.error(format!("non executable command in pipeline stage {}", stage + 2))
+            );
+        }
+        Ok(pipe)
+    }
+
+    pub(super) fn command(&mut self) -> Outcome<Command<'s>> {
+        let pos = self.peek().pos;
+        let mut words = Vec::new();
+        loop {
+            self.skip_spaces();
+            words.extend(self.operand()?);
+            let token = self.next();
+            match token.kind {
+                Kind::Space => continue,
+                Kind::RightDelimiter | Kind::RightParen => self.next -= 1,
+                Kind::Pipe => {}
+                _ => return Err(self.unexpected(&token, "operand")),
+            }
+            break;
+        }
+        let mut words = words.into_iter();
+        let first = words.next().ok_or_else(|| self.error("empty command"))?;
+        Ok(Command { pos, first, arguments: words.collect() })
+    }
+
+    pub(super) fn operand(&mut self) -> Outcome<Option<Operand<'s>>> {
+        let Some(mut operand) = self.term()? else { return Ok(None) };
+        if self.peek_kind() != Kind::Field {
+            return Ok(Some(operand));
+        }
+        let pos = self.peek().pos;
+        let mut names = Vec::new();
+        while self.peek_kind() == Kind::Field {
+            if let Cow::Borrowed(text) = self.next().text {
+                names.push(&text[1..]);
+            }
+        }
+        operand = match operand.kind {
+            OperandKind::Field(mut all) => {
+                all.extend(names);
+                Operand { pos, kind: OperandKind::Field(all) }
+            }
+            OperandKind::Variable(mut all) => {
+                all.extend(names);
+                Operand { pos, kind: OperandKind::Variable(all) }
+            }
+            OperandKind::Pipe(_) | OperandKind::Function(_) | OperandKind::Chain(..) => {
+                Operand { pos, kind: OperandKind::Chain(Box::new(operand), names) }
+            }
+            _ => {
+                return Err(self
+                    .error(format!("unexpected . after term {}", go_quote(&operand.to_string()))));
+            }
+        };
+        Ok(Some(operand))
+    }
+
+    /// A word, or nothing when what stands here is none.
+    pub(super) fn term(&mut self) -> Outcome<Option<Operand<'s>>> {
+        self.skip_spaces();
+        let token = self.next();
+        let Cow::Borrowed(text) = token.text else {
+            self.next -= 1;
+            return Ok(None);
+        };
+        let kind = match token.kind {
+            Kind::Identifier if FUNCTIONS.contains(&text) => OperandKind::Function(text),
+            Kind::Identifier => {
+                return Err(self.error(format!("function {} not defined", go_quote(text))));
+            }
+            Kind::Dot => OperandKind::Dot,
+            Kind::Nil => OperandKind::Nil,
+            Kind::Bool => OperandKind::Bool(text == "true"),
+            Kind::Variable if self.variables.contains(&text) => OperandKind::Variable(vec![text]),
+            Kind::Variable => {
+                return Err(self.error(format!("undefined variable {}", go_quote(text))));
+            }
+            Kind::Field => OperandKind::Field(vec![&text[1..]]),
+            Kind::CharConstant | Kind::Complex | Kind::Number => {
+                OperandKind::Number { text, value: self.number(token.kind, text)? }
+            }
+            Kind::LeftParen => {
+                OperandKind::Pipe(Box::new(self.nested(|parser| {
+                    parser.pipeline("parenthesized pipeline", Kind::RightParen)
+                })?))
+            }
+            Kind::Quoted | Kind::Raw => {
+                OperandKind::Str { literal: text, value: self.literal(text)? }
+            }
+            _ => {
+                self.next -= 1;
+                return Ok(None);
+            }
+        };
+        Ok(Some(Operand { pos: token.pos, kind }))
+    }
+
+    pub(super) fn number(&self, kind: Kind, text: &str) -> Outcome<quote::Number> {
+        match kind {
+            Kind::CharConstant => quote::character(text)
+                .map(quote::Number::Int)
+                .map_err(|failure| self.place(failure)),
+            Kind::Complex => Err(self.place(Failure::new(
+                FailureKind::Unsupported,
+                format!("the complex number {text} is not supported"),
+            ))),
+            _ => quote::number(text).map_err(|failure| self.place(failure)),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! One document as a typed object, by the operator that its group belongs to.
+
+use crate::api::{
+    AcceleratorClass, Api, ClusterQueue, Completion, Field, FineTunedWeight, LocalQueue, Model,
+    ModelServing, Object, ResourceFlavor, Runtime, Semantics, Service,
+};
+use crate::diag::{Code, Diagnostic};
+use crate::load::Document;
+use crate::operators::kserve::read as kserve;
+use crate::operators::kthena::read as kthena;
+use crate::operators::kueue::read as kueue;
+use crate::operators::ome::read as ome;
+use crate::policy::Policy;
+use crate::source::SourceMap;
+use crate::workspace::read::beside::{CONFIG_MAP, Settings};
+use crate::workspace::read::{Given, object};
+use crate::yaml::{Node, Origin, Rule};
+use crate::{cluster as machines, schema};
+
+pub(super) static PROTOCOL_FLAG: Rule = Rule {
+    id: "protocol-flag",
+    text: "the protocol of `--protocol`, over every service",
+    cite: "OME docs, Serving Runtime, Protocol Version Support; docs/decisions.md#protocols",
+};
+
+/// A typed object of one document.
+pub(super) enum Typed {
+    Model(Box<Model>),
+    Runtime(Box<Runtime>),
+    Weight(Box<FineTunedWeight>),
+    Service(Box<(Service, Service)>),
+    ModelServing(Box<ModelServing>),
+    AcceleratorClass(Box<[AcceleratorClass; 2]>),
+    Node(Object),
+    Flavor(Box<ResourceFlavor>),
+    ClusterQueue(Box<ClusterQueue>),
+    LocalQueue(Box<LocalQueue>),
+    Config(Settings, Object),
+    Other(Object),
+}
+
+pub(super) fn typed(
+    mut document: Document,
+    given: &Given,
+    sources: &SourceMap,
+    known: impl FnOnce() -> Completion,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Typed> {
+    let schema = schema::kind(&document.api_version, &document.kind);
+    let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
+    if is_model_serving {
+        kthena::prepare(&mut document.node, given.kthena, diagnostics);
+    }
+    if document.group() == ome::GROUP && given.semantics == Semantics::Controller {
+        let release = given.releases.ome.ome;
+        if !ome::known::is_known(&document.kind, release) {
+            diagnostics.push(ome::known::unknown_kind(&document.kind, document.span, release));
+            return None;
+        }
+        ome::known::stored(&mut document.node, &document.kind, release, diagnostics);
+    }
+    if let Some(schema) = schema {
+        let strictness = match given.semantics {
+            Semantics::Controller if !document.embedded => schema::Strictness::Server,
+            _ => schema::Strictness::Documented,
+        };
+        schema.check(&document.node, strictness, sources, diagnostics);
+        schema.drop_nulls(&mut document.node);
+    }
+    if is_model_serving {
+        kthena::check(&document.node, given.kthena, diagnostics);
+    }
+    let object = object(document, schema, given, sources, diagnostics)?;
+    let semantics = given.semantics;
+    let dialect = dialect(object.api);
+    let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
+    Some(match (object.api, object.id.kind.as_str()) {
+        (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
+            Typed::Model(Box::new(ome::model(object, known(), semantics, diagnostics)))
+        }
+        (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
+        (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(Box::new(
+            [Semantics::Documented, Semantics::Controller]
+                .map(|semantics| ome::accelerator::accelerator_class(object.clone(), semantics)),
+        )),
+        (Api::Kthena, "ModelServing") if is_model_serving => {
+            let serving = kthena::model_serving(object, given.kthena);
+            diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
+            Typed::ModelServing(Box::new(serving))
+        }
+        (_, "ServingRuntime" | "ClusterServingRuntime") if dialect.is_some() => {
+            Typed::Runtime(Box::new((dialect?.runtime)(object, semantics, diagnostics)))
+        }
+        (_, "InferenceService") if dialect.is_some() => {
+            Typed::Service(Box::new(services(dialect?, &object, given, diagnostics)))
+        }
+        (Api::Cluster, "Node") => {
+            diagnostics.extend(labels_of_node(&object));
+            Typed::Node(object)
+        }
+        (Api::Cluster, "ResourceFlavor") if is_kueue => {
+            Typed::Flavor(Box::new(kueue::resource_flavor(object)))
+        }
+        (Api::Cluster, "ClusterQueue") if is_kueue => {
+            Typed::ClusterQueue(Box::new(kueue::cluster_queue(object)))
+        }
+        (Api::Cluster, "LocalQueue") if is_kueue => {
+            Typed::LocalQueue(Box::new(kueue::local_queue(object)))
+        }
+        (Api::Cluster, "ConfigMap") if object.id.name == CONFIG_MAP => {
+            let settings = if kserve::is_config(&object) {
+                Settings::KServe(Box::new(kserve::config(&object, diagnostics)))
+            } else {
+                Settings::Ome(Box::new(ome::config(&object, diagnostics)))
+            };
+            Typed::Config(settings, object)
+        }
+        _ => Typed::Other(object),
+    })
+}
+
+/// Labels of a node that hold no number although one is read from them.
+pub(super) fn labels_of_node(object: &Object) -> impl Iterator<Item = Diagnostic> {
+    machines::unreadable(&object.labels()).into_iter().map(|label| {
+        let (what, help) = if label.memory {
+            ("amount of memory", "write MiB as a whole number, as the vendor's tool does")
+        } else {
+            ("number of devices", "write a whole number, as the vendor's tool does")
+        };
+        Diagnostic::new(
+            Code::UnreadableLabel,
+            format!("`{}` is no {what} and was left out", label.text),
+        )
+        .at(label.span)
+        .path("metadata.labels")
+        .help(help)
+    })
+}
+
+/// How runtimes and services of an API are read.
+pub(crate) struct Dialect {
+    pub(super) api: Api,
+    pub(crate) runtime: fn(Object, Semantics, &mut Vec<Diagnostic>) -> Runtime,
+    pub(crate) service: fn(Object, &Policy, &mut Vec<Diagnostic>) -> Service,
+}
+
+/// A row per API whose services are decided.
+pub(super) static DIALECTS: [Dialect; 2] = [
+    Dialect { api: Api::Ome, runtime: ome::runtime, service: ome::service },
+    Dialect { api: Api::KServe, runtime: kserve::runtime, service: kserve::service },
+];
+
+/// The dialect of an API that decides.
+pub(crate) fn dialect(api: Api) -> Option<&'static Dialect> {
+    DIALECTS.iter().find(|dialect| dialect.api == api)
+}
+
+/// Annotations that Kustomize and other orchestrators write while functions run, by prefix. They
+/// number the items of one run and mean nothing to what is made of them.
+pub(super) const ORCHESTRATOR: [&str; 4] = [
+    "config.kubernetes.io/",
+    "internal.config.kubernetes.io/",
+    "kustomize.config.k8s.io/",
+    "config.k8s.io/id",
+];
+
+/// An object without the annotations of an orchestrator, which would pass to everything made of it.
+pub(super) fn without_orchestrator(object: &Object) -> Object {
+    let mut object = object.clone();
+    let is_own = |key: &str| !ORCHESTRATOR.iter().any(|prefix| key.starts_with(prefix));
+    if object.annotations().iter().all(|entry| is_own(&entry.key)) {
+        return object;
+    }
+    let metadata = object.node.as_map_mut().and_then(|root| root.get_mut("metadata"));
+    if let Some(annotations) = metadata
+        .and_then(|metadata| metadata.as_map_mut()?.get_mut("annotations"))
+        .and_then(Node::as_map_mut)
+    {
+        annotations.retain(|entry| is_own(&entry.key));
+    }
+    object
+}
+
+/// A service as both semantics read it; only the one in force reports what it finds.
+pub(super) fn services(
+    dialect: &Dialect,
+    object: &Object,
+    given: &Given,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Service, Service) {
+    let object = &without_orchestrator(object);
+    let mut view = |semantics: Semantics| {
+        let policy = given
+            .releases
+            .policy(object.api, semantics)
+            .expect("services are only read for APIs that decide");
+        let mut quiet = Vec::new();
+        let sink = if semantics == given.semantics { &mut *diagnostics } else { &mut quiet };
+        let mut service = (dialect.service)(object.clone(), policy, sink);
+        if let Some(protocol) = &given.protocol {
+            service.protocol = Some(Field::new(protocol.clone(), Origin::Flag(&PROTOCOL_FLAG)));
+        }
+        service
+    };
+    (view(Semantics::Documented), view(Semantics::Controller))
+}
