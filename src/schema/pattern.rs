@@ -57,7 +57,7 @@ fn rust_syntax(pattern: &str) -> String {
         let (read, written) = match c {
             '\\' => {
                 let escaped = rest.chars().nth(1);
-                let read = &rest[..1 + escaped.map_or(0, char::len_utf8)];
+                let read = &rest[..=escaped.map_or(0, char::len_utf8)];
                 (read, escaped.and_then(perl).unwrap_or(read))
             }
             '[' if !in_class => {

@@ -1,3 +1,6 @@
+mod loaded;
+mod values;
+
 use super::*;
 use crate::load::{self, Request};
 use crate::policy::KTHENA_SEED;
@@ -59,6 +62,24 @@ fn at(proposal: &Proposal, path: &[&str]) -> Value {
 }
 
 const GPU: &str = "nvidia.com/gpu";
+
+const SELECTOR: (&str, &str) = ("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3");
+
+fn h100(name: &str) -> Value {
+    let labels = json!({"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": "81559", "nvidia.com/gpu.compute.major": "9",
+                        "nvidia.com/gpu.compute.minor": "0", "pool": "a"});
+    node(name, &labels, &json!({GPU: "8"}))
+}
+
+fn of_values(text: &str) -> (Discovered, Vec<Diagnostic>) {
+    let world = world(text);
+    let source = world.sources.iter().next().map(|(id, _)| id).expect("standard input");
+    let first = crate::yaml::split(source, text).value.into_iter().next().expect("a document");
+    let tree =
+        crate::yaml::parse(source, text, first, &Limits::default()).value.expect("values are YAML");
+    let checked = from_values(&tree, &world.catalog, &world.sources, Options::default());
+    (checked.value, checked.diagnostics)
+}
 
 #[test]
 fn every_kind_of_evidence_names_a_class() {
@@ -329,177 +350,6 @@ fn strange_labels_are_said() {
     }
 }
 
-fn h100(name: &str) -> Value {
-    let labels = json!({"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": "81559", "nvidia.com/gpu.compute.major": "9",
-                        "nvidia.com/gpu.compute.minor": "0", "pool": "a"});
-    node(name, &labels, &json!({GPU: "8"}))
-}
-
-const SELECTOR: (&str, &str) = ("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3");
-
-#[test]
-fn somebodys_own_class_stands_for_its_product() {
-    // OEP-0003, Deployment Strategies: by selector, by terms, by device id, by name; not by a range
-    // of memory, not by anything else.
-    for (name, discovery, covers) in [
-        ("mine", json!({"nodeSelector": {SELECTOR.0: SELECTOR.1}}), true),
-        (
-            "mine",
-            json!({"nodeSelectorTerms": [{"matchExpressions": [{"key": SELECTOR.0, "operator": "In", "values": ["X", SELECTOR.1]}]}]}),
-            true,
-        ),
-        (
-            "mine",
-            json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [{"key": SELECTOR.0, "operator": "In", "values": [SELECTOR.1]}]}]}}}}),
-            true,
-        ),
-        ("mine", json!({"pciVendorID": "10de", "deviceIDs": ["2330"]}), true),
-        ("nvidia-h100-80gb", json!({"nodeSelector": {"pool": "a"}}), true),
-        ("mine", json!({"nodeSelector": {"pool": "a"}}), false),
-        (
-            "mine",
-            json!({"nodeSelectorTerms": [{"matchExpressions": [{"key": "nvidia.com/gpu.memory", "operator": "Gt", "values": ["1"]}]}]}),
-            false,
-        ),
-        ("mine", json!({}), false),
-        ("mine", json!({"nodeSelector": {SELECTOR.0: "NVIDIA-L4"}}), false),
-    ] {
-        let own = class(
-            name,
-            false,
-            &json!({"discovery": discovery, "capabilities": {"memoryGB": "80Gi"}}),
-        );
-        let (discovered, said) = found(&[own, h100("h1")]);
-        assert_eq!(discovered.classes.len(), if covers { 1 } else { 2 }, "{name} {discovery}");
-        assert_eq!(codes(&said).contains(&"discovery-overridden"), covers, "{name} {discovery}");
-        assert_eq!(one(&discovered, name).action, Action::Kept);
-    }
-}
-
-#[test]
-fn a_class_that_somebodys_own_replaces_is_named() {
-    let spec = json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": "80Gi"}});
-    let (discovered, said) = found(&[
-        class("mine", false, &spec),
-        class("nvidia-h100-80gb-hbm3", true, &spec),
-        h100("h1"),
-    ]);
-    let actions: Vec<Action> = discovered.classes.iter().map(|class| class.action).collect();
-    assert_eq!(actions, [Action::Kept, Action::Unchanged]);
-    assert_eq!(
-        said[0].help.as_deref(),
-        Some("delete class `nvidia-h100-80gb-hbm3`, which follows the same nodes")
-    );
-}
-
-#[test]
-fn drift_is_what_nodes_contradict() {
-    // OEP-0003, Auto-Discovery Examples: missing values and what only data sheets say are none.
-    for (capabilities, drifts) in [
-        (json!({"memoryGB": "80Gi"}), false),
-        (json!({"memoryGB": "81559Mi", "computeCapability": "9.0"}), false),
-        (json!({}), false),
-        (json!({"memoryGB": "80Gi", "memoryBandwidthGBps": "1"}), false),
-        (json!({"memoryGB": "64Gi"}), true),
-        (json!({"computeCapability": "8.0"}), true),
-    ] {
-        for name in ["nvidia-h100-80gb-hbm3", "mine"] {
-            let own = class(
-                name,
-                false,
-                &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": capabilities}),
-            );
-            let (discovered, said) = found(&[own, h100("h1")]);
-            assert_eq!(
-                (discovered.classes.len(), codes(&said).contains(&"class-drift")),
-                (1, drifts),
-                "{name} {capabilities}"
-            );
-        }
-    }
-    let elsewhere = class(
-        "nvidia-h100-80gb-hbm3",
-        false,
-        &json!({"discovery": {"nodeSelector": {"pool": "b"}}, "capabilities": {}}),
-    );
-    assert_eq!(
-        codes(&found(&[elsewhere, h100("h1")]).1),
-        ["class-drift"],
-        "it has the name and none of the nodes"
-    );
-}
-
-#[test]
-fn a_class_that_follows_states_what_is_seen() {
-    let spec = |memory: &str| json!({"vendor": "nvidia", "discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": memory, "computeCapability": "9.0"}, "resources": [{"name": GPU}], "cost": {"perHour": "5"}});
-    let (discovered, _) = found(&[class("nvidia-h100-80gb-hbm3", true, &spec("80Gi")), h100("h1")]);
-    let same = one(&discovered, "nvidia-h100-80gb-hbm3");
-    assert_eq!(
-        (same.action, at(&same, &["capabilities", "memoryBandwidthGBps"])),
-        (Action::Unchanged, Value::Null)
-    );
-    let (discovered, _) = found(&[class("nvidia-h100-80gb-hbm3", true, &spec("40Gi")), h100("h1")]);
-    let other = one(&discovered, "nvidia-h100-80gb-hbm3");
-    assert_eq!(
-        (
-            other.action,
-            at(&other, &["capabilities", "memoryBandwidthGBps"]),
-            at(&other, &["cost", "perHour"])
-        ),
-        (Action::Update, json!("3350"), json!("5"))
-    );
-    // Under another name it goes on to follow.
-    let (discovered, _) = found(&[class("gpu-h100", true, &spec("40Gi")), h100("h1")]);
-    assert_eq!(
-        (discovered.classes.len(), one(&discovered, "gpu-h100").action),
-        (1, Action::Update)
-    );
-    // OEP-0003, Auto-Discovery Examples: without nodes it is an orphan.
-    let (discovered, said) = found(&[class("gpu-h100", true, &spec("80Gi"))]);
-    assert_eq!(
-        (one(&discovered, "gpu-h100").action, codes(&said)),
-        (Action::Orphan, vec!["availability-not-checked"])
-    );
-}
-
-#[test]
-fn a_class_of_two_products_states_what_they_share() {
-    let present = "nvidia.com/gpu.product";
-    let listed = |values: &Value| json!([{"matchExpressions": [{"key": present, "operator": "In", "values": values}]}]);
-    let both = listed(&json!(["NVIDIA-A100-SXM4-40GB", SELECTOR.1]));
-    let a100 = node(
-        "a1",
-        &json!({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/gpu.memory": "40960", "nvidia.com/gpu.compute.major": "8", "nvidia.com/gpu.compute.minor": "0"}),
-        &json!({GPU: "8"}),
-    );
-    let spec = json!({"vendor": "amd", "discovery": {"nodeSelectorTerms": both.clone()}, "capabilities": {"memoryGB": "64Gi"}, "resources": [{"name": GPU}]});
-    let (discovered, said) = found(&[class("gpus", true, &spec), a100.clone(), h100("h1")]);
-    let class_of_both = one(&discovered, "gpus");
-    assert_eq!(
-        (
-            discovered.classes.len(),
-            class_of_both.action,
-            at(&class_of_both, &["vendor"]),
-            at(&class_of_both, &["capabilities", "memoryGB"])
-        ),
-        (1, Action::Update, json!("nvidia"), json!("64Gi"))
-    );
-    assert_eq!(codes(&said), ["nodes-differ"]);
-
-    // A class that has the name of one product is that product's; the other gets its own.
-    let named = class(
-        "nvidia-h100-80gb-hbm3",
-        true,
-        &json!({"vendor": "nvidia", "discovery": {"nodeSelectorTerms": both}, "capabilities": {"memoryGB": "80Gi"}}),
-    );
-    let (discovered, _) = found(&[named, a100, h100("h1")]);
-    assert_eq!(
-        at(&one(&discovered, "nvidia-h100-80gb-hbm3"), &["capabilities", "memoryGB"]),
-        json!("80Gi")
-    );
-    assert_eq!(one(&discovered, "nvidia-a100-sxm4-40gb").action, Action::Create);
-}
-
 #[test]
 fn which_nodes_a_flavor_has_is_the_flavors_affair() {
     let mut of_flavor = class(
@@ -559,95 +409,6 @@ fn sizes_are_compared_as_labelled_or_as_sold() {
         (discovered.no_tier.len(), one(&discovered, "large").nodes.clone(), codes(&said)),
         (0, vec![EcoString::from("h1")], vec![])
     );
-}
-
-fn of_values(text: &str) -> (Discovered, Vec<Diagnostic>) {
-    let world = world(text);
-    let source = world.sources.iter().next().map(|(id, _)| id).expect("standard input");
-    let first = crate::yaml::split(source, text).value.into_iter().next().expect("a document");
-    let tree =
-        crate::yaml::parse(source, text, first, &Limits::default()).value.expect("values are YAML");
-    let checked = from_values(&tree, &world.catalog, &world.sources, Options::default());
-    (checked.value, checked.diagnostics)
-}
-
-#[test]
-fn values_make_classes() {
-    // OEP-0003, Deployment Strategies; docs/decisions.md#class-templates.
-    let (discovered, said) = of_values(
-        "acceleratorClasses: {intel: [{model: Max 1550, memory: 128Gi}, {model: gaudi3}], nvidia: [{model: a100, memory: 40Gi}, {model: a100, memory: 80Gi}]}",
-    );
-    let names: Vec<&str> = discovered.classes.iter().map(|class| class.name.as_str()).collect();
-    assert_eq!(
-        names,
-        ["intel-gaudi3", "intel-max-1550", "nvidia-a100", "nvidia-a100-80gb"],
-        "two sizes are told apart"
-    );
-    let gaudi = one(&discovered, "intel-gaudi3");
-    assert_eq!(
-        (at(&gaudi, &["discovery"]), at(&gaudi, &["capabilities", "memoryGB"])),
-        (json!({"pciVendorID": "1da3", "deviceIDs": ["1060", "1063"]}), json!("128Gi"))
-    );
-    // SXM and PCIe have more in one than in the other; the class has what both have.
-    let both = one(&discovered, "nvidia-a100-80gb");
-    assert_eq!(
-        (at(&both, &["capabilities", "memoryBandwidthGBps"]), codes(&said)),
-        (json!("1935"), vec![])
-    );
-}
-
-#[test]
-fn values_that_cannot_be_used_are_said() {
-    for (text, expected, classes) in [
-        ("replicas: 1", vec!["required-field"], 0),
-        ("acceleratorClasses: 3", vec!["invalid-type"], 0),
-        ("acceleratorClasses: {nvidia: {model: h100}}", vec!["invalid-type"], 0),
-        ("acceleratorClasses: {nvidia: [h100, {model: l4}]}", vec!["invalid-type"], 1),
-        ("acceleratorClasses: {nvidia: [{memory: 80Gi}]}", vec!["required-field"], 0),
-        (
-            "acceleratorClasses: {nvidia: [{model: h100, memory: lots}, {model: l4}]}",
-            vec!["invalid-quantity"],
-            1,
-        ),
-        (
-            "acceleratorClasses: {nvidia: [{model: h100, memory: 80, variants: SXM5}]}",
-            vec!["invalid-type", "unitless-memory"],
-            1,
-        ),
-        (
-            "acceleratorClasses: {nvidia: [{model: h100, memory: 80Gi, variants: [SXM9]}]}",
-            vec!["unknown-model"],
-            1,
-        ),
-        (
-            "acceleratorClasses: {nvidia: [{model: h100, memory: 96Gi}]}",
-            vec!["catalogue-mismatch"],
-            1,
-        ),
-        ("acceleratorClasses: {nvidia: [{model: l4}, {model: l4}]}", vec!["duplicate-object"], 1),
-        ("acceleratorClasses: {nvidia: [{model: l4, memry: 24Gi}]}", vec!["unknown-field"], 1),
-        ("acceleratorClasses: {acme: [{model: x1, memory: 24Gi}]}", vec!["unknown-model"], 1),
-        ("acceleratorClasses: {amd: [{model: mi250x, memory: 128Gi}]}", vec!["counted-per-die"], 1),
-        ("acceleratorClasses: {nvidia: }", vec![], 0),
-    ] {
-        let (discovered, said) = of_values(text);
-        assert_eq!((codes(&said), discovered.classes.len()), (expected, classes), "{text}");
-    }
-}
-
-#[test]
-fn labels_that_kubectl_did_not_quote_are_read() {
-    let labels = json!({"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": 81_559, "nvidia.com/gpu.compute.major": 9, "nvidia.com/gpu.compute.minor": 0, "nvidia.com/mig.capable": true});
-    let (discovered, _) = found(&[node("h1", &labels, &json!({GPU: 8}))]);
-    let class = one(&discovered, "nvidia-h100-80gb-hbm3");
-    assert_eq!(
-        (
-            at(&class, &["capabilities", "memoryGB"]),
-            at(&class, &["capabilities", "computeCapability"])
-        ),
-        (json!("80Gi"), json!("9.0"))
-    );
-    assert_eq!(at(&class, &["capabilities", "features"])[4], "mig");
 }
 
 #[test]

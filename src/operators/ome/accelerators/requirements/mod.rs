@@ -91,7 +91,7 @@ pub(super) fn decide<'a>(
     for known in &classes {
         match judge.class(known) {
             Ok(meets) => ranked.push(meets),
-            Err(lacking) => rejected.push(lacking),
+            Err(lacking) => rejected.push(*lacking),
         }
     }
     score(request, wish.strategy, &mut ranked);
@@ -170,7 +170,7 @@ impl<'a> Judge<'_, 'a> {
 
     /// A class that meets everything, or the candidate with all that it lacks.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn class<'k>(&self, known: &'k Known<'a>) -> Result<Ranked<'k, 'a>, ClassCandidate<'a>> {
+    fn class<'k>(&self, known: &'k Known<'a>) -> Result<Ranked<'k, 'a>, Box<ClassCandidate<'a>>> {
         let (request, wish) = (self.request, self.wish);
         let name = known.class.name();
         let mut failures = Vec::new();
@@ -250,7 +250,7 @@ impl<'a> Judge<'_, 'a> {
             })
         } else {
             let reasons = failures.into_iter().map(|failure| failure.reason).collect();
-            Err(ClassCandidate { reasons, ..candidate(known, gpus, cost) })
+            Err(Box::new(ClassCandidate { reasons, ..candidate(known, gpus, cost) }))
         }
     }
 }
