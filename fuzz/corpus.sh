@@ -2,9 +2,16 @@
 # Fills fuzz/corpus/TARGET: manifests of testdata/ for the targets that read documents, awkward texts for those that read strings.
 set -eu
 cd "$(dirname "$0")/.."
-for target in reader load merge validate plan render; do
+for target in reader load merge validate plan render diff rollout discover kueue endpoints matrix why expand convert fix directory; do
   mkdir -p "fuzz/corpus/$target"
   find testdata examples -name '*.yaml' -size -12k | sort | head -n 200 | while read -r file; do
+    cp "$file" "fuzz/corpus/$target/$(printf %s "$file" | tr / _)"
+  done
+done
+# What other tools write: model configurations and payloads.
+for target in import payload; do
+  mkdir -p "fuzz/corpus/$target"
+  find testdata examples -name '*.json' -size -12k | sort | head -n 100 | while read -r file; do
     cp "$file" "fuzz/corpus/$target/$(printf %s "$file" | tr / _)"
   done
 done
@@ -25,3 +32,6 @@ put names 'name-1\nvalue' 'a.b.c\nx' 'example.com/key\nv' 'a=b,c!=d,e in (f,g),!
 put template '{{.Name}}' '{{ .Labels.team }}' '{{- .Namespace -}}' '{{ if eq .Name "x" }}a{{ else }}b{{ end }}' '{{ range $i, $e := .Labels }}{{ $i }}{{ end }}' \
   '{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}' '{{ printf "%%s %%5d" .Name 3 }}' '{{ .Name | html | urlquery }}' '{{/* note */}}' '{{ index .Annotations "a/b" }}' \
   '{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}' 'args: ["{{ len .Labels }}"]\nname: x'
+put settings 'semantics = "controller"\n' '[render]\nnamespace = "x"\n' '[validate]\nignore = ["unused-runtime"]\n' 'paths = ["a", "../b"]\n'
+put cel 'self.a == 1\n{"a": 1}' 'size(self.items) > 0 && self.items.all(i, i.name != "")\n{"items": []}' 'has(self.x) ? self.x.matches("^a+$") : true\n{"x": "aaa"}'
+put pattern '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$\nname' '^(\\w|[[:alpha:]])+$\nx_1' '(a|b){1,63}\nab'

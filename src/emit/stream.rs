@@ -1,7 +1,7 @@
 //! Objects as one text: YAML documents, or a `v1` `List` in JSON.
 
 use super::json;
-use crate::yaml::{self, Node, Remark};
+use crate::yaml::{self, Node};
 
 /// Shape of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -35,17 +35,6 @@ impl Stream {
         match self.format {
             Format::Yaml => yaml::write(out, object),
             Format::Json => json::write(out, object, DEPTH),
-        }
-    }
-
-    /// Appends an object with remarks on its leaves; JSON has no place for them.
-    pub fn push_with(&mut self, out: &mut String, object: &Node, remark: &mut Remark<'_>) {
-        match self.format {
-            Format::Yaml => {
-                self.begin(out);
-                yaml::write_with(out, object, remark);
-            }
-            Format::Json => self.push(out, object),
         }
     }
 

@@ -31,8 +31,6 @@ pub struct Product {
     pub labels: &'static [&'static str],
     /// GiB as it is sold.
     pub nominal_gib: u64,
-    /// MiB that nodes report; 0 when nobody has published it.
-    pub measured_mib: u64,
     /// GB/s.
     pub bandwidth: f64,
     /// TFLOPS at 32 bits; 0 when unknown.
@@ -81,11 +79,6 @@ impl Product {
         self.labels.iter().copied().filter(move |label| {
             !nvidia || label.starts_with("NVIDIA-") || label.starts_with("Tesla-")
         })
-    }
-
-    /// Memory that nodes report, or as it is sold.
-    pub fn measured(&self) -> Memory {
-        if self.measured_mib == 0 { self.nominal() } else { Memory(self.measured_mib << 20) }
     }
 }
 

@@ -93,12 +93,6 @@ impl<'a> Selector<'a> {
     pub fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
         self.accelerators.refuses(runtime, class)
     }
-
-    /// Whether a runtime could serve a model if a service named both: enabled, and format and size
-    /// fit. Protocols, accelerators and automatic selection are not asked.
-    pub fn could_serve(&self, model: &'a Model, runtime: &'a Runtime) -> bool {
-        request::could_serve(self.policy, model, runtime)
-    }
 }
 
 /// Decides for one service among the given runtimes, which need not be those of the catalog, and

@@ -72,11 +72,6 @@ impl Protocol {
             Self::GrpcV1 | Self::GrpcV2 => None,
         }
     }
-
-    /// Whether it has no URL paths.
-    pub fn is_grpc(self) -> bool {
-        matches!(self, Self::GrpcV1 | Self::GrpcV2)
-    }
 }
 
 impl fmt::Display for Protocol {

@@ -44,6 +44,5 @@ pub use resource::{Format, MAX_DIGITS, MAX_EXPONENT, Quantity, QuantityError};
 pub use resource_name::{is_accelerator, is_device, is_native};
 pub use selector::{Requirement, Selector, SelectorError, SelectorOperator};
 pub use version::{
-    DocumentedVersion, Operator, Part, Version, VersionError, VersionMismatch, matches_controller,
-    matches_documented, validate_documented,
+    DocumentedVersion, Operator, Part, Version, VersionError, VersionMismatch, validate_documented,
 };

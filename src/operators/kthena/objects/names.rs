@@ -15,9 +15,6 @@ pub const ROLE_ID: &str = "modelserving.volcano.sh/role-id";
 pub const REVISION: &str = "modelserving.volcano.sh/revision";
 /// Label: hash of the one role's template.
 pub const ROLE_HASH: &str = "modelserving.volcano.sh/role-template-hash";
-/// Label that the Kthena blog shows and no release ever wrote (Kthena blog, A Deep Dive of
-/// ModelServing, Instance-Level Gang Scheduling; docs/decisions.md#pod-groups).
-pub const SEED_NAME: &str = "modelinfer.volcano.sh/name";
 /// Annotation by which a pod joins its PodGroup.
 pub const GROUP_ANNOTATION: &str = "scheduling.k8s.io/group-name";
 /// Annotation that names the task of a pod within its PodGroup.
