@@ -5,6 +5,7 @@
 
 mod accelerator;
 mod cache;
+mod criteria;
 mod kserve;
 mod queue;
 mod reason;
@@ -15,12 +16,13 @@ pub use accelerator::{
     JudgedPreference, KnownCapability, Requirement, ScoreTerms, Share, Thrift, Truth,
 };
 pub use cache::{CacheFit, Operand};
+pub use criteria::{Attribute, DecidedBy};
 pub use kserve::{KSERVE_MODE_ANNOTATION, kserve_mode};
 pub use queue::{Admitted, FlavorRejection, QueueDecision};
 pub use reason::{Note, Reason, Rejection, range_text};
 pub use runtime::{
-    Attribute, Basis, Candidate, Check, CheckResult, DecidedBy, EntryChecks, Protocol, Rank,
-    RuntimeDecision, Step, Verdict,
+    Basis, Candidate, Check, CheckResult, EntryChecks, Protocol, Rank, RuntimeDecision, Step,
+    Verdict,
 };
 
 use crate::api::{ComponentKind, Failure, Model, Runtime};

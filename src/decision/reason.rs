@@ -1,6 +1,6 @@
 //! Why a candidate was rejected, and remarks: data with a short noun phrase as `Display`.
 
-use super::runtime::{Attribute, DecidedBy};
+use super::criteria::{Attribute, DecidedBy};
 use crate::diag::Code;
 use crate::yaml::Origin;
 use ecow::EcoString;

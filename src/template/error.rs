@@ -89,3 +89,12 @@ pub(super) fn action_at(text: &str, offset: usize) -> &str {
     let close = text[open..].find("}}").map_or(text.len(), |length| open + length + 2);
     if close > offset { &text[open..close] } else { "" }
 }
+
+/// Line from 1 and byte column from 0, as Go's messages count.
+pub(super) fn line_and_column(text: &str, pos: usize) -> (usize, usize) {
+    let before = &text[..pos.min(text.len())];
+    (
+        1 + before.matches('\n').count(),
+        before.len() - before.rfind('\n').map_or(0, |newline| newline + 1),
+    )
+}

@@ -8,6 +8,7 @@
 mod pipeline;
 
 use super::ast::{At, Item, Keyword, Pipe, Program};
+use super::error::line_and_column;
 use super::error::{Failure, Kind};
 use super::html;
 use super::parse::MAX_DEPTH;
@@ -67,15 +68,6 @@ fn run<'a>(program: &'a Program<'a>, root: Root<'a>) -> Result<Output, Failure> 
     machine.variables.push(("$", dot.clone()));
     machine.list(&dot, &program.root.items)?;
     Ok(machine.output)
-}
-
-/// Line from 1 and byte column from 0, as Go's messages count.
-pub(super) fn line_and_column(text: &str, pos: usize) -> (usize, usize) {
-    let before = &text[..pos.min(text.len())];
-    (
-        1 + before.matches('\n').count(),
-        before.len() - before.rfind('\n').map_or(0, |newline| newline + 1),
-    )
 }
 
 /// How a list ended.

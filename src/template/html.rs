@@ -9,8 +9,8 @@
 //! tag all the same is refused. Order and sentences follow Go's `html/template/escape.go`.
 
 use super::ast::{Command, Item, Keyword, List, Operand, OperandKind, Pipe, Program};
+use super::error::line_and_column;
 use super::error::{Failure, Kind};
-use super::exec::line_and_column;
 use super::parse::MAX_DEPTH;
 use crate::quantity::go_quote;
 use std::collections::BTreeMap;

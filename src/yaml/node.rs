@@ -263,9 +263,14 @@ impl Node {
         }
     }
 
+    /// The items of the list of this key; none when there is no such list.
+    pub fn items_of(&self, key: &str) -> &[Node] {
+        self.get(key).map(Node::items).unwrap_or_default()
+    }
+
     /// The scalars of the list of this key, as texts.
     pub fn texts(&self, key: &str) -> impl Iterator<Item = EcoString> {
-        self.get(key).map(Node::items).unwrap_or_default().iter().filter_map(Node::scalar_text)
+        self.items_of(key).iter().filter_map(Node::scalar_text)
     }
 
     /// The entries, when this is a mapping; else none.

@@ -17,8 +17,8 @@ pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
             None => found.push(KeptLayers { layers: 1, kept }),
         }
     }
-    let width = super::config::text_of(config, &["torch_dtype", "dtype"])
-        .and_then(|(_, node)| super::index::width(node.as_str()?))
+    let width = super::keys::text_of(config, &["torch_dtype", "dtype"])
+        .and_then(|(_, node)| super::keys::width(node.as_str()?))
         .unwrap_or(2);
     let in_8_bits = is_kept_in_8_bits(config);
     (!found.is_empty()).then_some(KvCache { layers: found, width, in_8_bits })

@@ -2,7 +2,7 @@
 
 use super::agent::Agent;
 use super::count::{self, Count};
-use super::keys::Config;
+use super::keys::{Config, text_of};
 use super::{Basis, Facts, cache, families, index, packing, pipeline, quantization};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::quantity::{ParamCount, grouped};
@@ -347,21 +347,4 @@ fn context(config: &Node, agent: &Agent<'_>, facts: &mut Facts, found: &mut Vec<
             .path(key)
             .help("maxTokens is left out"),
     );
-}
-
-/// The first of these keys that has a value, in the config or in the part about its language model.
-pub(super) fn text_of<'a>(
-    config: &'a Node,
-    keys: &[&'static str],
-) -> Option<(&'static str, &'a Node)> {
-    let parts = [
-        Some(config),
-        config.get("text_config"),
-        config.get("llm_config"),
-        config.get("language_config"),
-    ];
-    parts
-        .into_iter()
-        .flatten()
-        .find_map(|part| keys.iter().find_map(|key| Some((*key, part.get(key)?))))
 }

@@ -62,22 +62,12 @@ pub(super) fn parameters(index: &Node, config: &Node) -> Option<Stored> {
     if quantization::config(config).is_some() {
         return None;
     }
-    let (key, dtype) = super::config::text_of(config, &["torch_dtype", "dtype"])?;
-    let width = width(dtype.as_str()?)?;
+    let (key, dtype) = super::keys::text_of(config, &["torch_dtype", "dtype"])?;
+    let width = super::keys::width(dtype.as_str()?)?;
     let (bytes, span) = whole("total_size")?;
     let text = format!(
         "`metadata.total_size` of the index, {bytes} bytes, by {width} bytes of `{key}: {}`",
         dtype.as_str().unwrap_or_default()
     );
     Some(Stored { parameters: ParamCount(bytes / width), text, span })
-}
-
-/// Bytes of a number of a type.
-pub(super) fn width(dtype: &str) -> Option<u64> {
-    match dtype {
-        "float64" => Some(8),
-        "float32" | "float" => Some(4),
-        "float16" | "bfloat16" | "half" => Some(2),
-        _ => None,
-    }
 }

@@ -245,3 +245,30 @@ impl Block<'_> {
         (factor.clamp(0.0, 1e6) * width as f64) as u128
     }
 }
+
+/// Bytes of a number of a type.
+pub(super) fn width(dtype: &str) -> Option<u64> {
+    match dtype {
+        "float64" => Some(8),
+        "float32" | "float" => Some(4),
+        "float16" | "bfloat16" | "half" => Some(2),
+        _ => None,
+    }
+}
+
+/// The first of these keys that has a value, in the config or in the part about its language model.
+pub(super) fn text_of<'a>(
+    config: &'a Node,
+    keys: &[&'static str],
+) -> Option<(&'static str, &'a Node)> {
+    let parts = [
+        Some(config),
+        config.get("text_config"),
+        config.get("llm_config"),
+        config.get("language_config"),
+    ];
+    parts
+        .into_iter()
+        .flatten()
+        .find_map(|part| keys.iter().find_map(|key| Some((*key, part.get(key)?))))
+}

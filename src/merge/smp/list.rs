@@ -210,19 +210,11 @@ pub(super) fn element_type<'a>(
             _ if item.is_null() => return Err(Problem::MixedElements),
             None if matches!(item.value, Value::List(_)) => return Err(Problem::ListOfLists),
             None => first = Some(item),
-            Some(first) if !same_type(&first.value, &item.value) => {
+            Some(first) if !order::same_type(&first.value, &item.value) => {
                 return Err(Problem::MixedElements);
             }
             Some(_) => {}
         }
     }
     Ok(first.map(|item| matches!(item.value, Value::Map(_))))
-}
-
-/// Whether Go decodes both to one type.
-pub(super) fn same_type(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Big(_) | Value::Float(_), Value::Big(_) | Value::Float(_)) => true,
-        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
-    }
 }

@@ -2,7 +2,6 @@
 //! elsewhere.
 
 use super::directive::PATCH;
-use super::list::same_type;
 use super::{Error, Problem};
 use crate::yaml::{Node, Value};
 use ecow::{EcoString, EcoVec};
@@ -278,5 +277,13 @@ fn less(a: &Placed, b: &Placed) -> bool {
     match (a.place, b.place) {
         (Some(a), Some(b)) => a < b,
         _ => true,
+    }
+}
+
+/// Whether Go decodes both to one type.
+pub(super) fn same_type(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Big(_) | Value::Float(_), Value::Big(_) | Value::Float(_)) => true,
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     }
 }

@@ -160,7 +160,7 @@ impl<R: Record> Walk<'_, R> {
                 }
                 Ok(())
             }
-            (old, new) if list::same_type(old, new) => {
+            (old, new) if order::same_type(old, new) => {
                 self.replace(base, patch.clone());
                 Ok(())
             }

@@ -2,7 +2,6 @@
 
 use super::at::At;
 use super::judge::Judge;
-use super::pod::items;
 use crate::quantity::{Quantity, names};
 use crate::yaml::Node;
 
@@ -38,7 +37,7 @@ pub(super) fn autoscaler(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
     target_object(judge, &at.field("scaleTargetRef"), spec.get("scaleTargetRef"), spec, true);
     let metrics_at = at.field("metrics");
-    for (index, metric) in items(spec, "metrics").iter().enumerate() {
+    for (index, metric) in spec.items_of("metrics").iter().enumerate() {
         self::metric(judge, &metrics_at.index(index), metric);
     }
     for direction in ["scaleUp", "scaleDown"] {
@@ -250,7 +249,7 @@ fn scaling(judge: &mut Judge<'_>, at: &At<'_>, rules: &Node) {
     {
         judge.required(&list_at, list, "must specify at least one Policy");
     }
-    for (index, policy) in items(rules, "policies").iter().enumerate() {
+    for (index, policy) in rules.items_of("policies").iter().enumerate() {
         let at = list_at.index(index);
         judge.exactly(&at, policy, "type", &["Percent", "Pods"]);
         for key in ["value", "periodSeconds"] {

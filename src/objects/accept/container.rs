@@ -2,7 +2,6 @@
 
 use super::at::At;
 use super::judge::Judge;
-use super::pod::items;
 use super::{probe, resources, security};
 use crate::quantity::names;
 use crate::yaml::Node;
@@ -65,7 +64,7 @@ pub(super) fn container(
         security::of_container(judge, &at.field("securityContext"), context, pod.host_users);
     }
     let resize_at = at.field("resizePolicy");
-    for policy in items(container, "resizePolicy") {
+    for policy in container.items_of("resizePolicy") {
         for (key, accepted) in [
             ("resourceName", ["cpu", "memory"]),
             ("restartPolicy", ["NotRequired", "RestartContainer"]),
@@ -77,7 +76,7 @@ pub(super) fn container(
     }
     judge.exactly_if_there(at, container, "restartPolicy", &["Always", "Never", "OnFailure"]);
     if container.get("restartPolicy").is_none()
-        && !items(container, "restartPolicyRules").is_empty()
+        && !container.items_of("restartPolicyRules").is_empty()
     {
         judge.required(
             &at.field("restartPolicy"),
@@ -238,7 +237,7 @@ const RESOURCES: [&str; 6] = [
 ];
 
 fn environment_from(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
-    for (index, source) in items(container, "envFrom").iter().enumerate() {
+    for (index, source) in container.items_of("envFrom").iter().enumerate() {
         let here = at.index(index);
         judge.formed(&here, source, "prefix", names::relaxed_env_var_name);
         let kinds: Vec<_> = ["configMapRef", "secretRef"]

@@ -3,7 +3,6 @@
 use super::at::At;
 use super::judge::Judge;
 use super::metadata;
-use super::pod::items;
 use super::resources;
 use crate::quantity::{base64, names};
 use crate::yaml::Node;
@@ -119,7 +118,7 @@ pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
 /// Judges the finalizers of a Namespace (`ValidateNamespace`).
 pub(super) fn namespace(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let at = at.field("finalizers");
-    for finalizer in items(spec, "finalizers") {
+    for finalizer in spec.items_of("finalizers") {
         metadata::finalizer(judge, &at, Some(&at), finalizer);
     }
 }
@@ -143,7 +142,7 @@ pub(super) fn node(judge: &mut Judge<'_>, object: &Node) {
 /// A key, an effect that is one, and no pair of both twice.
 fn taints(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let mut seen: HashSet<(&str, &str)> = HashSet::new();
-    for (index, taint) in items(spec, "taints").iter().enumerate() {
+    for (index, taint) in spec.items_of("taints").iter().enumerate() {
         let at = at.index(index);
         let text = |key: &str| taint.get(key).and_then(Node::as_str).unwrap_or_default();
         let key = taint.get("key").cloned().unwrap_or_else(|| Node::str("", taint.origin));
@@ -166,7 +165,7 @@ fn taints(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 
 /// Addresses of pods: one range for each family. The older field alone counts where the two differ.
 fn pod_ranges(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
-    let list = items(spec, "podCIDRs");
+    let list = spec.items_of("podCIDRs");
     let single = spec.get("podCIDR").filter(|node| node.as_str() != Some(""));
     let at = at.field("podCIDRs");
     let ranges: Vec<&Node> = match single {

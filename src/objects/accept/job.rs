@@ -3,7 +3,6 @@
 use super::at::At;
 use super::judge::Judge;
 use super::metadata;
-use super::pod::items;
 use super::workload::{non_negative, of_template, template};
 use crate::quantity::names;
 use crate::yaml::Node;
@@ -137,7 +136,7 @@ fn policies(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         let at = at.field("podFailurePolicy");
         let list = at.field("rules");
         too_many(judge, &list, policy.get("rules"), MOST_RULES);
-        for (index, rule) in items(policy, "rules").iter().enumerate() {
+        for (index, rule) in policy.items_of("rules").iter().enumerate() {
             failure_rule(judge, &list.index(index), rule, spec);
         }
     }
@@ -154,12 +153,12 @@ fn policies(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         return judge.invalid(&at, policy, said, "write `completionMode: Indexed`");
     }
     let list = at.field("rules");
-    if items(policy, "rules").is_empty() {
+    if policy.items_of("rules").is_empty() {
         let detail = "at least one rules must be specified when the successPolicy is specified";
         judge.required(&list, policy, detail);
     }
     too_many(judge, &list, policy.get("rules"), MOST_RULES);
-    for (index, rule) in items(policy, "rules").iter().enumerate() {
+    for (index, rule) in policy.items_of("rules").iter().enumerate() {
         let at = list.index(index);
         let count = rule.get("succeededCount");
         if count.is_none() && rule.get("succeededIndexes").is_none() {
@@ -195,7 +194,7 @@ fn failure_rule(judge: &mut Judge<'_>, at: &At<'_>, rule: &Node, spec: &Node) {
         let said = "requires the backoffLimitPerIndex to be set";
         judge.invalid(&at.field("action"), action, said, "set `backoffLimitPerIndex`");
     }
-    let (codes, conditions) = (rule.get("onExitCodes"), items(rule, "onPodConditions"));
+    let (codes, conditions) = (rule.get("onExitCodes"), rule.items_of("onPodConditions"));
     let said = match (codes, conditions) {
         (Some(_), [_, ..]) => {
             Some("specifying both OnExitCodes and OnPodConditions is not supported")
@@ -230,7 +229,7 @@ fn exit_codes(judge: &mut Judge<'_>, at: &At<'_>, codes: &Node, spec: &Node) {
     let is_container = |name: &Node| {
         ["containers", "initContainers"]
             .iter()
-            .flat_map(|list| pod.map_or(&[][..], |pod| items(pod, list)))
+            .flat_map(|list| pod.map_or(&[][..], |pod| pod.items_of(list)))
             .any(|container| container.get("name").is_some_and(|own| own.value == name.value))
     };
     if let Some(name) = codes.get("containerName").filter(|name| !is_container(name)) {
@@ -238,7 +237,7 @@ fn exit_codes(judge: &mut Judge<'_>, at: &At<'_>, codes: &Node, spec: &Node) {
         judge.invalid(&at.field("containerName"), name, said, "name a container of the template");
     }
     let list = at.field("values");
-    let numbers: Vec<i64> = items(codes, "values").iter().filter_map(Node::as_int).collect();
+    let numbers: Vec<i64> = codes.items_of("values").iter().filter_map(Node::as_int).collect();
     too_many(judge, &list, codes.get("values"), 255);
     let Some(values) = codes.get("values").filter(|_| !numbers.is_empty()) else {
         let empty = Node::list(Vec::<Node>::new(), codes.origin);

@@ -3,7 +3,6 @@
 use super::at::At;
 use super::judge::Judge;
 use super::metadata;
-use super::pod::items;
 use super::workload::{at_most_all, count_or_percent};
 use crate::quantity::names;
 use crate::yaml::{Node, Value};
@@ -35,7 +34,7 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     metadata::labels(judge, &at.field("selector"), spec.get("selector"));
     exposure(judge, at, spec);
     let ports_at = at.field("ports");
-    let ports = items(spec, "ports");
+    let ports = spec.items_of("ports");
     if ports.is_empty() && !elsewhere && text("clusterIP") != "None" {
         judge.required(&ports_at, spec, "");
     }
@@ -129,7 +128,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             _ => {}
         }
     }
-    let addresses = items(spec, "clusterIPs");
+    let addresses = spec.items_of("clusterIPs");
     if let (Some(list), true) =
         (spec.get("clusterIPs").filter(|_| !addresses.is_empty()), ip.is_empty())
     {
@@ -148,7 +147,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         );
     }
     let outside_at = at.field("externalIPs");
-    for (index, address) in items(spec, "externalIPs").iter().enumerate() {
+    for (index, address) in spec.items_of("externalIPs").iter().enumerate() {
         if address.as_str().is_some_and(wrong_address) {
             judge.invalid(&outside_at.index(index), address, bad, "write an address");
         }
@@ -182,7 +181,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(policy) =
         spec.get("externalTrafficPolicy").filter(|policy| policy.as_str() != Some(""))
     {
-        let outside = balanced || kind == "NodePort" || !items(spec, "externalIPs").is_empty();
+        let outside = balanced || kind == "NodePort" || !spec.items_of("externalIPs").is_empty();
         if outside {
             judge.one_of(&at.field("externalTrafficPolicy"), Some(policy), &["Cluster", "Local"]);
         } else {
@@ -204,7 +203,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         &["SingleStack", "PreferDualStack", "RequireDualStack"],
     );
     let families_at = at.field("ipFamilies");
-    for (index, family) in items(spec, "ipFamilies").iter().enumerate() {
+    for (index, family) in spec.items_of("ipFamilies").iter().enumerate() {
         if !matches!(family.as_str(), Some("IPv4" | "IPv6")) {
             let said = format!(
                 "Unsupported value: {}: supported values: \"IPv4\", \"IPv6\"",
@@ -264,7 +263,7 @@ pub(super) fn disruption_budget(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node)
 
 /// Judges the spec of an Ingress.
 pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
-    if items(spec, "rules").is_empty() && spec.get("defaultBackend").is_none() {
+    if spec.items_of("rules").is_empty() && spec.get("defaultBackend").is_none() {
         judge.invalid(
             at,
             &Node::list([], spec.origin),
@@ -273,7 +272,7 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         );
     }
     let rules_at = at.field("rules");
-    for (index, rule) in items(spec, "rules").iter().enumerate() {
+    for (index, rule) in spec.items_of("rules").iter().enumerate() {
         let at = rules_at.index(index);
         if let Some(host) = rule.get("host").filter(|host| host.as_str() != Some("")) {
             let text = host.as_str().unwrap_or_default();
@@ -293,7 +292,7 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         let http_at = at.field("http");
         let paths_at = http_at.field("paths");
         let Some(http) = rule.get("http") else { continue };
-        let paths = items(http, "paths");
+        let paths = http.items_of("paths");
         if paths.is_empty() {
             judge.required(&paths_at, http, "");
         }
@@ -312,10 +311,10 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         );
     }
     let tls_at = at.field("tls");
-    for (index, tls) in items(spec, "tls").iter().enumerate() {
+    for (index, tls) in spec.items_of("tls").iter().enumerate() {
         let at = tls_at.index(index);
         let hosts_at = at.field("hosts");
-        for (index, host) in items(tls, "hosts").iter().enumerate() {
+        for (index, host) in tls.items_of("hosts").iter().enumerate() {
             let form = if host.as_str().is_some_and(|text| text.contains('*')) {
                 names::wildcard_dns1123_subdomain
             } else {
@@ -424,7 +423,7 @@ fn backend(judge: &mut Judge<'_>, at: &At<'_>, backend: Option<&Node>, holder: &
 /// Judges the rules of a Role.
 pub(super) fn role(judge: &mut Judge<'_>, object: &Node) {
     let at = At::ROOT.field("rules");
-    for (index, rule) in items(object, "rules").iter().enumerate() {
+    for (index, rule) in object.items_of("rules").iter().enumerate() {
         let at = at.index(index);
         if let Some(urls) = rule.get("nonResourceURLs").filter(|urls| !urls.items().is_empty()) {
             judge.invalid(
@@ -439,7 +438,7 @@ pub(super) fn role(judge: &mut Judge<'_>, object: &Node) {
             ("apiGroups", "resource rules must supply at least one api group"),
             ("resources", "resource rules must supply at least one resource"),
         ] {
-            if items(rule, key).is_empty() {
+            if rule.items_of(key).is_empty() {
                 judge.required(&at.field(key), rule, detail);
             }
         }
@@ -457,7 +456,7 @@ pub(super) fn role_binding(judge: &mut Judge<'_>, object: &Node) {
         judge.formed(&at, role, "name", names::path_segment_name);
     }
     let at = At::ROOT.field("subjects");
-    for (index, subject) in items(object, "subjects").iter().enumerate() {
+    for (index, subject) in object.items_of("subjects").iter().enumerate() {
         let at = at.index(index);
         let named = judge.present(&at, subject, "name").is_some();
         if !judge.exactly(&at, subject, "kind", &["ServiceAccount", "User", "Group"]) {

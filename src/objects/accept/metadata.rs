@@ -2,7 +2,6 @@
 
 use super::at::At;
 use super::judge::Judge;
-use super::pod::items;
 use crate::quantity::names;
 use crate::yaml::{Node, Value};
 use std::collections::HashSet;
@@ -63,7 +62,7 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
 /// domain.
 fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bool) {
     let mut seen: HashSet<&str> = HashSet::new();
-    for (index, finalizer) in items(metadata, "finalizers").iter().enumerate() {
+    for (index, finalizer) in metadata.items_of("finalizers").iter().enumerate() {
         let Some(text) = finalizer.as_str() else { continue };
         if seen.contains(text) {
             judge.refuse(
@@ -78,7 +77,7 @@ fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bo
         let own = at.index(index);
         self::finalizer(judge, at, if qualified { Some(&own) } else { None }, finalizer);
     }
-    let last = items(metadata, "finalizers").last();
+    let last = metadata.items_of("finalizers").last();
     if let Some(last) =
         last.filter(|_| seen.contains("orphan") && seen.contains("foregroundDeletion"))
     {
@@ -225,9 +224,9 @@ pub(super) fn expressions(
     strict: bool,
 ) {
     let list = at.field("matchExpressions");
-    for (index, expression) in items(holder, "matchExpressions").iter().enumerate() {
+    for (index, expression) in holder.items_of("matchExpressions").iter().enumerate() {
         let at = list.index(index);
-        let values = items(expression, "values");
+        let values = expression.items_of("values");
         let values_at = at.field("values");
         let operator = expression.get("operator").and_then(Node::as_str);
         match operator.filter(|operator| operators.known.contains(operator)) {

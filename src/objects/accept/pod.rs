@@ -90,7 +90,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form) 
         judge.keyed(&at.field("schedulingGates"), gates, &[("name", "")]);
     }
     for (list, key) in [("readinessGates", "conditionType"), ("schedulingGates", "name")] {
-        for (index, gate) in items(spec, list).iter().enumerate() {
+        for (index, gate) in spec.items_of(list).iter().enumerate() {
             let at = at.field(list);
             let at = at.index(index);
             let name = gate.get(key).and_then(Node::as_str).unwrap_or_default();
@@ -137,13 +137,16 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form) 
             );
         }
     }
-    if items(spec, "containers").is_empty() {
+    if spec.items_of("containers").is_empty() {
         judge.required(&at.field("containers"), spec, "");
     }
-    let mains: HashSet<&str> =
-        items(spec, "containers").iter().filter_map(|other| other.get("name")?.as_str()).collect();
+    let mains: HashSet<&str> = spec
+        .items_of("containers")
+        .iter()
+        .filter_map(|other| other.get("name")?.as_str())
+        .collect();
     let main = |name: Option<&str>| name.is_some_and(|name| mains.contains(name));
-    for (index, container) in items(spec, "initContainers").iter().enumerate() {
+    for (index, container) in spec.items_of("initContainers").iter().enumerate() {
         if let Some(name) = container.get("name").filter(|name| main(name.as_str())) {
             let detail = format!("Duplicate value: {}", name.to_json());
             judge.refuse(
@@ -159,14 +162,14 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form) 
 /// Judges what is asked of pods and not of templates.
 fn of_pods(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(node) = spec.get("nodeName").filter(|node| node.as_str() != Some(""))
-        && !items(spec, "schedulingGates").is_empty()
+        && !spec.items_of("schedulingGates").is_empty()
     {
         let detail = "cannot be set until all schedulingGates have been cleared";
         judge.forbidden(&at.field("nodeName"), node, detail, "delete one of the two");
     }
     for list in ["containers", "initContainers"] {
         let at = at.field(list);
-        for (index, container) in items(spec, list).iter().enumerate() {
+        for (index, container) in spec.items_of(list).iter().enumerate() {
             let Some(image) = container.get("image") else { continue };
             if image.as_str().is_some_and(|text| !text.is_empty() && text.trim() != text) {
                 let at = at.index(index);
@@ -184,11 +187,11 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(aliases) = spec.get("hostAliases") {
         judge.keyed_where_applied(&aliases_at, aliases, &[("ip", "")]);
     }
-    for (index, alias) in items(spec, "hostAliases").iter().enumerate() {
+    for (index, alias) in spec.items_of("hostAliases").iter().enumerate() {
         let at = aliases_at.index(index);
         address(judge, &at.field("ip"), alias.get("ip"), alias);
         let names_at = at.field("hostnames");
-        for (index, name) in items(alias, "hostnames").iter().enumerate() {
+        for (index, name) in alias.items_of("hostnames").iter().enumerate() {
             judge.shaped(
                 &names_at.index(index),
                 name,
@@ -202,7 +205,7 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         None if own => {
             judge.required(&dns_at, spec, "must provide `dnsConfig` when `dnsPolicy` is None");
         }
-        Some(config) if own && items(config, "nameservers").is_empty() => {
+        Some(config) if own && config.items_of("nameservers").is_empty() => {
             judge.required(
                 &dns_at.field("nameservers"),
                 config,
@@ -212,7 +215,7 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         None => {}
         Some(config) => {
             let servers_at = dns_at.field("nameservers");
-            let servers = items(config, "nameservers");
+            let servers = config.items_of("nameservers");
             if let Some(list) = config.get("nameservers").filter(|_| servers.len() > 3) {
                 judge.invalid(
                     &servers_at,
@@ -225,7 +228,7 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                 address(judge, &servers_at.index(index), Some(server), config);
             }
             let searches_at = dns_at.field("searches");
-            for (index, search) in items(config, "searches").iter().enumerate() {
+            for (index, search) in config.items_of("searches").iter().enumerate() {
                 // An underscore is taken, and so is the root.
                 let text = search.as_str().unwrap_or_default();
                 let plain = text.strip_suffix('.').unwrap_or(text).replace('_', "a");
@@ -238,7 +241,7 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                 }
             }
             let options_at = dns_at.field("options");
-            for (index, option) in items(config, "options").iter().enumerate() {
+            for (index, option) in config.items_of("options").iter().enumerate() {
                 if option.get("name").is_none_or(|name| name.as_str() == Some("")) {
                     judge.required(&options_at.index(index), option, "must not be empty");
                 }
@@ -318,9 +321,4 @@ fn claims<'n>(judge: &mut Judge<'_>, at: &At<'_>, spec: &'n Node) -> Vec<&'n str
         }
     }
     list.items().iter().filter_map(|claim| claim.get("name")?.as_str()).collect()
-}
-
-/// The elements of a list; none when it is absent.
-pub(super) fn items<'n>(node: &'n Node, key: &str) -> &'n [Node] {
-    node.get(key).map(Node::items).unwrap_or_default()
 }

@@ -66,7 +66,7 @@ pub(super) fn handler(
             continue;
         }
         match *kind {
-            "exec" if super::pod::items(node, "command").is_empty() => {
+            "exec" if node.items_of("command").is_empty() => {
                 judge.required(&at.field("command"), node, "");
             }
             "httpGet" | "tcpSocket" => port(judge, &at.field("port"), node),
@@ -98,7 +98,7 @@ pub(super) fn handler(
         }
         if *kind == "httpGet" {
             judge.one_of(&at.field("scheme"), node.get("scheme"), &["HTTP", "HTTPS"]);
-            for header in super::pod::items(node, "httpHeaders") {
+            for header in node.items_of("httpHeaders") {
                 let name = header.get("name").and_then(Node::as_str).unwrap_or_default();
                 judge.shaped(
                     &at.field("httpHeaders"),

@@ -3,13 +3,12 @@
 use super::at::At;
 use super::judge::Judge;
 use super::metadata;
-use super::pod::items;
 use crate::quantity::names;
 use crate::yaml::Node;
 
 /// Judges what decides on which nodes a pod may run.
 pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
-    for (index, toleration) in items(spec, "tolerations").iter().enumerate() {
+    for (index, toleration) in spec.items_of("tolerations").iter().enumerate() {
         self::toleration(judge, &at.field("tolerations").index(index), toleration);
     }
     if let Some(affinity) = spec.at(&["affinity", "nodeAffinity"]) {
@@ -24,7 +23,7 @@ pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(spreads) = spec.get("topologySpreadConstraints") {
         judge.keyed(&spreads_at, spreads, &[("topologyKey", ""), ("whenUnsatisfiable", "")]);
     }
-    for (index, constraint) in items(spec, "topologySpreadConstraints").iter().enumerate() {
+    for (index, constraint) in spec.items_of("topologySpreadConstraints").iter().enumerate() {
         spread(judge, &spreads_at.index(index), constraint);
     }
 }
@@ -71,7 +70,7 @@ fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node) {
 
 /// Keys whose values a selector takes over from the pod.
 fn label_keys(judge: &mut Judge<'_>, at: &At<'_>, list: &str, holder: &Node) {
-    let keys = items(holder, list);
+    let keys = holder.items_of(list);
     let at = at.field(list);
     if let Some(node) =
         holder.get(list).filter(|_| !keys.is_empty() && holder.get("labelSelector").is_none())
@@ -95,11 +94,11 @@ fn pod_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
         "preferredDuringSchedulingIgnoredDuringExecution",
     );
     let required_at = at.field(required);
-    for (index, term) in items(affinity, required).iter().enumerate() {
+    for (index, term) in affinity.items_of(required).iter().enumerate() {
         pod_term(judge, &required_at.index(index), term, term);
     }
     let preferred_at = at.field(preferred);
-    for (index, weighted) in items(affinity, preferred).iter().enumerate() {
+    for (index, weighted) in affinity.items_of(preferred).iter().enumerate() {
         let at = preferred_at.index(index);
         weight(judge, &at, weighted);
         let empty = Node::map(weighted.origin);
@@ -116,7 +115,7 @@ fn pod_term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, holder: &Node) {
     for selector in ["labelSelector", "namespaceSelector"] {
         metadata::selector(judge, &at.field(selector), term.get(selector), true);
     }
-    for namespace in items(term, "namespaces") {
+    for namespace in term.items_of("namespaces") {
         judge.shaped(
             &at.field("namespace"),
             namespace,
@@ -201,7 +200,7 @@ fn node_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
     }
     let preferred_at = at.field("preferredDuringSchedulingIgnoredDuringExecution");
     for (index, preferred) in
-        items(affinity, "preferredDuringSchedulingIgnoredDuringExecution").iter().enumerate()
+        affinity.items_of("preferredDuringSchedulingIgnoredDuringExecution").iter().enumerate()
     {
         let at = preferred_at.index(index);
         weight(judge, &at, preferred);
@@ -214,10 +213,10 @@ fn node_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
 /// Judges a choice of nodes.
 pub(super) fn node_selector(judge: &mut Judge<'_>, at: &At<'_>, selector: &Node) {
     let at = at.field("nodeSelectorTerms");
-    if items(selector, "nodeSelectorTerms").is_empty() {
+    if selector.items_of("nodeSelectorTerms").is_empty() {
         judge.required(&at, selector, "must have at least one node selector term");
     }
-    for (index, term) in items(selector, "nodeSelectorTerms").iter().enumerate() {
+    for (index, term) in selector.items_of("nodeSelectorTerms").iter().enumerate() {
         self::term(judge, &at.index(index), term, true);
     }
 }
@@ -225,10 +224,10 @@ pub(super) fn node_selector(judge: &mut Judge<'_>, at: &At<'_>, selector: &Node)
 /// Judges a term about nodes; where it is required, its values are such as labels have.
 fn term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, required: bool) {
     let fields = at.field("matchFields");
-    for (index, field) in items(term, "matchFields").iter().enumerate() {
+    for (index, field) in term.items_of("matchFields").iter().enumerate() {
         let at = fields.index(index);
         match field.get("operator").and_then(Node::as_str) {
-            Some("In" | "NotIn") if items(field, "values").len() == 1 => {}
+            Some("In" | "NotIn") if field.items_of("values").len() == 1 => {}
             Some("In" | "NotIn") => {
                 judge.required(&at.field("values"), field, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
             }

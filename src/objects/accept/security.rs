@@ -2,7 +2,6 @@
 
 use super::at::At;
 use super::judge::Judge;
-use super::pod::items;
 use crate::yaml::Node;
 
 /// User and group numbers.
@@ -15,7 +14,7 @@ pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     profiles(judge, &at, context);
     judge.within(&at, context, "fsGroup", IDS);
     let groups_at = at.field("supplementalGroups");
-    for (index, group) in items(context, "supplementalGroups").iter().enumerate() {
+    for (index, group) in context.items_of("supplementalGroups").iter().enumerate() {
         if group.as_int().is_some_and(|id| !(IDS.0..=IDS.1).contains(&id)) {
             judge.invalid(
                 &groups_at.index(index),
@@ -29,7 +28,7 @@ pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     judge.exactly_if_there(&at, context, "supplementalGroupsPolicy", &["Merge", "Strict"]);
     judge.exactly_if_there(&at, context, "seLinuxChangePolicy", &["Recursive"]);
     let sysctls_at = at.field("sysctls");
-    for (index, sysctl) in items(context, "sysctls").iter().enumerate() {
+    for (index, sysctl) in context.items_of("sysctls").iter().enumerate() {
         judge.present(&sysctls_at.index(index), sysctl, "name");
     }
 }
@@ -63,7 +62,7 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, context: &Node, h
     }
     let capabilities = context
         .get("capabilities")
-        .map(|capabilities| items(capabilities, "add"))
+        .map(|capabilities| capabilities.items_of("add"))
         .unwrap_or_default();
     if capabilities.iter().any(|capability| capability.as_str() == Some("CAP_SYS_ADMIN")) {
         let said =

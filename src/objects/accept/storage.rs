@@ -2,7 +2,6 @@
 
 use super::at::At;
 use super::judge::Judge;
-use super::pod::items;
 use super::resources::{amount, quantity};
 use super::{metadata, scheduling, volume};
 use crate::quantity::{Quantity, names};
@@ -71,7 +70,7 @@ fn data_source(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
 /// Who may read and write at the same time.
 fn access(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, detail: &str) {
     let at = at.field("accessModes");
-    let modes = items(spec, "accessModes");
+    let modes = spec.items_of("accessModes");
     if modes.is_empty() {
         judge.required(&at, spec, detail);
     }

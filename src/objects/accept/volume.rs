@@ -3,7 +3,6 @@
 use super::at::At;
 use super::container::steps_up;
 use super::judge::Judge;
-use super::pod::items;
 use crate::quantity::{Quantity, names};
 use crate::yaml::Node;
 use std::collections::HashSet;
@@ -166,7 +165,7 @@ fn mode(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) -> bool {
 fn keys_to_paths(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) -> bool {
     let list = at.field("items");
     let mut sound = true;
-    for (index, item) in items(source, "items").iter().enumerate() {
+    for (index, item) in source.items_of("items").iter().enumerate() {
         let at = list.index(index);
         sound &= judge.present(&at, item, "key").is_some();
         sound &= mode(judge, &at, item, "mode");
@@ -196,7 +195,7 @@ fn local_path(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node) -> bool {
 fn projected(judge: &mut Judge<'_>, at: &At<'_>, volume: &Node) -> bool {
     let mut sound = mode(judge, at, volume, "defaultMode");
     let list = at.field("sources");
-    for (index, source) in items(volume, "sources").iter().enumerate() {
+    for (index, source) in volume.items_of("sources").iter().enumerate() {
         let here = list.index(index);
         for kind in ["secret", "configMap"] {
             let Some(found) = source.get(kind) else { continue };

@@ -132,7 +132,7 @@ pub(super) fn stateful_set(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
     }
     let claims_at = at.field("volumeClaimTemplates");
-    let claims = pod::items(spec, "volumeClaimTemplates");
+    let claims = spec.items_of("volumeClaimTemplates");
     for (index, claim) in claims.iter().enumerate() {
         let at = claims_at.index(index);
         storage::claim(judge, &at.field("spec"), claim.get("spec").unwrap_or(claim));

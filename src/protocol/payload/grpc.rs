@@ -1,60 +1,12 @@
 //! What only gRPC messages have: wrapped parameters, typed contents and raw contents (KServe 0.10
 //! docs, Open Inference Protocol, gRPC to KServe 0.10 docs, Open Inference Protocol, gRPC).
 
-use super::Form;
-use super::datatype::{DATATYPES, number};
-use super::object::{Checker, Expect, Member, Object, described};
+use super::datatype::DATATYPES;
+use super::object::{Checker, Expect, Member, Object};
 use super::tensor::{Elements, Head};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::quantity::base64;
-use crate::yaml::{FieldPath, Node, Value};
-
-/// What is wrong with an `InferParameter`, with the help; it holds exactly one of three fields
-/// (KServe 0.10 docs, Open Inference Protocol, gRPC).
-pub(super) fn parameter(node: &Node) -> Option<(String, String)> {
-    const ACCEPTED: &str = "write one of `{\"bool_param\": true}`, `{\"int64_param\": 1}`, `{\"string_param\": \"a\"}`";
-    let Some(map) = node.as_map() else {
-        let wrapped = match &node.value {
-            Value::Bool(value) => Some(format!("write `{{\"bool_param\": {value}}}`")),
-            Value::Int(value) => Some(format!("write `{{\"int64_param\": {value}}}`")),
-            Value::Str(_) => Some("write `{\"string_param\": \"…\"}`".to_owned()),
-            _ => None,
-        };
-        return Some((
-            format!("is {}, not an InferParameter", described(node)),
-            wrapped.unwrap_or_else(|| ACCEPTED.into()),
-        ));
-    };
-    let mut set = map.iter().filter(|entry| !entry.node.is_null());
-    let (Some(entry), None) = (set.next(), set.next()) else {
-        return Some(("does not hold exactly one value".into(), ACCEPTED.into()));
-    };
-    let choice = ["bool_param", "int64_param", "string_param"]
-        .into_iter()
-        .find(|field| Form::GrpcV2.names(&entry.key, field));
-    let (fits, kind) = match choice {
-        Some("bool_param") => (entry.node.as_bool().is_some(), "a boolean"),
-        Some("int64_param") => {
-            let whole = number(&entry.node, Form::GrpcV2).and_then(super::datatype::Number::whole);
-            (whole.is_some_and(|number| i64::try_from(number).is_ok()), "a whole number of 64 bits")
-        }
-        Some(_) => (entry.node.as_str().is_some(), "a string"),
-        None => {
-            return Some((
-                format!("has `{}`, which is no field of InferParameter", entry.key),
-                ACCEPTED.into(),
-            ));
-        }
-    };
-    if fits {
-        None
-    } else {
-        Some((
-            format!("has {} as `{}`, which takes {kind}", described(&entry.node), entry.key),
-            ACCEPTED.into(),
-        ))
-    }
-}
+use crate::yaml::{FieldPath, Node};
 
 /// The raw contents of a message.
 pub(super) struct Raw<'a> {

@@ -1,6 +1,7 @@
 //! Members of JSON objects: whether they are there and of the right type.
 
 use super::Form;
+use super::datatype::{Number, number};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::Span;
 use crate::yaml::{Entry, FieldPath, Map, Node, Value};
@@ -198,7 +199,7 @@ impl Checker {
         for entry in node.entries() {
             let path = path.field(entry.key.clone());
             let problem = if self.form == Form::GrpcV2 {
-                super::grpc::parameter(&entry.node)
+                grpc_parameter(&entry.node)
             } else {
                 json_parameter(&entry.node)
             };
@@ -243,5 +244,52 @@ pub(super) fn described(node: &Node) -> String {
     match node.scalar_text() {
         Some(text) if text.chars().count() <= 40 => format!("{kind} `{text}`"),
         _ => kind.replacen("the", "a", 1),
+    }
+}
+
+/// What is wrong with an `InferParameter`, with the help; it holds exactly one of three fields
+/// (KServe 0.10 docs, Open Inference Protocol, gRPC).
+fn grpc_parameter(node: &Node) -> Option<(String, String)> {
+    const ACCEPTED: &str = "write one of `{\"bool_param\": true}`, `{\"int64_param\": 1}`, `{\"string_param\": \"a\"}`";
+    let Some(map) = node.as_map() else {
+        let wrapped = match &node.value {
+            Value::Bool(value) => Some(format!("write `{{\"bool_param\": {value}}}`")),
+            Value::Int(value) => Some(format!("write `{{\"int64_param\": {value}}}`")),
+            Value::Str(_) => Some("write `{\"string_param\": \"…\"}`".to_owned()),
+            _ => None,
+        };
+        return Some((
+            format!("is {}, not an InferParameter", described(node)),
+            wrapped.unwrap_or_else(|| ACCEPTED.into()),
+        ));
+    };
+    let mut set = map.iter().filter(|entry| !entry.node.is_null());
+    let (Some(entry), None) = (set.next(), set.next()) else {
+        return Some(("does not hold exactly one value".into(), ACCEPTED.into()));
+    };
+    let choice = ["bool_param", "int64_param", "string_param"]
+        .into_iter()
+        .find(|field| Form::GrpcV2.names(&entry.key, field));
+    let (fits, kind) = match choice {
+        Some("bool_param") => (entry.node.as_bool().is_some(), "a boolean"),
+        Some("int64_param") => {
+            let whole = number(&entry.node, Form::GrpcV2).and_then(Number::whole);
+            (whole.is_some_and(|number| i64::try_from(number).is_ok()), "a whole number of 64 bits")
+        }
+        Some(_) => (entry.node.as_str().is_some(), "a string"),
+        None => {
+            return Some((
+                format!("has `{}`, which is no field of InferParameter", entry.key),
+                ACCEPTED.into(),
+            ));
+        }
+    };
+    if fits {
+        None
+    } else {
+        Some((
+            format!("has {} as `{}`, which takes {kind}", described(&entry.node), entry.key),
+            ACCEPTED.into(),
+        ))
     }
 }
