@@ -190,8 +190,8 @@ impl Builder {
         self.items[position] = item;
     }
 
-    /// Sorts, indexes and freezes.
-    pub fn finish(self) -> (Catalog, Vec<Diagnostic>) {
+    /// Sorts, indexes and freezes. `found_builtin` is what was found in built-in objects.
+    pub fn finish(self, found_builtin: Vec<Diagnostic>) -> (Catalog, Vec<Diagnostic>) {
         let mut catalog = Catalog {
             config: self.config,
             releases: self.options.releases,
@@ -277,7 +277,8 @@ impl Builder {
             .collect();
         catalog.count_machines();
         let mut diagnostics = self.diagnostics;
-        diagnostics.extend(builtin::named(&catalog));
+        diagnostics.extend(builtin::used(&catalog));
+        diagnostics.extend(builtin::in_use(&catalog, found_builtin));
         (catalog, diagnostics)
     }
 }

@@ -105,7 +105,7 @@ pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
             _ => builder.other(object),
         }
     }
-    builder.finish().0
+    builder.finish(Vec::new()).0
 }
 
 /// What the rules find in a text.

@@ -25,6 +25,7 @@ mod pipes;
 mod process;
 mod properties;
 mod readme;
+mod releases;
 mod secrets;
 mod serving;
 mod stories;

@@ -88,14 +88,14 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     }
     let mut unread = diagnostics.iter().find(|finding| leaves_out(finding)).cloned();
     let known = completions(&documents, &given.models, &mut sources, &mut diagnostics);
-    let typed: Vec<(Option<Typed>, Vec<Diagnostic>)> = documents
+    let typed: Vec<(Option<Typed>, bool, Vec<Diagnostic>)> = documents
         .into_par_iter()
         .enumerate()
         .map(|(index, document)| {
-            let mut found = Vec::new();
+            let (builtin, mut found) = (document.builtin, Vec::new());
             let known = || known.get(&index).cloned().unwrap_or_default();
             let typed = typed(document, given, &sources, known, &mut found);
-            (typed, found)
+            (typed, builtin, found)
         })
         .collect();
     let mut config = given.releases.ome.ome.config();
@@ -106,11 +106,12 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
         all_builtin: given.builtin == BuiltinMode::Always,
         releases: given.releases,
     });
-    for (typed, found) in typed {
+    let mut found_builtin = Vec::new();
+    for (typed, builtin, found) in typed {
         if unread.is_none() {
             unread = found.iter().find(|finding| finding.code == Code::MissingName).cloned();
         }
-        diagnostics.extend(found);
+        if builtin { &mut found_builtin } else { &mut diagnostics }.extend(found);
         match typed {
             Some(Typed::Model(model)) => builder.model(*model),
             Some(Typed::Runtime(runtime)) => builder.runtime(*runtime),
@@ -155,7 +156,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
         builder.service(documented, controller);
     }
     builder.config(config);
-    let (catalog, found) = builder.finish();
+    let (catalog, found) = builder.finish(found_builtin);
     diagnostics.extend(found);
     World { sources, catalog, diagnostics, unread, given: given.clone() }
 }
