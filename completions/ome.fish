@@ -76,7 +76,7 @@ complete -c ome -n "__fish_ome_using_subcommand test" -l no-builtin -d 'The same
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand test" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand test" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand test" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -84,7 +84,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand test" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand test" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -130,7 +130,7 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'The 
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand discover" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand discover" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -138,7 +138,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -197,7 +197,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -205,7 +205,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -251,7 +251,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -259,7 +259,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -305,7 +305,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -313,7 +313,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -439,7 +439,7 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'The same
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand plan" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -447,7 +447,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -502,7 +502,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'The s
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand explain" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand explain" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -510,7 +510,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand explain" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -570,7 +570,7 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'The same 
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand why" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand why" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand why" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -578,7 +578,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand why" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand why" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -640,7 +640,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'The sa
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand render" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand render" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand render" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -648,7 +648,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand render" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand render" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -727,7 +727,7 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'The same
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -735,7 +735,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -792,7 +792,7 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -l no-builtin -d 'The sam
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand drift" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand drift" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -800,7 +800,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand drift" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -858,7 +858,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'The s
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -866,7 +866,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -916,7 +916,7 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'The sa
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -924,7 +924,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -979,7 +979,7 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'The 
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand validate" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand validate" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -987,7 +987,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand validate" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -1055,7 +1055,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -1063,7 +1063,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -1104,7 +1104,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -1112,7 +1112,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -1160,7 +1160,7 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'The s
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand convert" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand convert" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -1168,7 +1168,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand convert" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
@@ -1228,7 +1228,7 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'The
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
 ome=head\t''
@@ -1236,7 +1236,7 @@ kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
 kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''

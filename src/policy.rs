@@ -11,7 +11,7 @@ pub mod upgrade;
 pub use kthena::*;
 use ome::OmeRelease;
 
-use crate::api::{Api, Evidence, Field, Model, Semantics};
+use crate::api::{Api, Evidence, Field, Follow, Model, Semantics};
 use ecow::EcoString;
 
 /// When objects of the built-in catalog are used (`--builtin`).
@@ -454,9 +454,9 @@ impl Default for Releases {
 }
 
 impl Releases {
-    /// The policy of an API under a semantics; `None` for an API that decides nothing.
-    pub fn policy(self, api: Api, semantics: Semantics) -> Option<&'static Policy> {
-        match (api, semantics) {
+    /// The policy of an API under a mode; `None` for an API that decides nothing.
+    pub fn policy(self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
+        match (api, follow.into().of(api)) {
             (Api::Ome, Semantics::Documented) => Some(&OME_DOCUMENTED),
             (Api::Ome, Semantics::Controller) => Some(self.ome),
             (Api::KServe, Semantics::Documented) => Some(&KSERVE_DOCUMENTED),

@@ -307,7 +307,7 @@ pub fn validate(bytes: &[u8]) {
         let asked: Vec<_> =
             ome::operators::checks().flat_map(|check| check.codes).copied().collect();
         found.extend(check::run(
-            &View { catalog: &world.catalog, sources: &world.sources, semantics },
+            &View { catalog: &world.catalog, sources: &world.sources, semantics: semantics.into() },
             ome::operators::checks(),
             &asked,
         ));
@@ -331,10 +331,10 @@ pub fn plan(bytes: &[u8]) {
         let mut found: Vec<Diagnostic> =
             planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
         found.extend(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
-        let together = together(&world.catalog, semantics, &mut planned, &mut servings);
+        let together = together(&world.catalog, semantics.into(), &mut planned, &mut servings);
         let (together, costs) = (together.as_ref(), costs(&planned));
         let document = json::Plan {
-            semantics,
+            semantics: semantics.into(),
             depth: Depth::Explain,
             planned: &planned,
             flips: &[],
@@ -349,8 +349,8 @@ pub fn plan(bytes: &[u8]) {
         assert!(serde_json::to_string(&document).is_ok(), "the document can be written");
         let style = table::Style { color: false, width: None };
         let (machines, sources) = (world.catalog.machines(), &world.sources);
-        harmless(&table::plan(semantics, "", &planned, machines, together, sources, style));
-        harmless(&table::plan_markdown(semantics, &planned, machines, together, sources));
+        harmless(&table::plan(semantics.into(), "", &planned, machines, together, sources, style));
+        harmless(&table::plan_markdown(semantics.into(), &planned, machines, together, sources));
         if let Some(together) = together {
             harmless(&report::together::text(together, &planned, &servings));
         }

@@ -1,5 +1,6 @@
-//! The mode: whether the documents or the controllers are followed.
+//! The mode: whether the documents or the controllers are followed, by operator.
 
+use super::Api;
 use serde::Serialize;
 use std::fmt;
 
@@ -35,5 +36,85 @@ impl Semantics {
 impl fmt::Display for Semantics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+/// The mode of a run, operator by operator: the release of one operator is followed without the
+/// others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Follow {
+    /// By [`Api`]; that of the cluster is the run's own.
+    modes: [Semantics; 4],
+}
+
+impl Follow {
+    /// The same, with another mode for one operator.
+    #[must_use]
+    pub fn with(mut self, api: Api, semantics: Semantics) -> Self {
+        self.modes[api as usize] = semantics;
+        self
+    }
+
+    /// The mode of an operator.
+    pub fn of(self, api: Api) -> Semantics {
+        self.modes[api as usize]
+    }
+
+    /// One mode for all, where the operators of an input share it.
+    #[must_use]
+    pub fn among(self, operators: impl IntoIterator<Item = Api>) -> Self {
+        let mut modes = operators.into_iter().map(|api| self.of(api));
+        match modes.next() {
+            Some(first) if modes.all(|mode| mode == first) => first.into(),
+            _ => self,
+        }
+    }
+
+    /// The mode that `--semantics` or the settings name: that of whatever belongs to no operator.
+    pub fn run(self) -> Semantics {
+        self.of(Api::Cluster)
+    }
+}
+
+impl From<Semantics> for Follow {
+    fn from(semantics: Semantics) -> Self {
+        Self { modes: [semantics; 4] }
+    }
+}
+
+impl fmt::Display for Follow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operators = [(Api::Ome, "OME"), (Api::KServe, "KServe"), (Api::Kthena, "Kthena")];
+        let following = |semantics: Semantics| {
+            let followed = operators.iter().filter(|(api, _)| self.of(*api) == semantics);
+            followed.map(|(_, name)| *name).collect::<Vec<_>>().join(" and ")
+        };
+        let [documents, controllers] =
+            [Semantics::Documented, Semantics::Controller].map(following);
+        match (documents.is_empty(), controllers.is_empty()) {
+            (false, false) => write!(f, "controller for {controllers}, documented for {documents}"),
+            (_, true) => Semantics::Documented.fmt(f),
+            (true, _) => Semantics::Controller.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_is_named_by_operator_where_they_differ() {
+        let documented = Follow::default();
+        let one = documented.with(Api::Ome, Semantics::Controller);
+        let two = one.with(Api::Kthena, Semantics::Controller);
+        assert_eq!(documented.to_string(), "documented");
+        assert_eq!(one.to_string(), "controller for OME, documented for KServe and Kthena");
+        assert_eq!(two.to_string(), "controller for OME and Kthena, documented for KServe");
+        assert_eq!(two.with(Api::KServe, Semantics::Controller).to_string(), "controller");
+        assert_eq!(one.run(), Semantics::Documented);
+        assert_eq!(one.among([Api::Ome, Api::Ome]), Semantics::Controller.into());
+        assert_eq!(one.among([Api::Ome, Api::KServe]), one);
+        assert_eq!(one.among([]), one);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{Catalog, RuntimeSet, Views, builtin};
 use crate::api::{
-    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object,
-    ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Semantics, Service,
+    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, Follow, LocalQueue, Model, ModelServing,
+    Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Semantics, Service,
 };
 use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// By whose rules findings are graded.
-    pub semantics: Semantics,
+    pub semantics: Follow,
     /// Built-in runtimes and accelerator classes are candidates beside those of the input.
     pub all_builtin: bool,
     /// The releases that are followed.
@@ -182,7 +182,7 @@ impl Builder {
                     .label(earlier.name_span(), "first here")
                     .object(object.id.to_string())
                     // A cluster takes both in turn and keeps the last; only on disk is it a mistake.
-                    .severity(if self.options.semantics == Semantics::Controller { Severity::Warning } else { Severity::Error })
+                    .severity(if self.options.semantics.of(object.api) == Semantics::Controller { Severity::Warning } else { Severity::Error })
                     .help("rename or delete one; the last one read is used, as a cluster keeps the one applied last"),
             )
         };

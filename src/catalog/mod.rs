@@ -12,8 +12,8 @@ pub use build::{Builder, Options};
 pub use runtimes::RuntimeSet;
 
 use crate::api::{
-    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object,
-    ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Semantics, Service,
+    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, Follow, LocalQueue, Model, ModelServing,
+    Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Semantics, Service,
 };
 use crate::cluster::Machine;
 use crate::diag::Nearby;
@@ -31,9 +31,9 @@ pub struct Views {
 }
 
 impl Views {
-    /// The view of one semantics.
-    pub fn of(&self, semantics: Semantics) -> &Service {
-        match semantics {
+    /// The view of what is followed.
+    pub fn of(&self, follow: impl Into<Follow>) -> &Service {
+        match follow.into().of(self.documented.object.api) {
             Semantics::Documented => &self.documented,
             Semantics::Controller => &self.controller,
         }
@@ -153,15 +153,17 @@ impl Catalog {
     }
 
     /// An accelerator class as a semantics reads it.
-    pub fn class(&self, semantics: Semantics, name: &str) -> Option<&AcceleratorClass> {
+    pub fn class(&self, follow: impl Into<Follow>, name: &str) -> Option<&AcceleratorClass> {
+        let semantics = follow.into().of(Api::Ome);
         self.accelerator_classes.get(name).map(|views| view(views, semantics))
     }
 
     /// All accelerator classes by name, as a semantics reads them.
     pub fn classes(
         &self,
-        semantics: Semantics,
+        follow: impl Into<Follow>,
     ) -> impl ExactSizeIterator<Item = &AcceleratorClass> {
+        let semantics = follow.into().of(Api::Ome);
         self.accelerator_classes.values().map(move |views| view(views, semantics))
     }
 
@@ -226,8 +228,8 @@ impl Catalog {
     }
 
     /// The policy of an API under a semantics; `None` for an API that decides nothing.
-    pub fn policy(&self, api: Api, semantics: Semantics) -> Option<&'static Policy> {
-        self.releases.policy(api, semantics)
+    pub fn policy(&self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
+        self.releases.policy(api, follow)
     }
 
     /// The operator's settings: the loaded ConfigMap, or those it ships with.

@@ -33,7 +33,7 @@ fn object(kind: &str, name: &str, spec: &str) -> String {
 
 /// A catalog of the objects of a text; `change` may alter each before it is typed.
 pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Object)) -> Catalog {
-    let mut builder = Builder::new(Options { semantics, ..Options::default() });
+    let mut builder = Builder::new(Options { semantics: semantics.into(), ..Options::default() });
     let mut quiet = Vec::new();
     for range in split(SourceId(0), text).value {
         let Some(node) = parse(SourceId(0), text, range, &Limits::default()).value else {
@@ -118,7 +118,11 @@ pub(crate) fn run_with(text: &str, semantics: Semantics, asked: &[Code]) -> Vec<
     let mut sources = SourceMap::new();
     sources.add(Source::new("test.yaml", SourceKind::File, text));
     check(
-        &View { catalog: &catalog(text, semantics, |_| ()), sources: &sources, semantics },
+        &View {
+            catalog: &catalog(text, semantics, |_| ()),
+            sources: &sources,
+            semantics: semantics.into(),
+        },
         crate::operators::checks(),
         asked,
     )

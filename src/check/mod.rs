@@ -1,7 +1,7 @@
 //! What `validate` says beyond syntax and schema: rules over the catalog as a whole, one file per
 //! theme.
 //!
-//! In: a frozen [`Catalog`] and a [`Semantics`]. Out: findings. A rule is a row of a table
+//! In: a frozen [`Catalog`] and a [`Follow`]. Out: findings. A rule is a row of a table
 //! ([`CHECKS`] and those of the operators): the codes it can give, the document it comes from, a
 //! function. This room reads no file, changes nothing, and looks at a service only as far as it
 //! names things; what becomes of a service is `pipeline`'s to say. The severity of a finding
@@ -27,7 +27,7 @@ pub use baseline::Baseline;
 pub use scalar::spell_out;
 pub use server::refused_by_definition;
 
-use crate::api::{Api, Object, Semantics};
+use crate::api::{Api, Follow, Object};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::Policy;
@@ -42,7 +42,7 @@ pub struct View<'a> {
     /// The texts it was read from.
     pub sources: &'a SourceMap,
     /// The mode: documents or controllers.
-    pub semantics: Semantics,
+    pub semantics: Follow,
 }
 
 impl View<'_> {

@@ -42,12 +42,12 @@ pub(crate) struct InputArgs {
     /// Follow the published documents, or the code of the controllers.
     #[arg(long, value_enum, env = "OME_SEMANTICS", value_name = "MODE")]
     pub semantics: Option<SemanticsArg>,
-    /// The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means
-    /// `--semantics controller`.
+    /// The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means
+    /// `--semantics controller` for that operator alone.
     #[arg(long, env = "OME_RELEASE", value_name = "OPERATOR=TAG", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(releases::names()))]
     pub release: Vec<String>,
-    /// A release of Kthena whose behavior ModelServings follow instead of the document's; the same
-    /// as `--release kthena=TAG`.
+    /// A release of Kthena whose behavior ModelServings follow instead of the document's; manifests
+    /// are read as the documents read them.
     #[arg(long, value_enum, env = "OME_KTHENA_PROFILE", value_name = "RELEASE")]
     pub kthena_profile: Option<KthenaProfileArg>,
     /// Default deployment mode for KServe InferenceServices without the annotation.

@@ -4,7 +4,7 @@
 use super::args::InputArgs;
 use super::releases::{self, Followed};
 use super::{Failure, Io, Outcome, names, threads, verbose};
-use crate::api::{Api, ModelServing, Object, Runtime, Semantics};
+use crate::api::{Api, Follow, ModelServing, Object, Runtime, Semantics};
 use crate::builtin;
 use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
@@ -28,7 +28,7 @@ pub(crate) struct Session {
     /// What was read.
     pub(crate) world: World,
     /// The mode: documents or controllers.
-    pub(crate) semantics: Semantics,
+    pub(crate) semantics: Follow,
     /// The release of OME that is followed, where one was asked for.
     release: Option<&'static str>,
     /// What ModelServings follow.
@@ -58,6 +58,8 @@ pub(crate) struct Ask<'a> {
     pub(super) expand: bool,
     /// Probes of the V2 protocol are printed.
     pub(super) v2_probes: bool,
+    /// The input is in a cluster: its ModelServings were admitted by another release.
+    pub(super) admitted: bool,
 }
 
 impl Session {
@@ -124,10 +126,11 @@ impl Session {
             .transpose()
             .map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
         threads::start(args.jobs)?;
-        let Followed { semantics, releases, kthena, named } = releases::followed(args, &settings)?;
+        let Followed { semantics, releases, kthena, named } =
+            releases::followed(args, &settings, ask.admitted)?;
         let limits = args.limits.limits(&settings);
         let builtin = args.builtin(&settings);
-        let bare = builtin == BuiltinMode::Never && semantics == Semantics::Controller;
+        let bare = builtin == BuiltinMode::Never && semantics.of(Api::Ome) == Semantics::Controller;
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());
         let request = Request {
@@ -423,6 +426,13 @@ impl Session {
     /// The least severity that counts.
     pub(crate) fn least(&self) -> Severity {
         if self.strict { Severity::Warning } else { Severity::Error }
+    }
+
+    /// The mode as output names it: one word where what is read shares it.
+    pub(crate) fn mode(&self) -> Follow {
+        let catalog = &self.world.catalog;
+        let services = catalog.services().iter().map(|views| views.of(self.semantics).object.api);
+        self.semantics.among(services.chain(catalog.model_servings().iter().map(|_| Api::Kthena)))
     }
 
     /// What settings contribute to the header of plan and explain.

@@ -2,17 +2,17 @@
 
 use super::Failure;
 use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
-use crate::api::Semantics;
+use crate::api::{Api, Follow, Semantics};
 use crate::load::settings::Settings;
 use crate::policy::{
-    KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, OME_RELEASES, Policy, Releases,
+    KTHENA_CONTROLLER, KTHENA_HEAD, KthenaPolicy, KthenaProfile, OME_RELEASES, Policy, Releases,
 };
 
 /// What is followed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Followed {
     /// The mode: documents or controllers.
-    pub(super) semantics: Semantics,
+    pub(super) semantics: Follow,
     /// By which releases controllers decide.
     pub(super) releases: Releases,
     /// What ModelServings follow.
@@ -38,38 +38,53 @@ fn ome(tag: &str) -> Option<&'static Policy> {
 }
 
 /// What flags and settings come to. Flags win over settings, the last of one operator over those
-/// before it.
+/// before it. What is `admitted` already is not asked about admission again.
 ///
 /// # Errors
 /// Two flags that contradict each other.
-pub(super) fn followed(args: &InputArgs, settings: &Settings) -> Result<Followed, Failure> {
-    let asked = |operator: &str| {
+pub(super) fn followed(
+    args: &InputArgs,
+    settings: &Settings,
+    admitted: bool,
+) -> Result<Followed, Failure> {
+    let flag = |operator: &str| {
         let of = |name: &str| name.strip_prefix(operator)?.strip_prefix('=').map(str::to_owned);
-        let flag = args.release.iter().rev().find_map(|name| of(name));
-        flag.or_else(|| settings.releases.get(operator).cloned())
+        args.release.iter().rev().find_map(|name| of(name))
     };
+    let asked =
+        |operator: &str| flag(operator).or_else(|| settings.releases.get(operator).cloned());
+    let run = match args.semantics {
+        Some(SemanticsArg::Documented) => Some(Semantics::Documented),
+        Some(SemanticsArg::Controller) => Some(Semantics::Controller),
+        None => settings.semantics,
+    };
+    // A release is its operator's code, unless a mode is given where the release is or nearer.
+    let mode = |operator: &str| match (args.semantics, flag(operator), run) {
+        (None, Some(_), _) => Semantics::Controller,
+        (_, _, Some(run)) => run,
+        (_, _, None) if asked(operator).is_some() => Semantics::Controller,
+        (_, _, None) => Semantics::default(),
+    };
+    let semantics = Follow::from(run.unwrap_or_default())
+        .with(Api::Ome, mode("ome"))
+        .with(Api::Kthena, mode("kthena"));
     let of_ome = asked("ome").and_then(|tag| ome(&tag));
-    let semantics = match args.semantics {
-        Some(SemanticsArg::Documented) => Semantics::Documented,
-        Some(SemanticsArg::Controller) => Semantics::Controller,
-        None => match (settings.semantics, of_ome) {
-            (Some(semantics), _) if !args.release.iter().any(|name| name.starts_with("ome=")) => {
-                semantics
-            }
-            (_, Some(_)) => Semantics::Controller,
-            (semantics, None) => semantics.unwrap_or_default(),
-        },
-    };
     let releases = of_ome.map_or_else(Releases::default, |ome| Releases { ome });
-    let kthena = kthena(args, semantics, asked("kthena"), settings.kthena_profile.as_deref())?;
+    let profile = settings.kthena_profile.as_deref();
+    let controller = match semantics.of(Api::Kthena) {
+        Semantics::Documented => None,
+        Semantics::Controller if admitted => Some(&KTHENA_HEAD),
+        Semantics::Controller => Some(&KTHENA_CONTROLLER),
+    };
+    let kthena = kthena(args, controller, asked("kthena"), profile)?;
     Ok(Followed { semantics, releases, kthena, named: of_ome.is_some() })
 }
 
-/// What ModelServings follow: the flag, else the settings, else the document; under controller
-/// semantics the pinned code.
+/// What ModelServings follow: the flag, else the settings, else the document. `controller` is the
+/// newest release, where a release is followed.
 fn kthena(
     args: &InputArgs,
-    semantics: Semantics,
+    controller: Option<&'static KthenaPolicy>,
     release: Option<String>,
     setting: Option<&str>,
 ) -> Result<&'static KthenaPolicy, Failure> {
@@ -89,20 +104,20 @@ fn kthena(
         }
         (flag, named) => flag.or(named),
     };
-    if semantics == Semantics::Controller {
-        return match asked {
-            None | Some(KthenaProfile::Head) => Ok(&KTHENA_CONTROLLER),
-            Some(named) if flag.is_none() => Ok(named.policy()),
-            Some(_) => Err(Failure::Usage(
-                "`--semantics controller` follows the Kthena of `--kthena-profile head` and no other".into(),
-            )),
-        };
+    match (controller, asked) {
+        (Some(newest), None | Some(KthenaProfile::Head)) => Ok(newest),
+        (Some(_), Some(_)) if named.is_none() => Err(Failure::Usage(
+            "`--semantics controller` follows the Kthena of `--kthena-profile head`; name another \
+             release with `--release kthena=TAG`"
+                .into(),
+        )),
+        (_, Some(asked)) => Ok(asked.policy()),
+        (None, None) => Ok(match setting {
+            Some("v0.1") => KthenaProfile::V0_1,
+            Some("v1.0") => KthenaProfile::V1_0,
+            Some("head") => KthenaProfile::Head,
+            _ => KthenaProfile::Seed,
+        }
+        .policy()),
     }
-    let profile = asked.unwrap_or(match setting {
-        Some("v0.1") => KthenaProfile::V0_1,
-        Some("v1.0") => KthenaProfile::V1_0,
-        Some("head") => KthenaProfile::Head,
-        _ => KthenaProfile::Seed,
-    });
-    Ok(profile.policy())
 }

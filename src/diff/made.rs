@@ -2,7 +2,7 @@
 
 use super::cost::{self, Cost};
 use super::{Refused, accelerators, object_changes};
-use crate::api::{AcceleratorClass, ComponentKind, ModelServing, Object, ObjectRef, Semantics};
+use crate::api::{AcceleratorClass, ComponentKind, Follow, ModelServing, Object, ObjectRef};
 use crate::catalog::Views;
 use crate::decision::Resolution;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -101,7 +101,7 @@ impl Made<'_> {
 pub(super) fn make<'w>(
     renderer: &Renderer<'w>,
     world: &World,
-    semantics: Semantics,
+    semantics: Follow,
     subject: Subject<'w>,
 ) -> Made<'w> {
     match subject {
@@ -127,10 +127,11 @@ pub(super) fn make<'w>(
             let service = views.of(semantics);
             let resolution = renderer.decide(service);
             let mut decided = Decided::of(&resolution);
+            let followed = semantics.of(service.object.api);
             let Rendered { components, objects, error, mut diagnostics, .. } =
                 renderer.render_decided(service, resolution, &mut ());
             for object in &objects {
-                accept_rendered(&object.node, semantics, &world.sources, &mut diagnostics);
+                accept_rendered(&object.node, followed, &world.sources, &mut diagnostics);
             }
             decided.error = error.as_ref().map(Refused::from).or_else(|| {
                 let found = diagnostics.iter().find(|found| {

@@ -33,7 +33,7 @@ pub use effects::{EFFECTS, Effect, When};
 pub use inputs::share_nodes;
 pub use tree::{Change, equal};
 
-use crate::api::{Api, ComponentKind, Failure, ModelServing, Object, ObjectRef, Semantics};
+use crate::api::{Api, ComponentKind, Failure, Follow, ModelServing, Object, ObjectRef, Semantics};
 use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic};
 use crate::pipeline::plan::PlannedComponent;
@@ -71,7 +71,7 @@ pub struct Side<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
     /// The mode: documents or controllers.
-    pub semantics: Semantics,
+    pub semantics: Follow,
     /// The cluster's DNS domain.
     pub cluster_domain: &'a str,
     /// What ModelServings follow on each side.
@@ -461,7 +461,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
         } else {
             object_changes(before, after)
         };
-        if (fate, api, self.settings.semantics) == (Fate::Changed, Api::Ome, Semantics::Controller)
+        if (fate, api, self.settings.semantics.of(api))
+            == (Fate::Changed, Api::Ome, Semantics::Controller)
         {
             leave_behind(&mut objects, after);
         }

@@ -1,7 +1,7 @@
 //! Models against accelerator classes: which runtime would serve which model on which class.
 
 use super::kv_cache;
-use crate::api::{Api, Runtime, Semantics};
+use crate::api::{Api, Follow, Runtime};
 use crate::catalog::Catalog;
 use crate::decision::{CacheFit, Candidate, Rank, Verdict};
 use crate::operators::Selector;
@@ -44,7 +44,7 @@ pub struct Matrix {
 }
 
 /// Every model with every class; with the room for requests, when `context` asks for it.
-pub fn matrix(catalog: &Catalog, semantics: Semantics, context: bool) -> Matrix {
+pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
     let Some(policy) = catalog.policy(Api::Ome, semantics) else { return Matrix::default() };
     let selector = Selector::new(policy, catalog);
     let mut models: Vec<_> =

@@ -5,7 +5,7 @@ use super::kv_cache;
 use super::running::{RunningPod, RunningPods};
 use super::together::Placement;
 use crate::api::{
-    Api, ComponentKind, DeploymentMode, Failure, Field, ObjectRef, Semantics, Service,
+    Api, ComponentKind, DeploymentMode, Failure, Field, Follow, ObjectRef, Semantics, Service,
 };
 use crate::catalog::{Catalog, Views};
 use crate::cluster::{Fit, Inventory, Shape};
@@ -199,7 +199,7 @@ impl Pods {
 /// Decides services of every API under one semantics.
 pub struct Planner<'a> {
     catalog: &'a Catalog,
-    semantics: Semantics,
+    semantics: Follow,
     selectors: BTreeMap<Api, [Selector<'a>; 2]>,
     /// What the nodes have left; none when no node states what it has.
     inventory: Option<Inventory<'a>>,
@@ -228,14 +228,16 @@ struct Outcome<'a> {
 
 impl<'a> Planner<'a> {
     /// A planner over a frozen catalog.
-    pub fn new(catalog: &'a Catalog, semantics: Semantics) -> Self {
+    pub fn new(catalog: &'a Catalog, semantics: impl Into<Follow>) -> Self {
+        let semantics = semantics.into();
         let selectors = DECIDING
             .into_iter()
             .filter_map(|api| {
-                let selector = |semantics| {
+                let selector = |semantics: Semantics| {
                     catalog.policy(api, semantics).map(|policy| Selector::new(policy, catalog))
                 };
-                Some((api, [selector(semantics)?, selector(semantics.twin())?]))
+                let followed = semantics.of(api);
+                Some((api, [selector(followed)?, selector(followed.twin())?]))
             })
             .collect();
         let running = RunningPods::new(catalog.others());
@@ -286,7 +288,7 @@ impl<'a> Planner<'a> {
             );
             self.place(&mut planned, outcome.pods);
         }
-        if self.semantics == Semantics::Documented {
+        if selector.policy().semantics == Semantics::Documented {
             let other = self.outcome(twin, views.of(Semantics::Controller), Depth::Plan);
             planned.controller = difference(&planned, &other, twin.policy());
             if let Some(difference) = &planned.controller {
@@ -381,6 +383,8 @@ impl<'a> Planner<'a> {
         };
         let mut diagnostics = decided(&resolution, service);
         let policy = selector.policy();
+        // The other one is only compared.
+        let followed = policy.semantics == self.semantics.of(policy.api);
         let ask = Ask { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
         let built = ask.build(service, &mut resolution, &mut ());
         let (mut pods, mut workloads) = (Vec::new(), Vec::new());
@@ -394,11 +398,10 @@ impl<'a> Planner<'a> {
             ));
             let queued =
                 || components.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
-            // The twin is only compared.
-            if policy.semantics == self.semantics && (self.inventory.is_some() || queued()) {
+            if followed && (self.inventory.is_some() || queued()) {
                 pods = components.iter().map(|built| Pods::of(policy.api, built)).collect();
             }
-            if policy.semantics == self.semantics && self.inventory.is_some() {
+            if followed && self.inventory.is_some() {
                 workloads = self.workloads(&ask, composed);
             }
         }
@@ -406,7 +409,7 @@ impl<'a> Planner<'a> {
         let mut components: Vec<_> =
             built.outlines.into_iter().map(PlannedComponent::from).collect();
         let error = built.error;
-        if let Some(composed) = built.built.filter(|_| policy.semantics == self.semantics) {
+        if let Some(composed) = built.built.filter(|_| followed) {
             let built = &composed.components;
             diagnostics.extend(kv_cache::fill(
                 selector,

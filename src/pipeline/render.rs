@@ -4,7 +4,7 @@
 //! by a window and not by the output.
 
 use super::plan::{PlannedComponent, finding};
-use crate::api::{Failure, ObjectRef, Scope, Semantics, Service};
+use crate::api::{Failure, Follow, ObjectRef, Scope, Service};
 use crate::catalog::{Catalog, Views};
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
@@ -40,7 +40,7 @@ pub struct Rendered<'a> {
 /// Renders services under one semantics.
 pub struct Renderer<'a> {
     catalog: &'a Catalog,
-    semantics: Semantics,
+    semantics: Follow,
     cluster_domain: String,
     workload: (Workload, &'static KthenaPolicy),
     selectors: BTreeMap<crate::api::Api, Selector<'a>>,
@@ -48,7 +48,8 @@ pub struct Renderer<'a> {
 
 impl<'a> Renderer<'a> {
     /// A renderer over a frozen catalog.
-    pub fn new(catalog: &'a Catalog, semantics: Semantics, cluster_domain: &str) -> Self {
+    pub fn new(catalog: &'a Catalog, semantics: impl Into<Follow>, cluster_domain: &str) -> Self {
+        let semantics = semantics.into();
         let selectors = super::plan::DECIDING
             .into_iter()
             .filter_map(|api| Some((api, Selector::new(catalog.policy(api, semantics)?, catalog))))
@@ -65,7 +66,7 @@ impl<'a> Renderer<'a> {
     /// A renderer that decides for services of OME by another policy than the catalog's.
     pub(crate) fn by_policy(
         catalog: &'a Catalog,
-        semantics: Semantics,
+        semantics: Follow,
         cluster_domain: &str,
         ome: &'static Policy,
     ) -> Self {

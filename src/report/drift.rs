@@ -6,7 +6,7 @@ use super::markdown;
 use super::screen::{Page, line, printable, put};
 use super::table::Style;
 use super::{SCHEMA_VERSION, findings};
-use crate::api::Semantics;
+use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::diff::Action;
 use crate::diff::drift::{Drift, DriftField, DriftGroup, DriftObject};
@@ -20,7 +20,7 @@ pub struct View<'a> {
     /// The answer.
     pub drift: &'a Drift,
     /// Whose word counted.
-    pub semantics: Semantics,
+    pub semantics: Follow,
     /// All findings.
     pub found: &'a [Diagnostic],
     /// The texts they point into.
@@ -93,7 +93,7 @@ impl View<'_> {
     pub fn json(&self) -> Value {
         json!({
             "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.as_str(),
+            "semantics": self.semantics.run().as_str(),
             "summary": {
                 "services": self.drift.services,
                 "drifted": self.drifted(),

@@ -2,7 +2,7 @@
 //! changes its meaning.
 
 use super::{SCHEMA_VERSION, findings};
-use crate::api::{Api, ComponentKind, DeploymentMode, Model, ObjectRef, Runtime, Semantics};
+use crate::api::{Api, ComponentKind, DeploymentMode, Follow, Model, ObjectRef, Runtime};
 use crate::cluster::Machine;
 use crate::decision::{Candidate, Check, EntryChecks, RuntimeDecision};
 use crate::diag::Diagnostic;
@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The mode: documents or controllers.
-    pub semantics: Semantics,
+    pub semantics: Follow,
     /// Whether candidates are shown.
     pub depth: Depth,
     /// The services.
@@ -51,7 +51,7 @@ impl Serialize for Plan<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schemaVersion", SCHEMA_VERSION)?;
-        map.serialize_entry("semantics", self.semantics.as_str())?;
+        map.serialize_entry("semantics", self.semantics.run().as_str())?;
         map.serialize_entry(
             "services",
             &Streamed(|| {

@@ -4,7 +4,7 @@
 use super::accelerator::{self, ClassTotal};
 use super::fill::fill;
 use super::{explain, serving, table};
-use crate::api::Semantics;
+use crate::api::Follow;
 use crate::cluster::Machine;
 use crate::decision::Step;
 use crate::pipeline::serving::PlannedServing;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// Whose word counted.
-    pub semantics: Semantics,
+    pub semantics: Follow,
     /// Where settings came from.
     pub header: &'a str,
     /// Services.
@@ -53,7 +53,7 @@ impl View<'_> {
         let data = json!({
             "summary": table::summary(self.planned),
             "said": self.said().lines().collect::<Vec<_>>(),
-            "semantics": self.semantics.as_str(),
+            "semantics": self.semantics.run().as_str(),
             "header": self.header,
             "classes": totals.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
             "services": self.planned.iter().map(|planned| service(planned, self.sources)).collect::<Vec<_>>(),

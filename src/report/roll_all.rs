@@ -5,7 +5,7 @@ use super::fill::fill;
 use super::screen::printable;
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
-use crate::api::Semantics;
+use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::pipeline::{ComponentRollout, RollEnd, ServiceRollout, peak_gpus};
 use crate::source::SourceMap;
@@ -19,7 +19,7 @@ const TITLES: [&str; 8] =
 #[derive(Clone, Copy, Debug)]
 pub struct All<'a> {
     /// The mode: documents or controllers.
-    pub semantics: Semantics,
+    pub semantics: Follow,
     /// The services.
     pub services: &'a [ServiceRollout<'a>],
     /// ModelServings that were read and are not played.
@@ -129,7 +129,7 @@ impl All<'_> {
         let changed = self.services.iter().filter(|own| Self::is_changed(own)).count();
         json!({
             "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.as_str(),
+            "semantics": self.semantics.run().as_str(),
             "totals": {
                 "services": self.services.len(),
                 "changed": changed,

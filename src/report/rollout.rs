@@ -4,7 +4,7 @@ use super::SCHEMA_VERSION;
 use super::markdown;
 use super::screen::{Page, html as escape, line, put};
 use super::table::{Style, table};
-use crate::api::{ModelServing, Semantics, serving_names as names};
+use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::kthena::rollout::{
     Capacity, Cell, Event, GroupStatus, Kind, Outcome, Row, Trace,
@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy)]
 pub struct Rollout<'a> {
     /// The mode: documents or controllers.
-    pub semantics: Semantics,
+    pub semantics: Follow,
     /// Whose behavior was played.
     pub profile: KthenaProfile,
     /// What was applied before; none at creation.
@@ -233,7 +233,7 @@ impl Serialize for Rollout<'_> {
         let trace = self.trace();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schemaVersion", SCHEMA_VERSION)?;
-        map.serialize_entry("semantics", self.semantics.as_str())?;
+        map.serialize_entry("semantics", self.semantics.run().as_str())?;
         map.serialize_entry("kthenaProfile", self.profile.as_str())?;
         map.serialize_entry("name", self.to.name().as_str())?;
         map.serialize_entry("namespace", self.to.namespace.as_str())?;

@@ -3,7 +3,7 @@
 use super::accelerator;
 use super::markdown;
 use super::screen::{Page, line, printable, put};
-use crate::api::{Api, Semantics, Service};
+use crate::api::{Api, Follow, Service};
 use crate::cluster::Machine;
 use crate::pipeline::{Planned, PlannedComponent, Together};
 use crate::quantity::Count;
@@ -57,7 +57,7 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style
 
 /// `ome plan` for people: a header, one row per component, what goes wrong, a summary.
 pub fn plan(
-    semantics: Semantics,
+    semantics: Follow,
     header: &str,
     planned: &[Planned<'_>],
     machines: &[Machine],
@@ -203,7 +203,7 @@ fn gpus(planned: &Planned<'_>, component: &PlannedComponent) -> String {
 
 /// `ome plan` as Markdown, for a pull request comment.
 pub fn plan_markdown(
-    semantics: Semantics,
+    semantics: Follow,
     planned: &[Planned<'_>],
     machines: &[Machine],
     together: Option<&Together>,

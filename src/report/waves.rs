@@ -9,7 +9,7 @@ use super::markdown;
 use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
-use crate::api::{Semantics, Service};
+use crate::api::{Follow, Service};
 use crate::diag::Diagnostic;
 use crate::diff::waves::{WAVES, WorkloadRollout};
 use crate::pipeline::ComponentRollout;
@@ -22,7 +22,7 @@ const TITLES: [&str; 5] = ["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS
 #[derive(Clone, Copy, Debug)]
 pub struct Waves<'a> {
     /// The mode: documents or controllers.
-    pub semantics: Semantics,
+    pub semantics: Follow,
     /// The service.
     pub service: &'a Service,
     /// Its objects, in the order of [`WAVES`].
@@ -46,7 +46,7 @@ impl Waves<'_> {
         };
         json!({
             "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.as_str(),
+            "semantics": self.semantics.run().as_str(),
             "name": self.service.name().as_str(),
             "namespace": self.service.namespace.as_str(),
             "waves": self.named("wave"),

@@ -217,3 +217,56 @@ fn built_in_objects_that_nothing_is_given_cause_no_findings() {
     let named = dropped(&["--release", "ome=v0.1.4"]);
     assert_eq!(named.len(), 1, "{named:?}");
 }
+
+#[test]
+fn a_release_of_one_operator_leaves_the_others_as_they_were() {
+    let scratch = Scratch::new("one-operator");
+    // A published image of sklearn has no v2; the documents say so, the controller asks for v1.
+    let kserve = "---
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: iris, namespace: a}
+spec: {predictor: {model: {modelFormat: {name: sklearn}, storageUri: gs://acme/iris}}}
+";
+    let fleet = [FLEET, kserve, "---\n", &rolled("group", 2, "{type: ServingGroupRollingUpdate}")];
+    scratch.write("fleet.yaml", &fleet.concat());
+    let plan = |args: &[&str]| -> Value {
+        let args = [&["plan", "--no-config", "-o", "json", "-f", "fleet.yaml"], args].concat();
+        serde_json::from_str(&scratch.ome(&args).stdout).expect("JSON")
+    };
+    let of = |answer: &Value, api: &str| -> Vec<Value> {
+        let services = answer["services"].as_array().expect("services");
+        services.iter().filter(|service| service["api"] == api).cloned().collect()
+    };
+    let [documented, controller, one] = [
+        &["--semantics", "documented"],
+        &["--semantics", "controller"],
+        &["--release", "ome=head"],
+    ]
+    .map(|args| plan(args));
+    assert_eq!(of(&one, "ome"), of(&controller, "ome"));
+    assert_ne!(of(&one, "ome"), of(&documented, "ome"));
+    assert_eq!(of(&one, "kserve"), of(&documented, "kserve"));
+    assert_ne!(of(&one, "kserve"), of(&controller, "kserve"));
+    assert_eq!(one["modelServings"], documented["modelServings"]);
+    let header = |args: &[&str]| {
+        let done = scratch.ome(&[&["plan", "--no-config", "-f", "fleet.yaml"], args].concat());
+        done.stdout.lines().next().unwrap_or_default().to_owned()
+    };
+    let mixed = "mode: controller for OME, documented for KServe and Kthena · release: ome=v0.1.4";
+    assert!(header(&["--release", "ome=v0.1.4"]).starts_with(mixed));
+    let all = ["--release", "ome=v0.1.4", "--semantics", "controller"];
+    assert!(header(&all).starts_with("mode: controller · release: ome=v0.1.4"));
+    // What the documents are compared with.
+    let beside = ["--release", "ome=v0.1.4", "--semantics", "documented"];
+    assert!(header(&beside).starts_with("mode: documented · release: ome=v0.1.4"));
+}
+
+#[test]
+fn an_upgrade_of_kthena_is_the_controllers() {
+    let scratch = Scratch::new("kthena-mode");
+    scratch.write("fleet.yaml", &rolled("s", 2, "{type: ServingGroupRollingUpdate}"));
+    let args = ["diff", "--from-release", "kthena=v0.4.0", "--to-release", "kthena=head"];
+    let done = scratch.ome(&[&args[..], &["-f", "fleet.yaml"]].concat());
+    assert!(done.stdout.starts_with("mode: controller · base: kthena=v0.4.0"), "{}", done.stdout);
+}

@@ -108,7 +108,7 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
     for views in session.select(&[])? {
         let object = &views.of(session.semantics).object;
         match object.api {
-            Api::KServe => match kserve::convert(&object.node, session.semantics) {
+            Api::KServe => match kserve::convert(&object.node, session.semantics.of(object.api)) {
                 Ok(Some(found)) => converted.add(
                     object,
                     found.spec,
@@ -120,7 +120,9 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
                 Err(_) => converted.failed = true,
             },
             _ => {
-                if let Some(migration) = ome::migrate(&object.node, session.semantics) {
+                if let Some(migration) =
+                    ome::migrate(&object.node, session.semantics.of(object.api))
+                {
                     converted.add(object, migration.spec, "spec.predictor", Vec::new());
                 }
             }
@@ -139,7 +141,8 @@ fn previous(session: &Session, converted: &mut Converted) -> Result<(), Failure>
     for views in session.select(&[])? {
         let object = &views.of(session.semantics).object;
         if object.api == Api::KServe
-            && let Some((spec, losses)) = kserve::previous(&object.node, session.semantics)
+            && let Some((spec, losses)) =
+                kserve::previous(&object.node, session.semantics.of(object.api))
         {
             converted.add(object, spec, "spec.predictor.model", losses);
         }
@@ -220,7 +223,7 @@ fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
     }
     for service in services {
         let object = &service.object;
-        let Ok(found) = kserve::convert(&object.node, session.semantics) else {
+        let Ok(found) = kserve::convert(&object.node, session.semantics.of(object.api)) else {
             converted.failed = true;
             continue;
         };

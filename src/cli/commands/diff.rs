@@ -135,7 +135,7 @@ impl FailOn {
 /// Reads both states, compares and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     one_operator(args)?;
-    let ask = args.decision.ask()?;
+    let ask = Ask { admitted: args.to_release.is_some(), ..args.decision.ask()? };
     let mut after = Session::open(&following(args, args.to_release.as_ref())?, &ask)?;
     let bases = if args.base.is_empty() && args.to_release.is_none() {
         load::merge_base(&args.input.files).map(|commit| vec![commit])
@@ -190,7 +190,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let view = view::View {
         diff: &answer,
-        semantics: after.semantics,
+        semantics: after.mode(),
         base: &compared,
         found: &found,
         sources: &after.world.sources,
@@ -254,13 +254,9 @@ fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure
                 .into(),
         ));
     }
-    // Kthena's ModelServings are in the cluster already: both releases read them alike, by the
-    // documents, and nobody is asked whether they would be admitted anew.
-    let (semantics, kthena_profile) = if release.starts_with("ome=") {
-        (Some(SemanticsArg::Controller), args.input.kthena_profile)
-    } else {
-        (Some(SemanticsArg::Documented), None)
-    };
+    let kthena_profile = args.input.kthena_profile.filter(|_| !release.starts_with("kthena="));
+    // The operator that is upgraded runs its code; the mode that is named is that of the others.
+    let semantics = args.input.semantics.filter(|mode| *mode == SemanticsArg::Controller);
     Ok(InputArgs {
         release: vec![release.clone()],
         semantics,

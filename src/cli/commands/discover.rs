@@ -1,5 +1,6 @@
 //! `ome discover`: what nodes say of accelerator classes.
 
+use crate::api::Api;
 use crate::cli::args::InputArgs;
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
@@ -100,7 +101,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let options = Options {
         measured: args.measured,
         nominal_memory: args.nominal_memory,
-        semantics: session.semantics,
+        semantics: session.semantics.of(Api::Ome),
     };
     let checked = match &args.from_values {
         None => discover::discover(&session.world.catalog, &session.world.sources, options),

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let view = view::View {
         drift: &answer,
-        semantics: session.semantics,
+        semantics: session.mode(),
         found: &found,
         sources: &session.world.sources,
     };

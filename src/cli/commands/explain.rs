@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Format::Json => {
             let (sources, flips) = (&session.world.sources, flips.as_deref().unwrap_or_default());
             io.print_json(&json::Plan {
-                semantics: session.semantics,
+                semantics: session.mode(),
                 depth: Depth::Explain,
                 planned: &planned,
                 servings: &servings,
@@ -140,7 +140,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             };
             let mut page = Page::default();
             if !planned.is_empty() || servings.is_empty() {
-                put!(page, "mode: {}{}\n\n", session.semantics, session.header());
+                put!(page, "mode: {}{}\n\n", session.mode(), session.header());
             }
             for (index, planned) in planned.iter_mut().enumerate() {
                 if index > 0 {

@@ -1,5 +1,6 @@
 //! `ome kueue`: accelerator classes and the ResourceFlavors of Kueue.
 
+use crate::api::Api;
 use crate::cli::args::InputArgs;
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
@@ -168,7 +169,7 @@ fn with<T>(
 ) -> T {
     let selected = |object: &crate::api::Object| session.is_selected(object);
     call(Options {
-        semantics: session.semantics,
+        semantics: session.semantics.of(Api::Ome),
         prefer: prefer.map(|who| match who {
             PreferArg::Flavor => Prefer::Flavor,
             PreferArg::Class => Prefer::Class,

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match args.output {
         PageFormat::Json => {
             io.print_json(&json::Plan {
-                semantics: session.semantics,
+                semantics: session.mode(),
                 depth: Depth::Plan,
                 planned: &planned,
                 servings: &servings,
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let style = table::Style { color: io.out_color(), width: io.width() };
             if !planned.is_empty() || servings.is_empty() {
                 io.print(&table::plan(
-                    session.semantics,
+                    session.mode(),
                     &session.header(),
                     &planned,
                     session.world.catalog.machines(),
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             session.say(&found, io);
             let header = session.header();
             let page = page::View {
-                semantics: session.semantics,
+                semantics: session.mode(),
                 header: &header,
                 planned: &planned,
                 servings: &servings,
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         PageFormat::Markdown => {
             session.say(&found, io);
             io.print(&table::plan_markdown(
-                session.semantics,
+                session.mode(),
                 &planned,
                 session.world.catalog.machines(),
                 together,

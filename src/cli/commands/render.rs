@@ -9,7 +9,7 @@ use self::owners::Owners;
 use self::pass::{Pass, PassThrough};
 use self::sink::{Output, Sink, Target};
 use super::krm;
-use crate::api::ModelServing;
+use crate::api::{Api, ModelServing};
 use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome, complete};
@@ -345,7 +345,8 @@ impl Serving<'_> {
                 take(std::mem::replace(&mut written, Self::nothing(serving, failed)))
             };
             kthena::expand_each(serving, self.session.kthena, &mut diagnostics, each)?;
-            let (semantics, sources) = (self.session.semantics, &self.session.world.sources);
+            let sources = &self.session.world.sources;
+            let semantics = self.session.semantics.of(Api::Kthena);
             for sample in kthena::samples(serving, self.session.kthena) {
                 accept_rendered(&sample.pod, semantics, sources, &mut diagnostics);
             }
@@ -409,7 +410,7 @@ fn written(
     for object in &rendered.objects {
         accept_rendered(
             &object.node,
-            session.semantics,
+            session.semantics.of(rendered.service.object.api),
             &session.world.sources,
             &mut rendered.diagnostics,
         );

@@ -25,20 +25,21 @@ pub(crate) static CHECKS: &[Check] = &[Check {
 /// What the webhooks refuse.
 fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let config = &view.catalog.config().kserve;
+    let semantics = view.semantics.of(Api::KServe);
     for views in view.catalog.services() {
-        let service = views.of(view.semantics);
+        let service = views.of(semantics);
         if service.object.api == Api::KServe {
             // The first one is the error of the service, which is found where services are decided.
             let said = service.refusal.as_ref().map(|refusal| refusal.message.as_str());
             let violations = refused(service, config)
                 .into_iter()
                 .filter(|violation| Some(violation.message.as_str()) != said);
-            refuse(view.semantics, &service.object, violations, found);
+            refuse(semantics, &service.object, violations, found);
         }
     }
     for runtime in view.catalog.runtimes(Api::KServe) {
         let violations = refused_runtime(runtime, config).into_iter();
-        refuse(view.semantics, &runtime.object, violations, found);
+        refuse(semantics, &runtime.object, violations, found);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::play::{Kind, Track};
 use super::{DOMAIN, RollEdit, side};
-use crate::api::{Semantics, Service};
+use crate::api::{Follow, Service};
 use crate::catalog::Catalog;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::render::Renderer;
@@ -107,7 +107,7 @@ pub(super) fn shown(service: &Service, fields: &[(FieldPath, Value)]) -> Vec<Rol
 /// comes of it.
 pub(super) fn edited(
     catalog: &Catalog,
-    semantics: Semantics,
+    semantics: Follow,
     context: &PodContext,
     service: &Service,
     track: &Track,

@@ -3,7 +3,7 @@
 use super::edit::{self, Fewer, What};
 use super::play::{ComponentRollout, RollEnd, Track, play};
 use super::{Fix, Ground, RollEdit, another};
-use crate::api::{Semantics, Service};
+use crate::api::{Follow, Service};
 use crate::cluster::Machine;
 use crate::cluster::fleet::{kind, named};
 use crate::pipeline::built::PodContext;
@@ -31,7 +31,7 @@ const EDITS: [What; 5] = [
 /// Finds what gets the updates through that are stuck.
 pub(super) fn all<'a>(
     ground: &Ground<'_>,
-    semantics: Semantics,
+    semantics: Follow,
     context: &PodContext,
     tracks: &[Track],
     played: &mut [ComponentRollout],
@@ -60,7 +60,7 @@ pub(super) fn all<'a>(
 
 struct Search<'s, 'a> {
     ground: &'s Ground<'s>,
-    semantics: Semantics,
+    semantics: Follow,
     context: &'s PodContext,
     tracks: &'s [Track],
     service: &'s dyn Fn(&Track) -> Option<&'a Service>,

@@ -19,7 +19,7 @@ use super::built::PodContext;
 use super::render::Renderer;
 use super::running::{RunningPod, RunningPods};
 use super::together::{nodes, options};
-use crate::api::{ComponentKind, Failure, Semantics, Service};
+use crate::api::{ComponentKind, Failure, Follow, Service};
 use crate::catalog::{Catalog, Views};
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -54,7 +54,7 @@ pub struct ServiceChange<'a> {
 
 impl<'a> ServiceChange<'a> {
     /// The service, as it is applied now or, where it goes, as it was.
-    fn service(&self, semantics: Semantics) -> Option<&'a Service> {
+    fn service(&self, semantics: Follow) -> Option<&'a Service> {
         let before = match self.before {
             Before::Applied(Some((_, views))) => Some(views),
             Before::Applied(None) | Before::Running => None,
@@ -179,7 +179,7 @@ impl Ground<'_> {
 /// Plays the changes of services, all at once; none when no node says what it has.
 pub fn roll<'a>(
     catalog: &'a Catalog,
-    semantics: Semantics,
+    semantics: Follow,
     changes: &[ServiceChange<'a>],
     asked: &Asked,
 ) -> Option<Vec<ServiceRollout<'a>>> {

@@ -15,7 +15,7 @@ pub use reasons::{Example, Filtered, Look, Waiting};
 use super::built::PodContext;
 use super::plan::Planned;
 use super::running::RunningPods;
-use crate::api::{AcceleratorClass, Semantics, Service};
+use crate::api::{AcceleratorClass, Follow, Service};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -154,7 +154,7 @@ pub fn same_room(one: &Catalog, other: &Catalog) -> bool {
 /// Places everything together; none when no node says what it has.
 pub fn together(
     catalog: &Catalog,
-    semantics: Semantics,
+    semantics: Follow,
     planned: &mut [Planned<'_>],
     servings: &mut [PlannedServing<'_>],
 ) -> Option<Together> {
@@ -165,7 +165,7 @@ pub fn together(
 /// component.
 pub fn looked_at(
     catalog: &Catalog,
-    semantics: Semantics,
+    semantics: Follow,
     planned: &mut [Planned<'_>],
     servings: &mut [PlannedServing<'_>],
     closely: &dyn Fn(&Service) -> bool,
@@ -340,7 +340,7 @@ fn victims(
 /// The class that describes a machine: of several the first by name.
 fn class_of<'a>(
     catalog: &'a Catalog,
-    semantics: Semantics,
+    semantics: Follow,
     machine: &Machine,
 ) -> Option<&'a AcceleratorClass> {
     let mut classes: Vec<&AcceleratorClass> = catalog
@@ -351,7 +351,7 @@ fn class_of<'a>(
     classes.into_iter().next()
 }
 
-fn more(catalog: &Catalog, semantics: Semantics, placed: &Placed, growth: Growth) -> MoreNodes {
+fn more(catalog: &Catalog, semantics: Follow, placed: &Placed, growth: Growth) -> MoreNodes {
     let machine = placed.scheduler.node(growth.like);
     MoreNodes {
         class: class_of(catalog, semantics, machine).map(|class| class.name().clone()),
@@ -363,7 +363,7 @@ fn more(catalog: &Catalog, semantics: Semantics, placed: &Placed, growth: Growth
 /// What pods of others hold of the resource that each class counts, on nodes that may be used.
 fn in_use(
     catalog: &Catalog,
-    semantics: Semantics,
+    semantics: Follow,
     running: &RunningPods<'_>,
     templates: &[Arc<PodTemplate>],
     own: &BTreeSet<usize>,

@@ -9,7 +9,7 @@ mod text;
 
 use super::fill::fill;
 use super::{SCHEMA_VERSION, findings};
-use crate::api::{ObjectRef, Semantics};
+use crate::api::{Follow, ObjectRef};
 use crate::diag::Diagnostic;
 use crate::diff::{Capacity, Cause, Cost, Diff, Group, ObjectChange, Pair, Refused, Room, Waits};
 use crate::policy::upgrade::ReleaseRule;
@@ -29,7 +29,7 @@ pub struct View<'a> {
     /// The answer.
     pub diff: &'a Diff,
     /// Whose word counted.
-    pub semantics: Semantics,
+    pub semantics: Follow,
     /// The base as it was named.
     pub base: &'a str,
     /// What was found in the new state.
@@ -57,7 +57,7 @@ impl View<'_> {
         let summary = &self.diff.summary;
         json!({
             "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.as_str(),
+            "semantics": self.semantics.run().as_str(),
             "base": self.base,
             "summary": {
                 "costs": costs(&summary.costs),

@@ -3,7 +3,7 @@
 mod beside;
 pub(super) mod typed;
 
-use crate::api::{Api, Object, ObjectRef, OperatorConfig, Scope, Semantics, Service};
+use crate::api::{Api, Follow, Object, ObjectRef, OperatorConfig, Scope, Service};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded};
@@ -23,7 +23,7 @@ use rayon::prelude::*;
 #[derive(Clone, Debug)]
 pub struct Given {
     /// The mode: documents or controllers.
-    pub semantics: Semantics,
+    pub semantics: Follow,
     /// Namespace of documents that name none.
     pub namespace: EcoString,
     /// Protocol asked for, over every service.
@@ -46,9 +46,9 @@ pub struct Given {
 
 impl Given {
     /// What is given when no flag says more.
-    pub fn new(semantics: Semantics, kthena: &'static KthenaPolicy) -> Self {
+    pub fn new(semantics: impl Into<Follow>, kthena: &'static KthenaPolicy) -> Self {
         Self {
-            semantics,
+            semantics: semantics.into(),
             namespace: "default".into(),
             protocol: None,
             releases: Releases::default(),
@@ -137,7 +137,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
                 builder.other(object);
             }
             Some(Typed::Other(object)) => {
-                others.note(&object, given.semantics);
+                others.note(&object, given.semantics.of(Api::KServe));
                 builder.other(object);
             }
             None => {}
@@ -186,6 +186,16 @@ fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
         (&name.value, name.origin.span())
     {
         name.value = Value::Str(sources.text(span).into());
+    }
+}
+
+/// Whose objects a group holds.
+fn api_of(group: &str) -> Api {
+    match group {
+        ome::GROUP => Api::Ome,
+        "serving.kserve.io" => Api::KServe,
+        "workload.serving.volcano.sh" => Api::Kthena,
+        _ => Api::Cluster,
     }
 }
 
@@ -238,12 +248,7 @@ fn object(
                 .map_or_else(|| given.namespace.clone(), EcoString::from),
         )
     };
-    let api = match document.group() {
-        ome::GROUP => Api::Ome,
-        "serving.kserve.io" => Api::KServe,
-        "workload.serving.volcano.sh" => Api::Kthena,
-        _ => Api::Cluster,
-    };
+    let api = api_of(document.group());
     let id = ObjectRef {
         kind: document.kind.clone(),
         scope,

@@ -10,10 +10,10 @@ use crate::operators::kserve::read as kserve;
 use crate::operators::kthena::read as kthena;
 use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
-use crate::policy::Policy;
+use crate::policy::{Admission, Policy};
 use crate::source::SourceMap;
 use crate::workspace::read::beside::{CONFIG_MAP, Settings};
-use crate::workspace::read::{Given, object};
+use crate::workspace::read::{Given, api_of, object};
 use crate::yaml::{Node, Origin, Rule};
 use crate::{cluster as machines, schema};
 
@@ -51,7 +51,7 @@ pub(super) fn typed(
     if is_model_serving {
         kthena::prepare(&mut document.node, given.kthena, diagnostics);
     }
-    if document.group() == ome::GROUP && given.semantics == Semantics::Controller {
+    if document.group() == ome::GROUP && given.semantics.of(Api::Ome) == Semantics::Controller {
         let release = given.releases.ome.ome;
         if !ome::known::is_known(&document.kind, release) {
             diagnostics.push(ome::known::unknown_kind(&document.kind, document.span, release));
@@ -60,9 +60,15 @@ pub(super) fn typed(
         ome::known::stored(&mut document.node, &document.kind, release, diagnostics);
     }
     if let Some(schema) = schema {
-        let strictness = match given.semantics {
-            Semantics::Controller if !document.embedded => schema::Strictness::Server,
-            _ => schema::Strictness::Documented,
+        let server = match api_of(document.group()) {
+            // Of a release without tables of its own the documents' reading stands in.
+            Api::Kthena => given.kthena.admission == Admission::Server,
+            api => given.semantics.of(api) == Semantics::Controller,
+        };
+        let strictness = if server && !document.embedded {
+            schema::Strictness::Server
+        } else {
+            schema::Strictness::Documented
         };
         schema.check(&document.node, strictness, sources, diagnostics);
         schema.drop_nulls(&mut document.node);
@@ -71,7 +77,7 @@ pub(super) fn typed(
         kthena::check(&document.node, given.kthena, diagnostics);
     }
     let object = object(document, schema, given, sources, diagnostics)?;
-    let semantics = given.semantics;
+    let semantics = given.semantics.of(object.api);
     let dialect = dialect(object.api);
     let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
     Some(match (object.api, object.id.kind.as_str()) {
@@ -195,7 +201,11 @@ pub(super) fn services(
             .policy(object.api, semantics)
             .expect("services are only read for APIs that decide");
         let mut quiet = Vec::new();
-        let sink = if semantics == given.semantics { &mut *diagnostics } else { &mut quiet };
+        let sink = if semantics == given.semantics.of(object.api) {
+            &mut *diagnostics
+        } else {
+            &mut quiet
+        };
         let mut service = (dialect.service)(object.clone(), policy, sink);
         if let Some(protocol) = &given.protocol {
             service.protocol = Some(Field::new(protocol.clone(), Origin::Flag(&PROTOCOL_FLAG)));

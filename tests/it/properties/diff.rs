@@ -65,7 +65,11 @@ fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
     diff(
         &side(before),
         &side(after),
-        Settings { semantics, cluster_domain: "cluster.local", kthena: [&KTHENA_SEED; 2] },
+        Settings {
+            semantics: semantics.into(),
+            cluster_domain: "cluster.local",
+            kthena: [&KTHENA_SEED; 2],
+        },
     )
 }
 

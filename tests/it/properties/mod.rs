@@ -77,7 +77,7 @@ fn document(world: &World, semantics: Semantics) -> String {
     found.extend(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
     findings::settle(&mut found, &world.sources, &Secrets::new(&world.sources));
     let document = json::Plan {
-        semantics,
+        semantics: semantics.into(),
         depth: Depth::Explain,
         planned: &planned,
         flips: &[],

@@ -77,7 +77,7 @@ pub(super) fn run(
     let said = rolled.iter_mut().flat_map(|own| std::mem::take(&mut own.diagnostics));
     let found = session.settle(said.collect::<Vec<_>>());
     let view = All {
-        semantics,
+        semantics: session.mode(),
         services: &rolled,
         servings: session.world.catalog.model_servings().len(),
         found: &found,

@@ -79,7 +79,7 @@ pub(super) fn run(
     }
     let sources = &session.world.sources;
     let view = waves::Waves {
-        semantics: session.semantics,
+        semantics: session.mode(),
         service,
         waves: &waves,
         workloads: &workloads,

@@ -122,7 +122,7 @@ pub(super) fn run(
         .filter(|finding| finding.severity < Severity::Error && finding.objects.contains(&about))
         .collect();
     let view = rollout::Rollout {
-        semantics: session.semantics,
+        semantics: session.mode(),
         profile: session.kthena.profile,
         from: scenario.from.last().map(|before| before.serving),
         to,

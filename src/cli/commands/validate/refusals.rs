@@ -71,7 +71,7 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
         .map(|object| {
             let mut found = Vec::new();
             judge(&object.node, &mut found);
-            if session.semantics == Semantics::Documented {
+            if session.semantics.of(object.api) == Semantics::Documented {
                 for finding in &mut found {
                     finding.severity = finding.severity.min(Severity::Warning);
                 }
@@ -123,8 +123,9 @@ fn of_services(session: &Session, services: &[&Views]) -> Vec<Diagnostic> {
     let mut shared: BTreeSet<(Span, Option<String>)> = BTreeSet::new();
     let judge = |views| {
         let mut rendered = renderer.render(views, &mut ());
+        let semantics = session.semantics.of(rendered.service.object.api);
         for object in &rendered.objects {
-            accept_rendered(&object.node, session.semantics, sources, &mut rendered.diagnostics);
+            accept_rendered(&object.node, semantics, sources, &mut rendered.diagnostics);
         }
         rendered.diagnostics.retain(|finding| finding.code == Code::ServerRefuses);
         (&rendered.service.object, rendered.diagnostics)

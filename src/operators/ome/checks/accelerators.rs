@@ -1,7 +1,7 @@
 //! Accelerator classes, requirements of runtimes and selectors of services (OEP-0003), by the
 //! documents.
 
-use crate::api::{AcceleratorClass, Field, Figure, Object, Semantics, Service};
+use crate::api::{AcceleratorClass, Api, Field, Figure, Object, Semantics, Service};
 use crate::check::{View, about};
 use crate::cluster::class_product;
 use crate::diag::{Code, Diagnostic, nearest};
@@ -29,7 +29,7 @@ const VENDOR_PREFIXES: [&str; 5] = ["amd", "nvidia", "intel", "rocm", "levelZero
 
 /// Classes of the user as the documents read them.
 fn classes<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
-    let documented = view.semantics == Semantics::Documented;
+    let documented = view.semantics.of(Api::Ome) == Semantics::Documented;
     view.catalog
         .classes(Semantics::Documented)
         .filter(move |class| documented && !class.object.builtin)
@@ -167,7 +167,7 @@ fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
 
 /// Minimums of runtimes and services.
 pub(crate) fn minimums(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    if view.semantics != Semantics::Documented {
+    if view.semantics.of(Api::Ome) != Semantics::Documented {
         return;
     }
     let runtimes = view.catalog.all_runtimes().map(|runtime| {
@@ -354,7 +354,7 @@ fn unknown_class(
 
 /// Lists, preferences and configurations of runtimes, configurations of services.
 pub(crate) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    if view.semantics != Semantics::Documented {
+    if view.semantics.of(Api::Ome) != Semantics::Documented {
         return;
     }
     for runtime in view.catalog.all_runtimes() {
@@ -440,7 +440,7 @@ fn configurations(view: &View<'_>, object: &Object, holder: &Node, found: &mut V
 
 /// Strategies and classes that services name, GPUs of routers.
 pub(crate) fn services(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    if view.semantics != Semantics::Documented {
+    if view.semantics.of(Api::Ome) != Semantics::Documented {
         return;
     }
     for views in view.catalog.services() {

@@ -1,7 +1,7 @@
 //! What no AcceleratorClass can mean: expressions Kubernetes refuses, terms that match no node,
 //! nodes that two classes claim.
 
-use crate::api::{AcceleratorClass, Semantics};
+use crate::api::{AcceleratorClass, Api, Semantics};
 use crate::check::{View, about};
 use crate::cluster::{Machine, Matcher};
 use crate::diag::{Code, Diagnostic};
@@ -17,7 +17,7 @@ const TIER: &str = "ome.io/gpu-tier";
 
 /// Classes of the user as the documents read them.
 fn classes<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
-    let documented = view.semantics == Semantics::Documented;
+    let documented = view.semantics.of(Api::Ome) == Semantics::Documented;
     view.catalog
         .classes(Semantics::Documented)
         .filter(move |class| documented && !class.object.builtin)

@@ -53,7 +53,7 @@ pub(crate) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 /// What the webhooks refuse.
 pub(crate) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    let semantics = view.semantics;
+    let semantics = view.semantics.of(Api::Ome);
     for views in view.catalog.services() {
         let service = views.of(semantics);
         if service.object.api == Api::Ome {

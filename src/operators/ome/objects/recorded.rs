@@ -32,7 +32,7 @@ struct World {
 /// Everything a run of a case reads.
 fn world(files: &[std::path::PathBuf]) -> World {
     let mut builder =
-        Builder::new(Options { semantics: Semantics::Controller, ..Options::default() });
+        Builder::new(Options { semantics: Semantics::Controller.into(), ..Options::default() });
     let mut services = Vec::new();
     let mut config = OperatorConfig::default();
     for file in files {
