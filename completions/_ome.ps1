@@ -762,7 +762,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All InferenceServices, together: those that change at once, the others as they are')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All InferenceServices and ModelServings, together: those that change at once, the others as they are')
             [CompletionResult]::new('--stagger', '--stagger', [CompletionResultType]::ParameterName, 'Pods end and get ready in one group at a time, the highest ordinal first')
             [CompletionResult]::new('--steps', '--steps', [CompletionResultType]::ParameterName, 'Also print every request, in order (with `-o table`)')
             [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Fail if no preferred class is eligible')

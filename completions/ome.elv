@@ -733,7 +733,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
             cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use color'
-            cand --all 'All InferenceServices, together: those that change at once, the others as they are'
+            cand --all 'All InferenceServices and ModelServings, together: those that change at once, the others as they are'
             cand --stagger 'Pods end and get ready in one group at a time, the highest ordinal first'
             cand --steps 'Also print every request, in order (with `-o table`)'
             cand --strict-preferred 'Fail if no preferred class is eligible'

@@ -886,7 +886,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l jobs -d 'Threads, at
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l all -d 'All InferenceServices, together: those that change at once, the others as they are'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l all -d 'All InferenceServices and ModelServings, together: those that change at once, the others as they are'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stagger -d 'Pods end and get ready in one group at a time, the highest ordinal first'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l steps -d 'Also print every request, in order (with `-o table`)'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict-preferred -d 'Fail if no preferred class is eligible'

@@ -59,5 +59,6 @@ pub mod secret;
 pub mod select;
 pub mod source;
 pub mod template;
+pub mod tree;
 pub mod workspace;
 pub mod yaml;

@@ -322,8 +322,8 @@ pub fn plan(bytes: &[u8]) {
     for semantics in BOTH {
         let world = world(bytes, semantics);
         let services: Vec<_> = world.catalog.services().iter().collect();
-        let mut planned =
-            Planner::new(&world.catalog, semantics).plan_all(&services, Depth::Explain);
+        let planner = Planner::new(&world.catalog, semantics);
+        let mut planned = planner.plan_all(&services, Depth::Explain);
         let kthena =
             if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
         let servings: Vec<_> = world.catalog.model_servings().iter().collect();
@@ -331,7 +331,7 @@ pub fn plan(bytes: &[u8]) {
         let mut found: Vec<Diagnostic> =
             planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
         found.extend(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
-        let together = together(&world.catalog, semantics.into(), &mut planned, &mut servings);
+        let together = together(&planner, kthena, &mut planned, &mut servings, true);
         let (together, costs) = (together.as_ref(), costs(&planned));
         let document = json::Plan {
             semantics: semantics.into(),

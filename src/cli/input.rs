@@ -1,7 +1,7 @@
 //! What the arguments, variables and settings of a run come to: a session over everything that was
 //! read.
 
-use super::args::InputArgs;
+use super::args::{InputArgs, PageFormat};
 use super::releases::{self, Followed};
 use super::{Failure, Io, Outcome, names, threads, verbose};
 use crate::api::{Api, Follow, ModelServing, Object, Runtime, Semantics};
@@ -11,7 +11,9 @@ use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::{self, Loaded, Request, settings};
 use crate::policy::{AcceleratorOptions, BuiltinMode, KthenaPolicy};
 use crate::quantity::Selector;
+use crate::report::answer::Answer;
 use crate::report::findings;
+use crate::report::table::Style;
 use crate::secret::Secrets;
 use crate::source::{SourceId, Span};
 use crate::workspace::{Given, World};
@@ -375,6 +377,28 @@ impl Session {
                 | Code::NoRuntimeForModel
         );
         if self.partial && dangling { diagnostic.severity(Severity::Info) } else { diagnostic }
+    }
+
+    /// Prints an answer; findings go beside it, but for JSON, which holds its own.
+    pub(super) fn show(
+        &self,
+        answer: &dyn Answer,
+        format: PageFormat,
+        found: &[Diagnostic],
+        io: &mut Io<'_>,
+    ) -> Result<(), Failure> {
+        if format != PageFormat::Json {
+            self.say(found, io);
+        }
+        match format {
+            PageFormat::Json => io.print_json(&answer.json())?,
+            PageFormat::Table => {
+                io.print(&answer.text(Style { color: io.out_color(), width: io.width() }))?;
+            }
+            PageFormat::Markdown => io.print(&answer.markdown().map_err(Failure::Usage)?)?,
+            PageFormat::Html => io.print(&answer.html().map_err(Failure::Usage)?)?,
+        }
+        Ok(())
     }
 
     /// Says errors and warnings on stderr; what is merely informative is left to `validate` and

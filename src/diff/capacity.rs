@@ -4,16 +4,13 @@
 //! Everything that was read counts, not only the services that are asked for: room is shared.
 
 use super::{Fate, Group, Settings, Side};
-use crate::api::Api;
-use crate::catalog::Views;
-use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
-    self, Asked, Before, Depth, Planner, RollEnd, ServiceChange, Together, Verdict, has_room, roll,
-    same_room, together,
+    self, Asked, Before, Changes, Planner, RollEnd, State, Together, Verdict, roll, same_room,
+    together,
 };
 use crate::policy::KthenaPolicy;
 use ecow::{EcoString, eco_format};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// The fleet on its nodes on one side.
 #[derive(Clone, Copy, Debug)]
@@ -53,9 +50,6 @@ pub struct Capacity {
 
 /// With more services updates are not played.
 const MOST_PLAYED: usize = 2000;
-
-/// The services of both sides, by what they are called.
-type Services<'a> = HashMap<(Api, EcoString, EcoString), &'a Views>;
 
 /// Places both sides, and plays the updates when anything restarts; none where nothing is other
 /// than before, or no node of the new state says what it has.
@@ -105,50 +99,30 @@ fn room(placed: &Together) -> Room {
 }
 
 fn placed(side: &Side<'_>, kthena: &KthenaPolicy, settings: Settings<'_>) -> Option<Together> {
-    let catalog = &side.world.catalog;
-    if !has_room(catalog) {
-        return None;
-    }
-    let all: Vec<_> = catalog.services().iter().collect();
-    let servings: Vec<_> = catalog.model_servings().iter().collect();
-    let mut planned = Planner::new(catalog, settings.semantics).plan_all(&all, Depth::Plan);
-    let mut servings = plan_servings(&servings, kthena);
-    together(catalog, settings.semantics, &mut planned, &mut servings)
+    let planner = Planner::new(&side.world.catalog, settings.semantics);
+    together(&planner, kthena, &mut Vec::new(), &mut Vec::new(), false)
 }
 
 /// Updates that are stuck when everything changes at once; what waits for room without being an
 /// update is said already.
 fn stuck(before: &Side<'_>, after: &Side<'_>, settings: Settings<'_>) -> Option<Vec<Waits>> {
-    let key = |views: &Views| {
-        let service = views.of(settings.semantics);
-        (service.object.api, service.namespace.clone(), service.name().clone())
-    };
-    let mut old: Services<'_> =
-        before.world.catalog.services().iter().map(|views| (key(views), views)).collect();
-    let catalog = &before.world.catalog;
-    let mut changes: Vec<ServiceChange<'_>> = Vec::new();
-    for views in after.world.catalog.services() {
-        let earlier = old.remove(&key(views)).map(|views| (catalog, views));
-        changes.push(ServiceChange { before: Before::Applied(earlier), after: Some(views) });
-    }
-    for views in
-        before.world.catalog.services().iter().filter(|views| old.contains_key(&key(views)))
-    {
-        changes
-            .push(ServiceChange { before: Before::Applied(Some((catalog, views))), after: None });
-    }
+    let (before, now) = (State::all(&before.world.catalog), State::all(&after.world.catalog));
+    let changes = Changes::between(Some(&before), &now, settings.semantics);
     if changes.len() > MOST_PLAYED {
         return None;
     }
     let asked = Asked { without_edits: true, ..Asked::default() };
-    let rolled = roll(&after.world.catalog, settings.semantics, &changes, &asked)?;
+    let rolled = roll(now.catalog, settings.semantics, settings.kthena[1], &changes, &asked)?;
+    let services = changes.services.iter();
+    let services = services.map(|change| matches!(change.before, Before::Applied(Some(_))));
+    let servings = changes.servings.iter();
+    let servings = servings.map(|change| matches!(change.before, Before::Applied(Some(_))));
     let mut found = Vec::new();
-    for (own, change) in rolled.iter().zip(&changes) {
-        let is_update = matches!(change.before, Before::Applied(Some(_)));
+    for (own, is_update) in rolled.iter().zip(services.chain(servings)) {
         let stuck = own.components.iter().filter(|own| own.end == RollEnd::Stuck && is_update);
         found.extend(stuck.map(|component| Waits {
-            service: eco_format!("{}/{}", own.service.namespace, own.service.name()),
-            component: component.component.as_str().into(),
+            service: eco_format!("{}/{}", own.namespace, own.name),
+            component: component.component.into(),
             message: component.stuck.as_ref().map(said).unwrap_or_default(),
         }));
     }

@@ -10,12 +10,12 @@
 
 use super::inputs::{Input, Inputs};
 use super::made::Decided;
-use super::tree::Change;
 use super::{Action, ObjectChange, Side};
 use crate::api::{Api, Object, ObjectRef};
 use crate::pipeline::why::Layer;
 use crate::secret::Place;
 use crate::source::{Location, Span};
+use crate::tree::Change;
 use crate::yaml::{FieldPath, Node, Segment, Value};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use super::Decided;
 use crate::pipeline::costs;
-use crate::pipeline::plan::PlannedComponent;
+use crate::pipeline::planned::PlannedComponent;
 use crate::quantity::Dollars;
 use serde::Serialize;
 use std::iter::Sum;

@@ -8,12 +8,13 @@
 use crate::api::{Failure, Object, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
 use crate::diag::Diagnostic;
-use crate::diff::{Action, Change, tree};
+use crate::diff::Action;
 use crate::objects::RenderedObject;
 use crate::pipeline::render::{Renderer, identity};
 use crate::pipeline::why::{Layer, Layers};
 use crate::schema;
 use crate::secret::Place;
+use crate::tree::differences;
 use crate::yaml::{FieldPath, Node, Value};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -101,15 +102,60 @@ fn key(node: &Node) -> Key {
     (text(&["kind"]), group.into(), text(&["metadata", "namespace"]), text(&["metadata", "name"]))
 }
 
-/// Compares services with a dump.
+/// The objects of a dump.
+struct Live<'a> {
+    by_key: HashMap<Key, &'a Object>,
+    /// What operators wrote for services, by namespace and name of the service.
+    of_services: HashMap<(EcoString, EcoString), Vec<&'a Object>>,
+}
+
+impl<'a> Live<'a> {
+    fn new(objects: &'a [Object]) -> Self {
+        let mut of_services: HashMap<_, Vec<&Object>> = HashMap::new();
+        for object in objects {
+            for service in written_for(object) {
+                of_services.entry(service).or_default().push(object);
+            }
+        }
+        Self { by_key: objects.iter().map(|own| (key(&own.node), own)).collect(), of_services }
+    }
+
+    /// What was written for a service.
+    fn of(&self, service: &Service) -> impl Iterator<Item = &'a Object> {
+        let key = (service.namespace.clone(), service.name().clone());
+        self.of_services.get(&key).into_iter().flatten().copied()
+    }
+}
+
+fn left_over(id: ObjectRef) -> DriftObject {
+    DriftObject { id, action: Action::Delete, fields: Vec::new() }
+}
+
+/// Adds the difference of a service to the group of those that have the same.
+fn join(
+    groups: &mut BTreeMap<String, DriftGroup>,
+    service: &Service,
+    mut objects: Vec<DriftObject>,
+) {
+    if objects.is_empty() {
+        return;
+    }
+    objects.sort_by(|one, other| one.id.cmp(&other.id));
+    let same = signature(&objects, service);
+    let group = groups.entry(same).or_insert_with(|| DriftGroup { services: Vec::new(), objects });
+    group.services.push(eco_format!("{}/{}", service.namespace, service.name()));
+}
+
+/// Compares services with a dump. Of services that are gone everything there is left over.
 pub(crate) fn drift<'a>(
     catalog: &'a Catalog,
     renderer: &Renderer<'a>,
     services: &[&'a Views],
+    gone: &[&Service],
     live: &[Object],
 ) -> Drift {
-    let mut found = Drift { services: services.len(), ..Drift::default() };
-    let by_key: HashMap<Key, &Object> = live.iter().map(|own| (key(&own.node), own)).collect();
+    let mut found = Drift { services: services.len() + gone.len(), ..Drift::default() };
+    let live = Live::new(live);
     let layers = Layers::new(catalog);
     let mut groups: BTreeMap<String, DriftGroup> = BTreeMap::new();
     for views in services {
@@ -121,14 +167,13 @@ pub(crate) fn drift<'a>(
             found.failed.push((name, error));
             continue;
         }
-        let objects = compare(service, &rendered.objects, live, &by_key, &layers);
-        if objects.is_empty() {
-            continue;
-        }
-        let same = signature(&objects, service);
-        let group =
-            groups.entry(same).or_insert_with(|| DriftGroup { services: Vec::new(), objects });
-        group.services.push(name);
+        let objects = compare(service, &rendered.objects, &live, &layers);
+        join(&mut groups, service, objects);
+    }
+    for service in gone {
+        let own = std::iter::once(service.object.id.clone());
+        let objects = own.chain(live.of(service).map(|object| object.id.clone())).map(left_over);
+        join(&mut groups, service, objects.collect());
     }
     found.groups = groups.into_values().collect();
     for group in &mut found.groups {
@@ -158,8 +203,7 @@ fn signature(objects: &[DriftObject], service: &Service) -> String {
 fn compare(
     service: &Service,
     rendered: &[RenderedObject],
-    live: &[Object],
-    by_key: &HashMap<Key, &Object>,
+    live: &Live<'_>,
     layers: &Layers<'_>,
 ) -> Vec<DriftObject> {
     let mut objects = Vec::new();
@@ -170,7 +214,7 @@ fn compare(
         let own = key(node);
         let id = identity(node);
         written.insert(own.clone());
-        let Some(there) = by_key.get(&own) else {
+        let Some(there) = live.by_key.get(&own) else {
             objects.push(DriftObject { id, action: Action::Create, fields: Vec::new() });
             continue;
         };
@@ -196,15 +240,8 @@ fn compare(
             objects.push(DriftObject { id, action: Action::Update, fields: fields.collect() });
         }
     }
-    let left = live
-        .iter()
-        .filter(|object| belongs(object, service) && !written.contains(&key(&object.node)));
-    objects.extend(left.map(|object| DriftObject {
-        id: object.id.clone(),
-        action: Action::Delete,
-        fields: Vec::new(),
-    }));
-    objects.sort_by(|one, other| one.id.cmp(&other.id));
+    let left = live.of(service).filter(|object| !written.contains(&key(&object.node)));
+    objects.extend(left.map(|object| left_over(object.id.clone())));
     objects
 }
 
@@ -228,118 +265,25 @@ fn sized(rendered: &[RenderedObject]) -> BTreeSet<EcoString> {
         .collect()
 }
 
-/// Whether an object was written for a service by its operator.
-fn belongs(object: &Object, service: &Service) -> bool {
-    if object.id.scope.namespace() != Some(&service.namespace)
-        || !WRITTEN.contains(&object.id.kind.as_str())
-    {
-        return false;
-    }
+/// The services that an operator wrote an object for, by namespace and name: its owners, or without
+/// any those that its labels name.
+fn written_for(object: &Object) -> Vec<(EcoString, EcoString)> {
+    let namespace = object.id.scope.namespace();
+    let Some(namespace) = namespace.filter(|_| WRITTEN.contains(&object.id.kind.as_str())) else {
+        return Vec::new();
+    };
     let owners = object.metadata("ownerReferences").map(Node::items).unwrap_or_default();
-    if !owners.is_empty() {
+    let mut names: Vec<EcoString> = if owners.is_empty() {
+        let labels = object.labels();
+        LABELS.iter().filter_map(|label| labels.get(label)?.scalar_text()).collect()
+    } else {
         let text = |owner: &Node, key: &str| owner.get(key).and_then(Node::scalar_text);
-        return owners.iter().any(|owner| {
-            text(owner, "kind").as_deref() == Some("InferenceService")
-                && text(owner, "name").as_ref() == Some(service.name())
-        });
-    }
-    let labels = object.labels();
-    LABELS
-        .iter()
-        .any(|label| labels.get(label).and_then(Node::scalar_text).as_ref() == Some(service.name()))
-}
-
-/// The fields of `wanted` that are not so in `live`: what `live` has beyond them does not count, nor
-/// does what is written and says nothing, nor the order of elements that have names.
-fn differences(live: &Node, wanted: &Node, ty: Option<&'static schema::Type>) -> Vec<Change> {
-    let mut found = tree::changes(live, wanted, ty);
-    found.retain(|change| match (&change.from, &change.to) {
-        (_, None) => false,
-        (None, Some(to)) => !says_nothing(to),
-        (Some(from), Some(to)) => {
-            !(is_names(from) && is_names(to) && names_maps(wanted, &change.path))
-        }
-    });
-    found
-}
-
-/// Whether everything that a tree says is so in another one.
-pub(crate) fn covers(wanted: &Node, live: &Node) -> bool {
-    differences(live, wanted, schema::structure("PodSpec")).is_empty()
-}
-
-fn says_nothing(node: &Node) -> bool {
-    match &node.value {
-        Value::Map(map) => map.iter().all(|entry| says_nothing(&entry.node)),
-        Value::List(_) => node.items().is_empty(),
-        Value::Null => true,
-        Value::Str(text) => text.is_empty(),
-        Value::Bool(value) => !value,
-        Value::Int(value) => *value == 0,
-        Value::Float(_) | Value::Big(_) => false,
-    }
-}
-
-fn is_names(node: &Node) -> bool {
-    matches!(node.value, Value::List(_)) && node.items().iter().all(|item| item.as_str().is_some())
-}
-
-/// Whether a path leads to a list of mappings: a change of names there is one of their order.
-fn names_maps(object: &Node, path: &FieldPath) -> bool {
-    object
-        .select(path)
-        .first()
-        .is_some_and(|list| list.items().first().is_some_and(|item| item.as_map().is_some()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::source::SourceId;
-    use crate::yaml::{Limits, parse};
-
-    fn node(text: &str) -> Node {
-        parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.expect("a tree")
-    }
-
-    #[test]
-    fn only_what_is_written_and_is_otherwise_differs() {
-        for (live, wanted, differs) in [
-            // Others write more, and the server its defaults.
-            (
-                "{hostNetwork: true, containers: [{name: a, image: x, imagePullPolicy: Always}]}",
-                "{containers: [{name: a, image: x}]}",
-                false,
-            ),
-            (
-                "{containers: [{name: a, image: x}, {name: mesh}]}",
-                "{containers: [{name: a, image: x}]}",
-                false,
-            ),
-            ("{containers: [{name: a, image: y}]}", "{containers: [{name: a, image: x}]}", true),
-            ("{containers: []}", "{containers: [{name: a, image: x}]}", true),
-            // The same amount, and another order of what has names.
-            (
-                "{containers: [{name: a, resources: {limits: {cpu: 1000m}}}]}",
-                "{containers: [{name: a, resources: {limits: {cpu: '1'}}}]}",
-                false,
-            ),
-            (
-                "{containers: [{name: a, env: [{name: B}, {name: A}]}]}",
-                "{containers: [{name: a, env: [{name: A}, {name: B}]}]}",
-                false,
-            ),
-            // An order that means something.
-            (
-                "{containers: [{name: a, args: [x, y]}]}",
-                "{containers: [{name: a, args: [y, x]}]}",
-                true,
-            ),
-            // What says nothing.
-            ("{}", "{securityContext: {}, hostNetwork: false, volumes: []}", false),
-            ("{}", "{hostNetwork: true}", true),
-        ] {
-            assert_eq!(!covers(&node(wanted), &node(live)), differs, "{live} against {wanted}");
-        }
-    }
+        let owners = owners.iter();
+        let services =
+            owners.filter(|owner| text(owner, "kind").as_deref() == Some("InferenceService"));
+        services.filter_map(|owner| text(owner, "name")).collect()
+    };
+    names.sort();
+    names.dedup();
+    names.into_iter().map(|name| (namespace.clone(), name)).collect()
 }

@@ -1,6 +1,6 @@
 //! What a change of a field does to a running object: the one table of it.
 
-use super::tree::Change;
+use crate::tree::Change;
 use crate::yaml::{FieldPath, Node, Segment};
 
 /// When a change of a field is refused.
@@ -222,9 +222,9 @@ pub(super) fn api_version_and_kind(object: &Node) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::changes;
     use super::*;
     use crate::source::SourceId;
+    use crate::tree::changes;
     use crate::yaml::{Limits, parse};
 
     fn node(text: &str) -> Node {

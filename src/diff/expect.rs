@@ -9,7 +9,7 @@ use crate::decision::Candidate;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::diff::equal;
 use crate::pipeline::leaves::{MergedLeaf, merge};
-use crate::pipeline::plan::{Planned, PlannedComponent};
+use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::render::identity;
 use crate::pipeline::what_if::{Flip, flip, named};
 use crate::pipeline::why::Layers;

@@ -1,11 +1,11 @@
 //! Which objects of the input changed, and in which fields.
 
-use super::tree::{Change, changes};
 use crate::api::{Api, Object, ObjectRef};
 use crate::catalog::Catalog;
 use crate::schema;
 use crate::secret::Place;
 use crate::source::{SourceId, Span};
+use crate::tree::{Change, changes};
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 use ecow::EcoString;
 use rayon::prelude::*;

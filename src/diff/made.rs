@@ -8,7 +8,7 @@ use crate::decision::Resolution;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::accept::accept_rendered;
 use crate::pipeline::costs;
-use crate::pipeline::plan::PlannedComponent;
+use crate::pipeline::planned::PlannedComponent;
 use crate::pipeline::render::{Rendered, Renderer, identity};
 use crate::pipeline::serving::serving_gpus;
 use crate::quantity::{Count, Quantity};

@@ -21,22 +21,21 @@ pub(crate) mod group;
 pub(crate) mod inputs;
 pub(crate) mod made;
 pub(crate) mod rolled;
-pub(crate) mod tree;
 pub(crate) mod trial;
 pub(crate) mod upgrade;
 pub(crate) mod waves;
 
+pub use crate::tree::{Change, equal};
 pub use capacity::{Capacity, Room, Waits, is_short};
 pub use cause::Cause;
 pub use cost::Cost;
 pub use effects::{EFFECTS, Effect, When};
 pub use inputs::share_nodes;
-pub use tree::{Change, equal};
 
 use crate::api::{Api, ComponentKind, Failure, Follow, ModelServing, Object, ObjectRef, Semantics};
 use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic};
-use crate::pipeline::plan::PlannedComponent;
+use crate::pipeline::planned::PlannedComponent;
 use crate::pipeline::render::{Renderer, WINDOW};
 use crate::pipeline::serving::serving_gpus;
 use crate::pipeline::{ServingUpgrade, Upgrades};
@@ -673,7 +672,7 @@ pub(crate) fn restarts(before: Option<&Node>, after: &Node) -> Option<bool> {
     let effect = effects::of(api_version, kind).filter(|effect| effect.runs_pods())?;
     let ty = schema::kind(api_version, kind).map(schema::Schema::root);
     Some(before.is_some_and(|before| {
-        tree::changes(before, after, ty).iter().any(|change| effect.restarts(change))
+        crate::tree::changes(before, after, ty).iter().any(|change| effect.restarts(change))
     }))
 }
 
@@ -705,8 +704,11 @@ fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectChange> {
             runs_pods,
         };
         if let [Some((old, _)), Some((new, _))] = pair {
-            change.changes =
-                tree::changes(old, new, schema::kind(api_version, kind).map(schema::Schema::root));
+            change.changes = crate::tree::changes(
+                old,
+                new,
+                schema::kind(api_version, kind).map(schema::Schema::root),
+            );
             if change.changes.is_empty() {
                 continue;
             }

@@ -10,11 +10,11 @@
 use super::cause::Candidate;
 use super::inputs::Input;
 use super::made::{Both, Made, Subject, make};
-use super::tree::Change;
 use super::{Comparison, Side};
 use crate::api::{Api, Object, ObjectRef};
 use crate::catalog::Views;
 use crate::pipeline::render::Renderer;
+use crate::tree::Change;
 use crate::workspace::{Ground, Others, World, bare};
 use crate::yaml::{Node, Segment, Value};
 use std::cell::OnceCell;
@@ -277,7 +277,7 @@ fn at<'n>(tree: &'n mut Node, path: &[Segment]) -> Option<&'n mut Node> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diff::tree::changes;
+    use crate::tree::changes;
     use crate::yaml::{Origin, Rule};
 
     static RULE: Rule = Rule { id: "test", text: "", cite: "" };

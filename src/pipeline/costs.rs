@@ -1,6 +1,6 @@
 //! What a plan costs an hour: the devices of the fewest replicas, at the prices of their classes.
 
-use super::plan::{Planned, PlannedComponent};
+use super::planned::{Planned, PlannedComponent};
 use crate::api::AcceleratorClass;
 use crate::quantity::{Dollars, Quantity};
 use ecow::EcoString;
@@ -34,7 +34,7 @@ pub fn costs(planned: &[Planned<'_>]) -> Option<Costs> {
     for planned in planned.iter().filter(|planned| planned.error.is_none()) {
         let mut own = None;
         for component in &planned.components {
-            let class = planned.resolution.accelerator(component.kind).and_then(|own| own.chosen);
+            let class = planned.class(component.kind);
             let Some(cost) = class.and_then(price).and_then(|price| at(price, component)) else {
                 continue;
             };

@@ -1,7 +1,7 @@
 //! What the layers of a service made of its containers: every variable, argument, resource and node
 //! selector with who won and over whom (OEP-0003, Goals).
 
-use super::plan::Planned;
+use super::planned::Planned;
 use super::why::{Layers, Leaf, Overrides, leaf};
 use crate::api::ComponentKind;
 use crate::merge::history::History;

@@ -7,11 +7,13 @@
 
 pub(crate) mod built;
 pub(crate) mod costs;
+pub(crate) mod difference;
 pub(crate) mod kv_cache;
 pub(crate) mod leaves;
 pub(crate) mod matrix;
 pub(crate) mod merged;
 pub(crate) mod plan;
+pub(crate) mod planned;
 pub(crate) mod render;
 pub(crate) mod roll;
 pub(crate) mod running;
@@ -27,21 +29,23 @@ pub use built::{PodContext, Workload, WorkloadKind};
 
 pub use costs::{Costs, costs};
 
+pub use difference::Difference;
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merged::{MergedPart, MergedService};
-pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
+pub use plan::Planner;
+pub use planned::{Depth, Planned, PlannedComponent, asked};
 
 pub use render::{Rendered, Renderer, identity};
 pub use roll::{
-    Amounts, Asked, Before, ComponentRollout, Fix, RollEdit, RollEnd, RollStage, ServiceChange,
-    ServiceRollout, Stuck, Trouble, Troubles, peak_gpus, roll,
+    Amounts, Asked, Before, Changes, ComponentRollout, Fix, RollEdit, RollEnd, RollStage,
+    ServiceChange, ServiceRollout, ServingChange, State, Stuck, Trouble, Troubles, peak_gpus, roll,
 };
 
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
     Example, Filtered, HalfGroup, Look, MoreNodes, Pending, Placement, PodCounts, Together,
-    Verdict, Victim, Waiting, advice, has_room, looked_at, same_room, together,
+    Verdict, Victim, Waiting, advice, has_room, same_room, together,
 };
 
 pub use upgrade::{PlayedUpgrade, ServingUpgrade, Upgrades};

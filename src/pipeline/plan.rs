@@ -1,25 +1,22 @@
 //! What each service becomes.
 
 use super::built::{PodContext, Workload};
+use super::difference::{difference, differs};
 use super::kv_cache;
+use super::planned::{Depth, Planned, PlannedComponent};
 use super::running::{RunningPod, RunningPods};
-use super::together::Placement;
-use crate::api::{
-    Api, ComponentKind, DeploymentMode, Failure, Field, Follow, ObjectRef, Semantics, Service,
-};
+use crate::api::{Api, Failure, Field, Follow, Semantics, Service};
 use crate::catalog::{Catalog, Views};
 use crate::cluster::{Fit, Inventory, Shape};
-use crate::decision::{AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution};
+use crate::decision::{QueueDecision, Resolution};
 use crate::diag::{Code, Diagnostic};
 use crate::objects as render;
 use crate::operators::Ask;
 use crate::operators::Selector;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::admit::{Ledger, PodSet};
-use crate::pods::built::{Built, Component, Outline};
-use crate::policy::Policy;
-use crate::quantity::{Count, Range};
-use crate::source::Span;
+use crate::pods::built::{Built, Component};
+use crate::quantity::Range;
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -27,137 +24,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// APIs whose services are decided, in the order of output.
 pub(crate) const DECIDING: [Api; 2] = [Api::Ome, Api::KServe];
-
-/// How much of a decision is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
-    /// The outcome.
-    Plan,
-    /// Every candidate with its comparisons.
-    Explain,
-}
-
-/// One component of a planned service.
-#[derive(Clone, Debug)]
-pub struct PlannedComponent {
-    /// Which one.
-    pub kind: ComponentKind,
-    /// How it is deployed.
-    pub mode: DeploymentMode,
-    /// What decided about the mode, where several may.
-    pub mode_basis: Option<&'static str>,
-    /// Fewest replicas.
-    pub min_replicas: Count,
-    /// Most replicas; `None` when nothing scales it.
-    pub max_replicas: Option<i64>,
-    /// Pods of one replica: 1, or 1 + workers.
-    pub pods_per_replica: Count,
-    /// GPUs of one replica by resource name; `None` when they cannot be counted.
-    pub gpus_by_resource: Option<BTreeMap<EcoString, i64>>,
-    /// Whether its pods fit on the nodes when nothing else is planned; none when no node states
-    /// what it has.
-    pub fit: Option<Arc<Fit>>,
-    /// Where its pods are together with everything else that is planned; none where that was not
-    /// asked, or no node states what it has.
-    pub placement: Option<Placement>,
-    /// What its pods ask for; none where that is not known.
-    pub(crate) question: Option<Arc<Question>>,
-    /// What the queue of Kueue gives to its pods; none when they name no queue.
-    pub queue: Option<QueueDecision>,
-    /// What its engine keeps of requests; none when the layers of the model are not known.
-    pub cache: Option<Box<CacheFit>>,
-}
-
-impl From<Outline> for PlannedComponent {
-    fn from(outline: Outline) -> Self {
-        Self {
-            kind: outline.kind,
-            mode: outline.mode,
-            mode_basis: outline.mode_basis,
-            min_replicas: outline.min_replicas.into(),
-            max_replicas: outline.max_replicas,
-            pods_per_replica: outline.pods_per_replica.into(),
-            gpus_by_resource: outline.accelerators,
-            fit: None,
-            placement: None,
-            question: None,
-            queue: None,
-            cache: None,
-        }
-    }
-}
-
-impl PlannedComponent {
-    /// GPUs of one replica.
-    pub fn gpus(&self) -> Count {
-        self.gpus_by_resource.as_ref().map(|found| found.values().sum::<i64>()).into()
-    }
-
-    /// Pods at minReplicas.
-    pub fn least_pods(&self) -> Count {
-        self.min_replicas * self.pods_per_replica
-    }
-
-    /// GPUs at minReplicas.
-    pub fn least_gpus(&self) -> Count {
-        self.min_replicas * self.gpus()
-    }
-
-    /// Whether its pods and GPUs are in the sums.
-    pub fn is_counted(&self) -> bool {
-        self.least_pods().is_known() && self.least_gpus().is_known()
-    }
-}
-
-/// What the other semantics decides otherwise.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// Release that was followed.
-    pub release: &'static str,
-    /// Its runtime, when another one or none: `Some(None)` means none.
-    pub runtime: Option<Option<ObjectRef>>,
-    /// What decided there.
-    pub decided_by: Option<&'static str>,
-    /// Its modes by component, when others.
-    pub modes: Option<BTreeMap<&'static str, &'static str>>,
-    /// Its classes by component, where others; none where it takes no class.
-    pub accelerators: BTreeMap<&'static str, Option<EcoString>>,
-    /// Its error, when only there or another one.
-    pub error: Option<(Code, String)>,
-}
-
-/// A service with everything decided.
-#[derive(Clone, Debug)]
-pub struct Planned<'a> {
-    /// The service.
-    pub service: &'a Service,
-    /// The policy that was followed.
-    pub policy: &'static Policy,
-    /// Its decisions.
-    pub resolution: Resolution<'a>,
-    /// Its components; of a service in error, as far as the service alone says.
-    pub components: Vec<PlannedComponent>,
-    /// What runs its pods; none where no node states what it has.
-    pub workloads: Vec<Workload>,
-    /// Why it cannot be deployed.
-    pub error: Option<Failure>,
-    /// What the controller would do otherwise; only under the documents.
-    pub controller: Option<Difference>,
-    /// What was found while composing, the error included.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-impl Planned<'_> {
-    /// The requirements that files set and no accelerator class met, when the service is in error
-    /// for that.
-    pub fn unmet(&self) -> impl Iterator<Item = (&Requirement, Span)> {
-        let refused =
-            self.error.as_ref().is_some_and(|error| error.code == Code::NoCompatibleAccelerator);
-        let failed =
-            self.resolution.accelerators.iter().filter(|decision| decision.chosen.is_none());
-        failed.filter(move |_| refused).flat_map(AcceleratorDecision::bounds)
-    }
-}
 
 /// A question about room: main pod, workers with their number, fewest replicas.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -214,15 +80,15 @@ pub struct Planner<'a> {
 }
 
 /// Outcome of one semantics.
-struct Outcome<'a> {
-    resolution: Resolution<'a>,
-    components: Vec<PlannedComponent>,
+pub(super) struct Outcome<'a> {
+    pub(super) resolution: Resolution<'a>,
+    pub(super) components: Vec<PlannedComponent>,
     /// What the pods of each component ask for, where the components could be composed and
     /// somebody has to know.
     pods: Vec<Pods>,
     /// What runs them.
     workloads: Vec<Workload>,
-    error: Option<Failure>,
+    pub(super) error: Option<Failure>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -255,6 +121,16 @@ impl<'a> Planner<'a> {
             fits: Mutex::default(),
             admitted: Mutex::default(),
         }
+    }
+
+    /// What services are decided by.
+    pub(crate) fn catalog(&self) -> &'a Catalog {
+        self.catalog
+    }
+
+    /// How they are decided.
+    pub(crate) fn semantics(&self) -> Follow {
+        self.semantics
     }
 
     /// Decides one service.
@@ -531,108 +407,4 @@ pub(crate) fn finding(error: &Failure, service: &Service) -> Diagnostic {
         .at(error.span.or_else(|| Some(service.object.name_span())))
         .object(service.object.id.to_string())
         .maybe_help(error.help.clone())
-}
-
-fn difference(planned: &Planned<'_>, other: &Outcome<'_>, policy: &Policy) -> Option<Difference> {
-    let modes = |components: &[PlannedComponent]| -> BTreeMap<&'static str, &'static str> {
-        components
-            .iter()
-            .map(|component| (component.kind.as_str(), component.mode.as_str()))
-            .collect()
-    };
-    let (here, there) = (
-        planned.resolution.chosen().map(|runtime| &runtime.object.id),
-        other.resolution.chosen().map(|runtime| &runtime.object.id),
-    );
-    let runtime = (here != there).then(|| there.cloned());
-    let (here, there) = (planned.error.as_ref().map(|error| error.code), other.error.as_ref());
-    let error = there
-        .filter(|error| here != Some(error.code))
-        .map(|error| (error.code, error.message.clone()));
-    let modes = match (
-        planned.error.is_none() && other.error.is_none(),
-        modes(&planned.components),
-        modes(&other.components),
-    ) {
-        (true, here, there) if here != there => Some(there),
-        _ => None,
-    };
-    let accelerators = if planned.error.is_none() && other.error.is_none() {
-        other_classes(&planned.resolution.accelerators, &other.resolution.accelerators)
-    } else {
-        BTreeMap::new()
-    };
-    let healed = planned.error.is_some() && other.error.is_none();
-    let differs = runtime.is_some()
-        || error.is_some()
-        || modes.is_some()
-        || !accelerators.is_empty()
-        || healed;
-    differs.then(|| Difference {
-        release: policy.release,
-        runtime,
-        decided_by: other.resolution.runtime.decided_by.map(crate::decision::DecidedBy::as_str),
-        modes,
-        accelerators,
-        error,
-    })
-}
-
-/// The classes of `there` by component, where `here` has others.
-fn other_classes(
-    here: &[AcceleratorDecision<'_>],
-    there: &[AcceleratorDecision<'_>],
-) -> BTreeMap<&'static str, Option<EcoString>> {
-    let class = |decisions: &[AcceleratorDecision<'_>], kind: ComponentKind| {
-        let decision = decisions.iter().find(|decision| decision.component == kind)?;
-        decision.chosen.map(|class| class.name().clone())
-    };
-    let kinds = here.iter().chain(there).map(|decision| decision.component);
-    kinds
-        .filter(|kind| class(here, *kind) != class(there, *kind))
-        .map(|kind| (kind.as_str(), class(there, kind)))
-        .collect()
-}
-
-fn differs(difference: &Difference, service: &Service) -> Diagnostic {
-    Diagnostic::new(Code::ControllerDiffers, difference.to_string())
-        .at(service.object.name_span())
-        .object(service.object.id.to_string())
-        .help("run with `--semantics controller` to see its decision")
-}
-
-impl std::fmt::Display for Difference {
-    /// One line: "controller v0.1.5 would choose X: tie broken by name".
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "controller {} would ", self.release)?;
-        if let Some((code, message)) = &self.error {
-            return write!(f, "fail: {} ({message})", code.as_str());
-        }
-        let runtime = self.runtime.as_ref().map(|runtime| match runtime {
-            Some(runtime) => {
-                let by = match self.decided_by {
-                    Some("only-candidate") => ": no other fits there".to_owned(),
-                    Some("name") => ": tie broken by name".to_owned(),
-                    Some(key) => format!(": decided by {key}"),
-                    None => String::new(),
-                };
-                format!("choose {}{by}", runtime.name)
-            }
-            None => "choose no runtime".to_owned(),
-        });
-        let classes = self.accelerators.iter().map(|(component, class)| match class {
-            Some(class) => format!("take AcceleratorClass {class} for the {component}"),
-            None => format!("take no AcceleratorClass for the {component}"),
-        });
-        let modes = self.modes.as_ref().map(|modes| {
-            let modes: Vec<String> =
-                modes.iter().map(|(component, mode)| format!("{component} as {mode}")).collect();
-            format!("deploy {}", modes.join(", "))
-        });
-        let all: Vec<String> = runtime.into_iter().chain(classes).chain(modes).collect();
-        if all.is_empty() {
-            return f.write_str("find nothing wrong");
-        }
-        f.write_str(&all.join("; "))
-    }
 }

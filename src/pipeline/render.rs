@@ -3,7 +3,8 @@
 //! Services are rendered in windows: parallel within, in order between, so that memory is bounded
 //! by a window and not by the output.
 
-use super::plan::{PlannedComponent, finding};
+use super::plan::finding;
+use super::planned::PlannedComponent;
 use crate::api::{Failure, Follow, ObjectRef, Scope, Service};
 use crate::catalog::{Catalog, Views};
 use crate::decision::Resolution;

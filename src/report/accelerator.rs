@@ -10,12 +10,11 @@ use crate::decision::{
     AcceleratorDecision, ClassCandidate, ClassDecidedBy, JudgedPreference, Requirement, ScoreTerms,
     Thrift, Verdict,
 };
-use crate::pipeline::{Depth, Planned, PlannedComponent, Together};
+use crate::pipeline::{Depth, Planned, PlannedComponent, Together, asked};
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use crate::yaml::{Node, Origin};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 
 /// Rejected classes that are shown unless all are asked for.
 const NEAREST: usize = 3;
@@ -115,17 +114,9 @@ pub(super) fn totals<'a>(
     machines: &[Machine],
     together: Option<&Together>,
 ) -> Vec<ClassTotal<'a>> {
-    let mut asked: BTreeMap<&str, (i64, &crate::api::AcceleratorClass)> = BTreeMap::new();
-    for planned in planned.iter().filter(|planned| planned.error.is_none()) {
-        for component in &planned.components {
-            let Some(class) = chosen(planned, component) else { continue };
-            let total = &mut asked.entry(class.name().as_str()).or_insert((0, class)).0;
-            *total += component.least_gpus().known().unwrap_or(0);
-        }
-    }
-    asked
+    asked(planned)
         .into_iter()
-        .map(|(name, (asked, class))| {
+        .map(|(name, (class, asked))| {
             let resource =
                 class.whole_resources().next().map(|resource| resource.name.value.as_str());
             let allocatable = machines::is_known(machines).then(|| {
@@ -138,14 +129,6 @@ pub(super) fn totals<'a>(
             ClassTotal { name, asked, allocatable, in_use }
         })
         .collect()
-}
-
-/// The class a component runs on.
-pub(super) fn chosen<'a>(
-    planned: &'a Planned<'_>,
-    component: &PlannedComponent,
-) -> Option<&'a crate::api::AcceleratorClass> {
-    planned.resolution.accelerator(component.kind).and_then(|decision| decision.chosen)
 }
 
 /// Accelerators the model needs, when the component has fewer.

@@ -1,5 +1,6 @@
 //! `ome drift`: what is in the cluster against what the operator would write.
 
+use super::answer::Answer;
 use super::diff::values;
 use super::fill::fill;
 use super::markdown;
@@ -89,24 +90,6 @@ impl View<'_> {
         self.drift.groups.iter().map(|group| group.services.len()).sum()
     }
 
-    /// The documented shape.
-    pub fn json(&self) -> Value {
-        json!({
-            "schemaVersion": SCHEMA_VERSION,
-            "semantics": self.semantics.run().as_str(),
-            "summary": {
-                "services": self.drift.services,
-                "drifted": self.drifted(),
-                "missing": self.count(Action::Create),
-                "leftOver": self.count(Action::Delete),
-                "changed": self.count(Action::Update),
-                "failed": self.drift.failed.len(),
-            },
-            "groups": self.drift.groups.iter().map(group).collect::<Vec<_>>(),
-            "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
-        })
-    }
-
     /// "1 of 3 services drifts: 1 object missing, 2 changed".
     fn headline(&self) -> String {
         let drifted = self.drifted();
@@ -129,9 +112,27 @@ impl View<'_> {
         }
         out
     }
+}
 
-    /// For people.
-    pub fn text(&self, style: Style) -> String {
+impl Answer for View<'_> {
+    fn json(&self) -> Value {
+        json!({
+            "schemaVersion": SCHEMA_VERSION,
+            "semantics": self.semantics.run().as_str(),
+            "summary": {
+                "services": self.drift.services,
+                "drifted": self.drifted(),
+                "missing": self.count(Action::Create),
+                "leftOver": self.count(Action::Delete),
+                "changed": self.count(Action::Update),
+                "failed": self.drift.failed.len(),
+            },
+            "groups": self.drift.groups.iter().map(group).collect::<Vec<_>>(),
+            "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn text(&self, style: Style) -> String {
         let paint = |sign: &str, text: &str| {
             let color = match sign {
                 _ if !style.color => return text.to_owned(),
@@ -160,8 +161,7 @@ impl View<'_> {
         out.finish()
     }
 
-    /// For a pull request or an issue.
-    pub fn markdown(&self) -> String {
+    fn markdown(&self) -> Result<String, String> {
         let mut out = Page::default();
         put!(out, "**ome drift**: {}\n", self.headline());
         for group in &self.drift.groups {
@@ -181,14 +181,10 @@ impl View<'_> {
             }
             line!(out, "{fence}");
         }
-        out.finish()
+        Ok(out.finish())
     }
 
-    /// A single HTML page.
-    ///
-    /// # Errors
-    /// What is wrong with the template.
-    pub fn html(&self) -> Result<String, String> {
+    fn html(&self) -> Result<String, String> {
         let object = |object: &DriftObject| {
             let (sign, what) = words(object.action);
             json!({

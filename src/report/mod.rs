@@ -4,6 +4,7 @@
 //! decided, and it calls no verb of the rooms below.
 
 pub mod accelerator;
+pub mod answer;
 pub mod catalog;
 pub mod code;
 pub mod conversion;

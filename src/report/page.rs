@@ -127,7 +127,7 @@ fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Value {
         "replicas": table::replicas(component),
         "pods": component.pods_per_replica,
         "gpus": component.gpus(),
-        "class": accelerator::chosen(planned, component).map_or("-".into(), |class| class.object.shown_name()).as_str(),
+        "class": planned.class(component.kind).map_or("-".into(), |class| class.object.shown_name()).as_str(),
         "verdict": match fits { Some(true) => "yes", Some(false) => "no", None => "dim" },
         "fits": accelerator::fits(component),
         "missing": accelerator::missing(component),

@@ -72,7 +72,7 @@ pub(super) fn json(own: &ComponentRollout, sources: &SourceMap) -> Value {
     if !own.fix.is_empty() {
         out["fix"] = own.fix.iter().map(|own| fix(own, sources)).collect();
     }
-    json!({ "name": own.component.as_str(), "rollout": out })
+    json!({ "name": own.component, "rollout": out })
 }
 
 /// `1 of 2 ready, 1 waits`.
@@ -103,18 +103,14 @@ pub(super) fn rows(own: &ComponentRollout) -> Vec<Vec<String>> {
 pub(super) fn title(own: &ComponentRollout) -> String {
     format!(
         "{}: {} {}, {}, maxSurge {}, maxUnavailable {}",
-        own.component.as_str(),
-        own.kind,
-        own.name,
-        own.strategy,
-        own.max_surge,
-        own.max_unavailable
+        own.component, own.kind, own.name, own.strategy, own.max_surge, own.max_unavailable
     )
 }
 
 /// How it ends, and what would get through, a sentence each.
 pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
-    let what = if own.kind == "LeaderWorkerSet" { "group" } else { "pod" };
+    let groups = matches!(own.kind, "LeaderWorkerSet" | "ModelServing");
+    let what = if groups { "group" } else { "pod" };
     let plural = |count: i64| if count == 1 { "" } else { "s" };
     let cost = |lowest: i64, peak: i64| {
         let (pods, gpus) = (plural(lowest), plural(peak));

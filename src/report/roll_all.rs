@@ -1,8 +1,10 @@
 //! The play of a whole fleet: how many services change, how each ends, and what gets those through
 //! that are stuck.
 
+use super::answer::Answer;
 use super::fill::fill;
-use super::screen::printable;
+use super::markdown;
+use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
 use crate::api::Follow;
@@ -20,18 +22,16 @@ const TITLES: [&str; 8] =
 pub struct All<'a> {
     /// The mode: documents or controllers.
     pub semantics: Follow,
-    /// The services.
-    pub services: &'a [ServiceRollout<'a>],
-    /// ModelServings that were read and are not played.
-    pub servings: usize,
+    /// InferenceServices and ModelServings.
+    pub services: &'a [ServiceRollout],
     /// All findings.
     pub found: &'a [Diagnostic],
     /// What was read.
     pub sources: &'a SourceMap,
 }
 
-fn name(own: &ServiceRollout<'_>) -> String {
-    format!("{}/{}", own.service.namespace, own.service.name())
+fn name(own: &ServiceRollout) -> String {
+    format!("{}/{}", own.namespace, own.name)
 }
 
 fn services(count: usize) -> String {
@@ -40,14 +40,14 @@ fn services(count: usize) -> String {
 
 impl All<'_> {
     /// Components that change, with their services.
-    fn changed(&self) -> impl Iterator<Item = (&ServiceRollout<'_>, &ComponentRollout)> {
+    fn changed(&self) -> impl Iterator<Item = (&ServiceRollout, &ComponentRollout)> {
         self.services.iter().flat_map(|own| {
             let changed = own.components.iter().filter(|own| own.end != RollEnd::NothingToDo);
             changed.map(move |component| (own, component))
         })
     }
 
-    fn is_changed(own: &ServiceRollout<'_>) -> bool {
+    fn is_changed(own: &ServiceRollout) -> bool {
         own.components.iter().any(|own| own.end != RollEnd::NothingToDo)
     }
 
@@ -74,19 +74,11 @@ impl All<'_> {
         out
     }
 
-    /// What is not played.
-    fn left_out(&self) -> Option<String> {
-        (self.servings > 0).then(|| {
-            let plural = if self.servings == 1 { "" } else { "s" };
-            format!("{} ModelServing{plural}: `ome rollout NAME` plays one", self.servings)
-        })
-    }
-
     fn rows(&self) -> Vec<Vec<String>> {
-        let row = |(service, own): (&ServiceRollout<'_>, &ComponentRollout)| {
+        let row = |(service, own): (&ServiceRollout, &ComponentRollout)| {
             vec![
                 name(service),
-                own.component.as_str().to_owned(),
+                own.component.to_owned(),
                 own.kind.to_owned(),
                 own.strategy.to_owned(),
                 own.stages.len().to_string(),
@@ -101,24 +93,24 @@ impl All<'_> {
     /// Components that are stuck: whose, and what is said of each.
     fn said(&self) -> Vec<(String, Vec<String>)> {
         let stuck = self.changed().filter(|(_, own)| own.end == RollEnd::Stuck);
-        let said = |(service, own): (&ServiceRollout<'_>, &ComponentRollout)| {
-            (
-                format!("{} {}", name(service), own.component.as_str()),
-                roll::sentences(own, self.sources),
-            )
+        let said = |(service, own): (&ServiceRollout, &ComponentRollout)| {
+            (format!("{} {}", name(service), own.component), roll::sentences(own, self.sources))
         };
         stuck.map(said).collect()
     }
+}
 
-    /// One JSON document; services that do not change are counted, not listed.
-    pub fn json(&self) -> Value {
+impl Answer for All<'_> {
+    /// Services that do not change are counted, not listed.
+    fn json(&self) -> Value {
         let listed =
             self.services.iter().filter(|own| Self::is_changed(own) || own.error.is_some());
-        let service = |own: &ServiceRollout<'_>| {
+        let service = |own: &ServiceRollout| {
             let components = own.components.iter().map(|own| roll::json(own, self.sources));
             let mut out = json!({
-                "namespace": own.service.namespace.as_str(),
-                "name": own.service.name().as_str(),
+                "namespace": own.namespace.as_str(),
+                "name": own.name.as_str(),
+                "api": own.api.as_str(),
                 "components": components.collect::<Vec<_>>(),
             });
             if let Some(error) = &own.error {
@@ -142,60 +134,46 @@ impl All<'_> {
     }
 
     /// A table of what changes, then what is stuck.
-    pub fn text(&self, style: Style) -> String {
-        let mut out = String::new();
+    fn text(&self, style: Style) -> String {
+        let mut out = Page::default();
         let rows = self.rows();
         if !rows.is_empty() {
-            out.push_str(&table::table(&TITLES, rows, style));
-            out.push('\n');
+            out.draw(&table::table(&TITLES, rows, style));
+            out.end_line();
         }
         for (component, sentences) in self.said() {
-            let _ = writeln!(out, "{}", printable(&component));
+            line!(out, "{component}");
             for sentence in sentences {
-                let _ = writeln!(out, "  {}", printable(&sentence));
+                line!(out, "  {sentence}");
             }
-            out.push('\n');
+            out.end_line();
         }
-        let _ = writeln!(out, "{}", self.summary());
-        if let Some(left_out) = self.left_out() {
-            let _ = writeln!(out, "not played: {left_out}");
-        }
-        out
+        line!(out, "{}", self.summary());
+        out.finish()
     }
 
-    /// The same in Markdown.
-    pub fn markdown(&self) -> String {
-        let mut out = format!("**ome rollout** {}\n", self.summary());
+    fn markdown(&self) -> Result<String, String> {
+        let mut out = Page::default();
+        put!(out, "**ome rollout** {}\n", self.summary());
         let rows = self.rows();
         if !rows.is_empty() {
-            let titles = TITLES.join(" | ").to_lowercase();
-            let _ = writeln!(out, "\n| {titles} |\n|{}", "---|".repeat(TITLES.len()));
-        }
-        for row in rows {
-            let _ = writeln!(out, "| {} |", row.join(" | "));
+            out.end_line();
+            let titles = TITLES.map(str::to_lowercase);
+            markdown::table(&mut out, &titles.each_ref().map(String::as_str), rows);
         }
         for (component, sentences) in self.said() {
-            let _ = writeln!(out, "\n**{}**\n", printable(&component));
-            for sentence in sentences {
-                let _ = writeln!(out, "- {}", printable(&sentence));
-            }
+            put!(out, "\n**{}**\n\n", markdown::text(&component));
+            markdown::list(&mut out, sentences);
         }
-        if let Some(left_out) = self.left_out() {
-            let _ = writeln!(out, "\nnot played: {left_out}");
-        }
-        out
+        Ok(out.finish())
     }
 
-    /// A single HTML page.
-    ///
-    /// # Errors
-    /// What is wrong with the template.
-    pub fn html(&self) -> Result<String, String> {
-        let component = |(service, own): (&ServiceRollout<'_>, &ComponentRollout)| json!({ "title": format!("{} {}", name(service), roll::title(own)), "titles": roll::TITLES, "rows": roll::rows(own), "said": roll::sentences(own, self.sources), "stuck": own.end == RollEnd::Stuck });
+    fn html(&self) -> Result<String, String> {
+        let component = |(service, own): (&ServiceRollout, &ComponentRollout)| json!({ "title": format!("{} {}", name(service), roll::title(own)), "titles": roll::TITLES, "rows": roll::rows(own), "said": roll::sentences(own, self.sources), "stuck": own.end == RollEnd::Stuck });
         fill(
             "roll_all.html",
             include_str!("roll_all.html"),
-            &json!({ "summary": self.summary(), "left_out": self.left_out(), "components": self.changed().map(component).collect::<Vec<_>>() }),
+            &json!({ "summary": self.summary(), "components": self.changed().map(component).collect::<Vec<_>>() }),
         )
     }
 }

@@ -195,7 +195,7 @@ impl Columns {
 
 /// `4`, or `4 nvidia-h100-80gb` where a class was chosen.
 fn gpus(planned: &Planned<'_>, component: &PlannedComponent) -> String {
-    match accelerator::chosen(planned, component) {
+    match planned.class(component.kind) {
         Some(class) => format!("{} {}", component.gpus(), class.object.shown_name()),
         None => component.gpus().to_string(),
     }

@@ -9,9 +9,9 @@ use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
     Costs, HalfGroup, MoreNodes, Placement, Planned, PlannedComponent, Together, Waiting, advice,
 };
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// Nodes that are listed one by one; more are counts by code.
@@ -28,9 +28,28 @@ pub fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Whether some pod has no node.
-pub fn is_short(together: Option<&Together>) -> bool {
-    together.is_some_and(|together| together.pods.pending > 0)
+/// Whether some pod of what is shown has no node.
+pub fn is_short(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> bool {
+    placements(planned, servings).any(|(_, placement)| placement.pending() > 0)
+}
+
+/// Everything that is shown and placed, with whose it is.
+fn placements<'a>(
+    planned: &'a [Planned<'_>],
+    servings: &'a [PlannedServing<'_>],
+) -> impl Iterator<Item = (EcoString, &'a Placement)> {
+    let of_services = planned.iter().flat_map(|planned| {
+        let own = planned.components.iter().filter_map(|own| own.placement.as_ref());
+        own.map(|own| (name(&planned.service.namespace, planned.service.name()), own))
+    });
+    of_services.chain(servings.iter().filter_map(|planned| {
+        let name = name(&planned.serving.namespace, planned.serving.name());
+        Some((name, planned.placement.as_ref()?))
+    }))
+}
+
+fn name(namespace: &EcoString, name: &EcoString) -> EcoString {
+    eco_format!("{namespace}/{name}")
 }
 
 fn packing(packing: Packing) -> Value {
@@ -258,36 +277,29 @@ pub fn text(
             victim.node
         );
     }
-    let mut short: Vec<&EcoString> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for pending in &together.pending {
-        if seen.insert(&pending.service) {
-            short.push(&pending.service);
-        }
-    }
+    let shown: HashSet<EcoString> = planned
+        .iter()
+        .map(|own| name(&own.service.namespace, own.service.name()))
+        .chain(servings.iter().map(|own| name(&own.serving.namespace, own.serving.name())))
+        .collect();
+    let mut seen = HashSet::new();
+    let waiting = together.pending.iter().map(|own| &own.service).filter(|own| seen.insert(*own));
+    let (short, others): (Vec<&EcoString>, Vec<&EcoString>) =
+        waiting.partition(|own| shown.contains(*own));
     if short.is_empty() {
+        beside(&mut out, &others);
         if together.hangs_on_ties {
             out.push_str(TIES);
         }
         return out.finish();
     }
-    let of_services = planned.iter().flat_map(|planned| {
-        let own = planned.components.iter().filter_map(|own| own.placement.as_ref());
-        own.map(|own| (&planned.service.namespace, planned.service.name(), own))
-    });
-    let of_servings = servings.iter().filter_map(|planned| {
-        Some((&planned.serving.namespace, planned.serving.name(), planned.placement.as_ref()?))
-    });
-    let waiting: Vec<(String, &Waiting)> = of_services
-        .chain(of_servings)
-        .filter_map(|(namespace, name, placement)| {
-            Some((format!("{namespace}/{name}"), placement.waiting.as_ref()?))
-        })
+    let reasons: HashMap<EcoString, &Waiting> = placements(planned, servings)
+        .filter_map(|(name, placement)| Some((name, placement.waiting.as_ref()?)))
         .collect();
-    let named = short.iter().take(NAMED).map(|service| {
-        let own = waiting.iter().find(|(name, _)| *name == service.as_str());
-        format!("{service}{}", shortage(own.map(|(_, waiting)| *waiting)))
-    });
+    let named = short
+        .iter()
+        .take(NAMED)
+        .map(|service| format!("{service}{}", shortage(reasons.get(*service).copied())));
     let mut named = named.collect::<Vec<_>>().join(", ");
     if short.len() > NAMED {
         let _ = write!(named, " and {} more", short.len() - NAMED);
@@ -303,10 +315,15 @@ pub fn text(
         Verdict::DoesNotFit { proven: true } | Verdict::Fits => {}
     }
     if !together.add.is_empty() {
-        let waits = if short.len() == 1 { "it" } else { "them" };
+        let waits = match short.len() {
+            _ if !others.is_empty() => "everything",
+            1 => "it",
+            _ => "them",
+        };
         put!(out, "; {} would hold {waits}", nodes(&together.add));
     }
     out.end_line();
+    beside(&mut out, &others);
     if let Some(half) = half_groups(&together.half_groups) {
         line!(out, "{half}");
     }
@@ -314,6 +331,17 @@ pub fn text(
         out.push_str(TIES);
     }
     out.finish()
+}
+
+/// What waits of everything that is not shown.
+fn beside(out: &mut Page, others: &[&EcoString]) {
+    match others {
+        [] => {}
+        [only] => line!(out, "not shown: {only} does not fit"),
+        [first, rest @ ..] => {
+            line!(out, "not shown: {first} and {} do not fit", number(rest.len(), "more service"));
+        }
+    }
 }
 
 /// What the scheduler would do to groups, which the plan places whole.

@@ -4,6 +4,7 @@
 //! In: the waves and workloads that the pipeline made. Out: JSON, a table, Markdown, a page.
 //! Decides nothing.
 
+use super::answer::Answer;
 use super::fill::fill;
 use super::markdown;
 use super::screen::{Page, line, put};
@@ -31,11 +32,15 @@ pub struct Waves<'a> {
     pub workloads: &'a [WorkloadRollout],
     /// How they follow the change on the nodes; empty when no node says what it has.
     pub components: &'a [ComponentRollout],
+    /// All findings.
+    pub found: &'a [Diagnostic],
+    /// What was read.
+    pub sources: &'a SourceMap,
 }
 
-impl Waves<'_> {
-    /// One JSON document, in the shape of every rollout; a service has no groups.
-    pub fn json(&self, found: &[Diagnostic], sources: &SourceMap) -> Value {
+impl Answer for Waves<'_> {
+    /// In the shape of every rollout; a service has no groups.
+    fn json(&self) -> Value {
         let workload = |workload: &WorkloadRollout| {
             json!({
                 "name": workload.name.as_str(),
@@ -51,14 +56,14 @@ impl Waves<'_> {
             "namespace": self.service.namespace.as_str(),
             "waves": self.named("wave"),
             "workloads": self.workloads.iter().map(workload).collect::<Vec<_>>(),
-            "components": self.components.iter().map(|own| roll::json(own, sources)).collect::<Vec<_>>(),
+            "components": self.components.iter().map(|own| roll::json(own, self.sources)).collect::<Vec<_>>(),
             "steps": [], "stages": [], "groupSteps": [],
-            "findings": found.iter().map(|found| findings::json(found, sources)).collect::<Vec<_>>(),
+            "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
         })
     }
 
     /// A line per wave, a table of workloads.
-    pub fn text(&self, sources: &SourceMap, style: Style) -> String {
+    fn text(&self, style: Style) -> String {
         let mut out = Page::default();
         put!(out, "{}\n\n", self.service.name());
         for (wave, objects) in WAVES.iter().zip(self.waves) {
@@ -66,12 +71,12 @@ impl Waves<'_> {
         }
         out.end_line();
         out.draw(&table::table(&TITLES, self.workloads.iter().map(row), style));
-        out.draw(&roll::text(self.components, sources, style));
+        out.draw(&roll::text(self.components, self.sources, style));
         out.finish()
     }
 
     /// A numbered list of waves, a table of workloads.
-    pub fn markdown(&self, sources: &SourceMap) -> String {
+    fn markdown(&self) -> Result<String, String> {
         let mut out = Page::default();
         put!(out, "**ome rollout** {}\n\n", markdown::text(self.service.name()));
         for (wave, objects) in WAVES.iter().zip(self.waves) {
@@ -80,16 +85,12 @@ impl Waves<'_> {
         out.end_line();
         let titles = ["kind", "name", "maxUnavailable", "maxSurge", "pods restarted"];
         markdown::table(&mut out, &titles, self.workloads.iter().map(row));
-        out.draw(&roll::markdown(self.components, sources));
-        out.finish()
+        out.draw(&roll::markdown(self.components, self.sources));
+        Ok(out.finish())
     }
 
-    /// A single HTML page.
-    ///
-    /// # Errors
-    /// What is wrong with the template.
-    pub fn html(&self, sources: &SourceMap) -> Result<String, String> {
-        let component = |own: &ComponentRollout| json!({ "title": roll::title(own), "titles": roll::TITLES, "rows": roll::rows(own), "said": roll::sentences(own, sources) });
+    fn html(&self) -> Result<String, String> {
+        let component = |own: &ComponentRollout| json!({ "title": roll::title(own), "titles": roll::TITLES, "rows": roll::rows(own), "said": roll::sentences(own, self.sources) });
         let rows: Vec<Vec<String>> = self.workloads.iter().map(row).collect();
         fill(
             "waves.html",
@@ -97,7 +98,9 @@ impl Waves<'_> {
             &json!({ "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows, "components": self.components.iter().map(component).collect::<Vec<_>>() }),
         )
     }
+}
 
+impl Waves<'_> {
     fn named(&self, key: &str) -> Vec<Value> {
         WAVES
             .iter()

@@ -216,6 +216,24 @@ impl World {
         WorkloadId(self.workloads.len() - 1)
     }
 
+    /// Takes a template, of which pods are started.
+    pub fn template(&mut self, pod: Arc<PodTemplate>) -> TemplateId {
+        self.pods.scheduler.template(pod)
+    }
+
+    /// Pods of a controller that is no part of this world; of several all get nodes, or none.
+    pub fn start_together(&mut self, templates: &[TemplateId]) -> Vec<PodId> {
+        match templates {
+            [template] => vec![self.pods.create(*template, Start::Ready)],
+            _ => self.pods.scheduler.add_gang(templates),
+        }
+    }
+
+    /// A pod of such a controller is told to end.
+    pub fn end(&mut self, pod: PodId) {
+        self.pods.delete(pod);
+    }
+
     /// A pod that runs already is not ready, and does not become so.
     pub fn unready(&mut self, pod: PodId) {
         let life = self.pods.life_mut(pod);

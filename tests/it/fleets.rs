@@ -480,3 +480,230 @@ fn the_order_of_the_input_changes_nothing() {
         assert_eq!(placed(&objects), first);
     }
 }
+
+/// Naming services chooses what is shown: where their pods are is decided with everything that was
+/// read, by `plan` as by `explain`.
+#[test]
+fn plan_and_explain_place_what_is_named_together_with_everything() {
+    let folder = Folder::new(&[]);
+    let services = [
+        service("a", "single", 2, 2),
+        service("b", "group", 1, 1),
+        service("c", "single", 1, 1),
+        service("d", "single", 1, 1),
+    ];
+    write(&folder, "fleet.yaml", &state("v1", &services));
+    let input = ["-f", "fleet.yaml", "-f", "nodes.yaml", "-o", "json"];
+    let placements = |command: &str, names: &[&str]| -> Vec<Value> {
+        let found = answer(&ome(&folder, &[&[command], names, &input[..]].concat()));
+        let services = found["services"].as_array().expect("services").clone();
+        let placement = |service: &Value| {
+            let mut own = service["components"][0]["placement"].clone();
+            // `explain` also says what the nodes say to one more pod.
+            own.as_object_mut()
+                .expect("a placement")
+                .retain(|key, _| !["filters", "nearest"].contains(&key.as_str()));
+            json!({ "name": service["name"], "placement": own })
+        };
+        services.iter().map(placement).collect()
+    };
+    let mut short = 0;
+    for count in 2..7 {
+        write(&folder, "nodes.yaml", &nodes(count));
+        let all = placements("plan", &[]);
+        assert_eq!(placements("explain", &[]), all, "{count} nodes");
+        for own in &all {
+            let name = own["name"].as_str().expect("a name");
+            let own = std::slice::from_ref(own);
+            assert_eq!(placements("plan", &[name]), own, "{count} nodes");
+            assert_eq!(placements("explain", &[name]), own, "{count} nodes");
+            let waits = own[0]["placement"]["pending"] != 0;
+            short += usize::from(waits);
+            let done = ome(&folder, &["plan", name, "-f", "fleet.yaml", "-f", "nodes.yaml"]);
+            assert_eq!(done.exit, Some(if waits { 2 } else { 0 }), "{name}: {done:?}");
+            assert_eq!(done.stdout.contains("1 of 1 service does not fit"), waits, "{done:?}");
+        }
+    }
+    assert!(short > 4, "something has to wait: {short}");
+}
+
+/// A ModelServing of groups of one pod of a role, or of an entry and a worker.
+fn model_serving(name: &str, image: &str, replicas: i64, workers: i64, gpus: i64) -> Value {
+    let template = json!({ "spec": { "containers": [runner(image, gpus)] } });
+    let mut role = json!({ "name": "decode", "replicas": 1, "entryTemplate": template, "workerReplicas": workers });
+    if workers > 0 {
+        role["workerTemplate"] = template;
+    }
+    json!({
+        "apiVersion": "workload.serving.volcano.sh/v1alpha1", "kind": "ModelServing",
+        "metadata": { "name": name, "namespace": "ml" },
+        "spec": {
+            "schedulerName": "volcano", "replicas": replicas,
+            "template": { "restartGracePeriodSeconds": 0, "roles": [role] },
+        },
+    })
+}
+
+/// Services of OME and ModelServings that change at once take room from each other, beside pods
+/// that run.
+#[test]
+fn model_servings_roll_beside_everything_else() {
+    let folder = Folder::new(&[]);
+    let chat = [service("chat", "single", 1, 1)];
+    let write_state = |file: &str, image: &str, replicas: i64| {
+        let mut all = state(image, &chat);
+        all.push(model_serving("pd", image, replicas, 1, 8));
+        write(&folder, file, &all);
+    };
+    let roll = |old: &str, new: &str, profile: &[&str]| {
+        let args = ["rollout", "--all", "--base", old, "-f", new, "-f", "nodes.yaml", "-o", "json"];
+        ome(&folder, &[&args[..], profile].concat())
+    };
+    for profile in [&[][..], &["--release", "kthena=v0.4.0"][..]] {
+        write_state("old.yaml", "v1", 2);
+        write_state("new.yaml", "v2", 2);
+        // Four pods of the ModelServing and one of the service. Without a node to spare the surge pod
+        // of the service takes one that the ModelServing frees, and a group waits for a while.
+        for (places, waits) in [(5, true), (6, false)] {
+            write(&folder, "nodes.yaml", &nodes(places));
+            let done = roll("old.yaml", "new.yaml", profile);
+            let found = answer(&done);
+            assert_eq!(done.exit, Some(0), "{profile:?} {places} {found:#}");
+            assert_eq!(found["totals"]["services"], 2);
+            let own = |name: &str| {
+                let all = found["services"].as_array().expect("services");
+                let own = all.iter().find(|own| own["name"] == name).expect("it changes");
+                own["components"][0].clone()
+            };
+            let groups = own("pd");
+            assert_eq!(
+                (&groups["name"], &groups["rollout"]["kind"]),
+                (&json!("groups"), &json!("ModelServing"))
+            );
+            let stages = groups["rollout"]["stages"].as_array().expect("stages");
+            let waited = stages.iter().any(|stage| stage["new"]["pending"] == 1);
+            assert_eq!(waited, waits, "{profile:?} {places} {groups:#}");
+            assert_eq!(groups["rollout"]["lowestReady"], 1, "{groups:#}");
+            assert_eq!(groups["rollout"]["end"], "complete", "{profile:?} {places} {groups:#}");
+            let last =
+                groups["rollout"]["stages"].as_array().and_then(|all| all.last()).expect("a stage");
+            assert_eq!(
+                (&last["new"]["ready"], &last["old"]["total"], &last["gpus"]),
+                (&json!(2), &json!(0), &json!(32))
+            );
+        }
+        // A third group has no room: two nodes like those that exist, or two groups.
+        write_state("new.yaml", "v1", 3);
+        write(&folder, "nodes.yaml", &nodes(6));
+        let done = roll("old.yaml", "new.yaml", profile);
+        let found = answer(&done);
+        assert_eq!((done.exit, &found["totals"]["stuck"]), (Some(2), &json!(1)), "{found:#}");
+        let groups = &found["services"][0]["components"][0]["rollout"];
+        assert_eq!(groups["stuck"]["pod"], "pd-2-decode-0-0", "{groups:#}");
+        assert!(
+            groups["stuck"]["message"].as_str().is_some_and(|said| said.contains("Insufficient"))
+        );
+        let fix = groups["fix"].as_array().expect("edits");
+        let paths: Vec<&str> =
+            fix.iter().filter_map(|fix| fix["edits"][0]["path"].as_str()).collect();
+        assert!(paths.contains(&"nodes like n0"), "{paths:?}");
+        // What is proposed gets through when it is made.
+        for fix in fix {
+            let edit = &fix["edits"][0];
+            if edit["path"] == "spec.replicas" {
+                write_state("edited.yaml", "v1", edit["to"].as_i64().expect("a number"));
+                assert_eq!(roll("old.yaml", "edited.yaml", profile).exit, Some(0), "{fix:#}");
+            } else {
+                let more = edit["to"].as_str().and_then(|words| words.split(' ').next());
+                let more: usize = more.and_then(|word| word.parse().ok()).expect("a number");
+                write(&folder, "nodes.yaml", &nodes(6 + more));
+                assert_eq!(roll("old.yaml", "new.yaml", profile).exit, Some(0), "{fix:#}");
+            }
+        }
+        // What goes makes room.
+        write(&folder, "nodes.yaml", &nodes(5));
+        write(&folder, "gone.yaml", &state("v2", &chat));
+        write_state("old.yaml", "v1", 2);
+        let done = roll("old.yaml", "gone.yaml", profile);
+        assert_eq!(done.exit, Some(0), "{:#}", answer(&done));
+    }
+}
+
+/// Pods of a ModelServing that run keep their nodes; those of an older revision are replaced.
+#[test]
+fn model_servings_go_on_from_the_pods_that_run() {
+    let folder = Folder::new(&[]);
+    let pod = |group: i64, node: &str, image: &str| {
+        let (group_name, name) = (format!("pd-{group}"), format!("pd-{group}-decode-0-0"));
+        json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "name": name, "namespace": "ml", "labels": {
+                "modelserving.volcano.sh/name": "pd", "modelserving.volcano.sh/group-name": group_name,
+                "modelserving.volcano.sh/role": "decode", "modelserving.volcano.sh/entry": "true",
+            } },
+            "spec": { "nodeName": node, "containers": [runner(image, 8)] },
+            "status": { "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] },
+        })
+    };
+    write(&folder, "new.yaml", &[model_serving("pd", "v2", 2, 0, 8)]);
+    write(&folder, "nodes.yaml", &nodes(2));
+    let roll = |images: [&str; 2]| {
+        write(&folder, "pods.yaml", &[pod(0, "n0", images[0]), pod(1, "n1", images[1])]);
+        let args = [
+            "rollout",
+            "--all",
+            "-f",
+            "new.yaml",
+            "-f",
+            "nodes.yaml",
+            "-f",
+            "pods.yaml",
+            "-o",
+            "json",
+        ];
+        let done = ome(&folder, &args);
+        assert_eq!(done.exit, Some(0), "{done:?}");
+        answer(&done)
+    };
+    assert_eq!(roll(["v2", "v2"])["totals"]["changed"], 0);
+    let found = roll(["v1", "v2"]);
+    let rolled = &found["services"][0]["components"][0]["rollout"];
+    assert_eq!(
+        (&rolled["end"], &rolled["lowestReady"]),
+        (&json!("complete"), &json!(1)),
+        "{rolled:#}"
+    );
+    assert_eq!(
+        rolled["stages"][0]["old"]["total"].as_i64().unwrap_or(0)
+            + rolled["stages"][0]["terminating"].as_i64().unwrap_or(0),
+        1,
+        "{rolled:#}"
+    );
+}
+
+/// A service that is in the cluster and not in the repository is left over with all its objects.
+#[test]
+fn services_that_only_the_cluster_has_are_left_over() {
+    let folder = Folder::new(&[]);
+    let services = [service("chat", "single", 1, 1), service("judge", "single", 1, 1)];
+    write(&folder, "both.yaml", &state("v1", &services));
+    write(&folder, "repo.yaml", &state("v1", &services[..1]));
+    let made = answer(&ome(&folder, &["render", "-f", "both.yaml", "-o", "json"]));
+    let mut dump = state("v1", &services);
+    dump.extend(made["items"].as_array().expect("objects").iter().cloned());
+    write(&folder, "dump.yaml", &dump);
+    let drift = |more: &[&str]| {
+        let args = ["drift", "-f", "repo.yaml", "--live", "dump.yaml", "-o", "json"];
+        let done = ome(&folder, &[&args[..], more].concat());
+        (done.exit, answer(&done))
+    };
+    let (exit, found) = drift(&[]);
+    assert_eq!((exit, &found["summary"]["drifted"]), (Some(2), &json!(1)), "{found:#}");
+    assert_eq!(found["groups"][0]["services"], json!(["ml/judge"]));
+    let objects = found["groups"][0]["objects"].as_array().expect("objects");
+    assert!(objects.iter().all(|own| own["action"] == "delete"), "{objects:?}");
+    let names: Vec<&str> = objects.iter().filter_map(|own| own["object"].as_str()).collect();
+    assert!(names.contains(&"InferenceService/ml/judge"), "{names:?}");
+    assert!(names.contains(&"Deployment/ml/judge-engine"), "{names:?}");
+    assert_eq!(drift(&["chat"]).0, Some(0));
+}

@@ -8,7 +8,7 @@ use crate::cli::{Failure, Io, Outcome, complete, names, releases};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
 use crate::load;
-use crate::report::{diff as view, table};
+use crate::report::diff as view;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -196,21 +196,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         sources: &after.world.sources,
         all: args.all,
     };
-    match args.output {
-        PageFormat::Json => io.print_json(&view.json())?,
-        PageFormat::Table => {
-            after.say(&news, io);
-            io.print(&view.text(table::Style { color: io.out_color(), width: io.width() }))?;
-        }
-        PageFormat::Markdown => {
-            after.say(&news, io);
-            io.print(&view.markdown().map_err(Failure::Usage)?)?;
-        }
-        PageFormat::Html => {
-            after.say(&news, io);
-            io.print(&view.html().map_err(Failure::Usage)?)?;
-        }
-    }
+    after.show(&view, args.output, &news, io)?;
     let unread = base_found.iter().chain(&found).any(hides);
     let usual = [FailOn::Any];
     let conditions = if args.fail_on.is_empty() { &usual[..] } else { &args.fail_on };

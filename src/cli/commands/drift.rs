@@ -1,11 +1,13 @@
 //! `ome drift`: what is in the cluster against what the operator would write.
 
+use crate::api::Service;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diff::drift;
 use crate::pipeline::Renderer;
-use crate::report::{drift as view, table};
+use crate::report::drift as view;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Show what in a cluster is not as the operator would write it now: objects that are missing, left
@@ -13,7 +15,8 @@ use std::path::PathBuf;
 ///
 /// Reads a dump (`kubectl get … -A -o yaml`) that holds services and their objects with `-f`, or a
 /// repository with `-f` and the dump with `--live`. A field counts when the operator writes it,
-/// whoever owns it now; what only the server or others write does not. Exit codes: 0 no drift, 1 a
+/// whoever owns it now; what only the server or others write does not. A service that is only in the
+/// dump of --live is left over with all its objects. Exit codes: 0 no drift, 1 a
 /// service is in error or the input is invalid, 2 drift.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -48,7 +51,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let services = session.select(&args.services)?;
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain);
     let objects = live.as_ref().unwrap_or(&session).world.catalog.others();
-    let mut answer = drift::drift(&session.world.catalog, &renderer, &services, objects);
+    let gone = match &live {
+        // Services that are named are compared alone.
+        Some(live) if args.services.is_empty() => not_in(&session, live)?,
+        _ => Vec::new(),
+    };
+    let mut answer = drift::drift(&session.world.catalog, &renderer, &services, &gone, objects);
     let found = session.settle(std::mem::take(&mut answer.diagnostics));
     let live_found = live.as_ref().map(|live| live.settle([]));
     if let (Some(live), Some(found)) = (&live, &live_found) {
@@ -60,23 +68,24 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         found: &found,
         sources: &session.world.sources,
     };
-    match args.output {
-        PageFormat::Json => io.print_json(&view.json())?,
-        PageFormat::Table => {
-            session.say(&found, io);
-            io.print(&view.text(table::Style { color: io.out_color(), width: io.width() }))?;
-        }
-        PageFormat::Markdown => {
-            session.say(&found, io);
-            io.print(&view.markdown())?;
-        }
-        PageFormat::Html => {
-            session.say(&found, io);
-            io.print(&view.html().map_err(Failure::Usage)?)?;
-        }
-    }
+    session.show(&view, args.output, &found, io)?;
     let unread =
         live.zip(live_found).is_some_and(|(live, found)| live.unread(&found, &[]).is_some());
     let outcome = session.outcome(&found, !answer.failed.is_empty() || unread);
     Ok(if answer.groups.is_empty() { outcome } else { outcome.and(Outcome::No) })
+}
+
+/// Services of the dump that the repository does not have.
+fn not_in<'a>(session: &Session, live: &'a Session) -> Result<Vec<&'a Service>, Failure> {
+    let key =
+        |service: &Service| (service.object.api, service.namespace.clone(), service.name().clone());
+    let known: HashSet<_> = session
+        .world
+        .catalog
+        .services()
+        .iter()
+        .map(|views| key(views.of(session.semantics)))
+        .collect();
+    let there = live.select(&[])?.into_iter().map(|views| views.of(live.semantics));
+    Ok(there.filter(|service| !known.contains(&key(service))).collect())
 }

@@ -1,18 +1,13 @@
 //! `ome explain`: every step of the selection.
 
-use crate::api::{Api, Service};
 use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::pipeline::serving::{PlannedServing, plan_servings};
-use crate::pipeline::{
-    Depth, Flip, Layers, Planned, Planner, flip, has_room, looked_at, merge, named,
-};
+use crate::pipeline::serving::plan_servings;
+use crate::pipeline::{Depth, Flip, Layers, Planned, Planner, flip, merge, named, together};
 use crate::report::screen::{Page, line, put};
 use crate::report::{explain, graph, json, markdown, serving, table, why};
-use ecow::EcoString;
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
@@ -106,7 +101,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Vec::new()
     };
     let mut servings = plan_servings(&servings, session.kthena);
-    place(&session, &planner, &mut planned, &mut servings);
+    together(&planner, session.kthena, &mut planned, &mut servings, true);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));
     match args.output {
@@ -184,43 +179,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     }
     Ok(session.outcome(&found, planned.iter().any(|planned| planned.error.is_some())))
-}
-
-/// Says where the pods of what is explained are, together with everything else that was read.
-fn place<'a>(
-    session: &'a Session,
-    planner: &Planner<'a>,
-    planned: &mut [Planned<'a>],
-    servings: &mut [PlannedServing<'a>],
-) {
-    let catalog = &session.world.catalog;
-    if !has_room(catalog) {
-        return;
-    }
-    let everything: Vec<_> = catalog.services().iter().collect();
-    let mut fleet = planner.plan_all(&everything, Depth::Plan);
-    let others: Vec<_> = catalog.model_servings().iter().collect();
-    let mut others = plan_servings(&others, session.kthena);
-    let asked: HashMap<_, usize> =
-        planned.iter().enumerate().map(|(at, own)| (key(own.service), at)).collect();
-    let closely = |service: &Service| asked.contains_key(&key(service));
-    looked_at(catalog, session.semantics, &mut fleet, &mut others, &closely);
-    for one in fleet {
-        let Some(at) = asked.get(&key(one.service)) else { continue };
-        for (own, placed) in planned[*at].components.iter_mut().zip(one.components) {
-            (own.placement, own.queue) = (placed.placement, placed.queue);
-        }
-    }
-    for one in others {
-        let own = servings.iter_mut().find(|own| own.serving.object.id == one.serving.object.id);
-        if let Some(own) = own {
-            (own.placement, own.fits) = (one.placement, one.fits);
-        }
-    }
-}
-
-fn key(service: &Service) -> (Api, &EcoString, &EcoString) {
-    (service.object.api, &service.namespace, service.name())
 }
 
 /// Seeks what would make the named runtime win, and leaves it as the only candidate.

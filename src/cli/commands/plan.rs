@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         io.progress(planned.len(), selected.len(), "services planned");
     }
     let mut servings = plan_servings(&servings, session.kthena);
-    let together = together(&session.world.catalog, session.semantics, &mut planned, &mut servings);
+    let together = together(&planner, session.kthena, &mut planned, &mut servings, false);
     let together = together.as_ref();
     let costs = costs(&planned);
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
@@ -139,5 +139,5 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     }
     let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
-    Ok(if report::is_short(together) { outcome.and(Outcome::No) } else { outcome })
+    Ok(if report::is_short(&planned, &servings) { outcome.and(Outcome::No) } else { outcome })
 }

@@ -1,9 +1,10 @@
 //! Edits of a service that may get its update through, and what the service becomes with them.
 
 use super::play::{Kind, Track};
-use super::{DOMAIN, RollEdit, side};
-use crate::api::{Follow, Service};
-use crate::catalog::Catalog;
+use super::serving::ServingKind;
+use super::{DOMAIN, Ground, RollEdit, side};
+use crate::api::{Follow, ModelServing, Object, Service};
+use crate::operators::kthena::read as kthena;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::render::Renderer;
 use crate::pipeline::what_if;
@@ -40,16 +41,49 @@ pub(super) enum What {
     Fewer(Fewer),
 }
 
+/// Whose fields are edited.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Subject<'a> {
+    Service(&'a Service),
+    Serving(&'a ModelServing),
+}
+
+impl<'a> Subject<'a> {
+    fn object(self) -> &'a Object {
+        match self {
+            Self::Service(service) => &service.object,
+            Self::Serving(serving) => &serving.object,
+        }
+    }
+}
+
+impl Fewer {
+    /// How many of some replicas are left.
+    fn of(self, replicas: i64) -> i64 {
+        match self {
+            Self::One => replicas - 1,
+            Self::Half => replicas / 2,
+            Self::AllButOne => 1,
+        }
+    }
+}
+
 /// The fields that an edit sets, with their values; null takes a field out. None where the edit
 /// says nothing new.
 pub(super) fn fields(
     what: What,
-    service: &Service,
+    subject: Subject<'_>,
     track: &Track,
 ) -> Option<Vec<(FieldPath, Value)>> {
     let kind = track.after.as_ref()?;
-    let component = FieldPath::root().field("spec").field(track.component.as_str());
-    let own = service.object.spec(track.component.as_str());
+    let spec = FieldPath::root().field("spec");
+    let Some(component) = track.component else {
+        let (Subject::Serving(serving), What::Fewer(fewer)) = (subject, what) else { return None };
+        let now = serving.replicas.value;
+        return (now > 1).then(|| vec![(spec.field("replicas"), json!(fewer.of(now)))]);
+    };
+    let own = subject.object().spec(component.as_str());
+    let component = spec.field(component.as_str());
     let strategy = component.field("deploymentStrategy");
     match (what, kind) {
         (What::NoSurge, Kind::Deployment(spec)) if spec.strategy != Strategy::Recreate => {
@@ -69,11 +103,7 @@ pub(super) fn fields(
         }
         (What::Fewer(fewer), kind) => {
             let now = kind.version().map(|(_, replicas)| replicas).filter(|now| *now > 1)?;
-            let left = match fewer {
-                Fewer::One => now - 1,
-                Fewer::Half => now / 2,
-                Fewer::AllButOne => 1,
-            };
+            let left = fewer.of(now);
             let written = |key: &str| own.and_then(|own| own.get(key)).and_then(Node::as_int);
             let mut edits = Vec::new();
             if written("minReplicas").is_some_and(|least| least > left) {
@@ -92,8 +122,8 @@ pub(super) fn fields(
 }
 
 /// The same as they are shown.
-pub(super) fn shown(service: &Service, fields: &[(FieldPath, Value)]) -> Vec<RollEdit> {
-    let edits = fields.iter().map(|(path, to)| what_if::edit(&service.object, path, to.clone()));
+pub(super) fn shown(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Vec<RollEdit> {
+    let edits = fields.iter().map(|(path, to)| what_if::edit(subject.object(), path, to.clone()));
     let shown = edits.map(|edit| RollEdit {
         place: edit.span,
         path: edit.path.to_string(),
@@ -103,30 +133,37 @@ pub(super) fn shown(service: &Service, fields: &[(FieldPath, Value)]) -> Vec<Rol
     shown.collect()
 }
 
-/// A track with the service edited: read, decided and rendered once more. None where no workload
+/// A track with its object edited: read, decided and rendered once more. None where no workload
 /// comes of it.
 pub(super) fn edited(
-    catalog: &Catalog,
+    ground: &Ground<'_>,
     semantics: Follow,
     context: &PodContext,
-    service: &Service,
+    subject: Subject<'_>,
     track: &Track,
     fields: &[(FieldPath, Value)],
 ) -> Option<Track> {
-    // In the previous schema a component stands elsewhere.
-    if service.predictor.migrated {
-        return None;
-    }
-    let mut object = service.object.clone();
+    let mut object = subject.object().clone();
     for (path, to) in fields {
         let to = (!to.is_null()).then(|| Node::from_json(to, Origin::Flag(&EDIT)));
         object.node.set(&path.0, to);
     }
-    let policy = catalog.policy(object.api, semantics)?;
-    let dialect = workspace::dialect(object.api)?;
-    let mut read = (dialect.service)(object, policy, &mut Vec::new());
-    // A flag says it of every service.
-    read.protocol.clone_from(&service.protocol);
-    let renderer = Renderer::new(catalog, semantics, DOMAIN);
-    side::with(track, side::made(&renderer, &read, context).workloads)
+    match subject {
+        // In the previous schema a component stands elsewhere.
+        Subject::Service(service) if service.predictor.migrated => None,
+        Subject::Service(service) => {
+            let policy = ground.catalog.policy(object.api, semantics)?;
+            let dialect = workspace::dialect(object.api)?;
+            let mut read = (dialect.service)(object, policy, &mut Vec::new());
+            // A flag says it of every service.
+            read.protocol.clone_from(&service.protocol);
+            let renderer = Renderer::new(ground.catalog, semantics, DOMAIN);
+            side::with(track, side::made(&renderer, &read, context).workloads)
+        }
+        Subject::Serving(_) => {
+            let read = kthena::model_serving(object, ground.kthena);
+            let kind = ServingKind::new(&read, ground.kthena, context).ok()?;
+            Some(Track { after: Some(Kind::Serving(Box::new(kind))), ..track.clone() })
+        }
+    }
 }

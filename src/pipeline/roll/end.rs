@@ -22,6 +22,7 @@ pub(super) fn outcome(
     let ended = last.and_then(|id| world.ended(id));
     let old_is_there = stages.last().is_some_and(|stage| stage.old.total > 0);
     let complete = match (&track.after, &ended) {
+        _ if let Some(own) = &placed.coupled => own.is_complete(track),
         (None, _) => !old_is_there,
         (Some(_), Some(ended)) => {
             ended.end == crate::rollout::End::Complete && !(placed.ids.len() > 1 && old_is_there)
@@ -40,10 +41,11 @@ pub(super) fn outcome(
             pod: track.name.clone(),
             message: eco_format!("the API server refuses the pods: {why}"),
         },
+        _ if placed.coupled.is_some() => stuck_serving(world, track, placed),
         _ => stuck(world, track, last),
     });
     ComponentRollout {
-        component: track.component,
+        component: track.label(),
         name: track.name.clone(),
         kind: kind.map_or("-", Kind::word),
         strategy,
@@ -56,7 +58,11 @@ pub(super) fn outcome(
             .unwrap_or(0),
         peak_gpus: stages.iter().map(|stage| stage.gpus).max().unwrap_or(0),
         stages,
-        replaced: if end == RollEnd::NothingToDo { 0 } else { placed.adopted },
+        replaced: match &placed.coupled {
+            _ if end == RollEnd::NothingToDo => 0,
+            Some(own) => own.replaced(),
+            None => placed.adopted,
+        },
         end,
         stuck,
         fix: Vec::new(),
@@ -80,6 +86,10 @@ fn limits(kind: Option<&Kind>) -> (&'static str, i64, i64) {
             ("RollingUpdate", surge, unavailable)
         }
         Some(Kind::Knative(spec)) => ("RollingUpdate", spec.replicas, 0),
+        Some(Kind::Serving(kind)) => {
+            let (strategy, unavailable) = kind.limits();
+            (strategy, 0, unavailable)
+        }
         Some(Kind::Ray | Kind::Refused(_)) | None => ("-", 0, 0),
     }
 }
@@ -97,6 +107,18 @@ fn stuck(world: &World, track: &Track, id: Option<WorkloadId>) -> Stuck {
         .and_then(|(_, rejection)| rejection.as_ref())
         .map_or_else(|| "is never ready".into(), |rejection| rejection.message.clone());
     Stuck { pod: pod_name(world, track, id, pod), message }
+}
+
+/// The same of a ModelServing.
+fn stuck_serving(world: &World, track: &Track, placed: &Placed) -> Stuck {
+    let waiting = placed.coupled.as_ref().and_then(|own| own.waiting(world));
+    let Some((pod, id)) = waiting else {
+        // Every pod is ready, and groups keep the old revision all the same.
+        return Stuck { pod: track.name.clone(), message: "goes no further".into() };
+    };
+    let said = id.and_then(|id| world.scheduler().rejection(id));
+    let message = said.map_or_else(|| "is never ready".into(), |said| said.message.clone());
+    Stuck { pod, message }
 }
 
 /// What a pod is called: groups number their pods; those of a Deployment have a random end, and are

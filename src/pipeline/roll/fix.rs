@@ -1,9 +1,9 @@
 //! The smallest edits with which a stuck update gets through, each played.
 
-use super::edit::{self, Fewer, What};
+use super::edit::{self, Fewer, Subject, What};
 use super::play::{ComponentRollout, RollEnd, Track, play};
 use super::{Fix, Ground, RollEdit, another};
-use crate::api::{Follow, Service};
+use crate::api::Follow;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{kind, named};
 use crate::pipeline::built::PodContext;
@@ -35,7 +35,7 @@ pub(super) fn all<'a>(
     context: &PodContext,
     tracks: &[Track],
     played: &mut [ComponentRollout],
-    service: &dyn Fn(&Track) -> Option<&'a Service>,
+    subject: &dyn Fn(&Track) -> Option<Subject<'a>>,
 ) {
     let stuck: Vec<usize> =
         (0..tracks.len()).filter(|at| played[*at].end == RollEnd::Stuck).collect();
@@ -47,7 +47,7 @@ pub(super) fn all<'a>(
             semantics,
             context,
             tracks,
-            service,
+            subject,
             group,
             found: vec![Vec::new(); group.len()],
         };
@@ -63,7 +63,7 @@ struct Search<'s, 'a> {
     semantics: Follow,
     context: &'s PodContext,
     tracks: &'s [Track],
-    service: &'s dyn Fn(&Track) -> Option<&'a Service>,
+    subject: &'s dyn Fn(&Track) -> Option<Subject<'a>>,
     /// The tracks that are edited, in the same way.
     group: &'s [usize],
     /// What gets each of them through.
@@ -124,11 +124,11 @@ impl Search<'_, '_> {
         let mut tracks = self.tracks.to_vec();
         let mut any = false;
         for at in self.group {
-            let Some(service) = (self.service)(&tracks[*at]) else { continue };
-            let Some(fields) = edit::fields(what, service, &tracks[*at]) else { continue };
-            let (ground, track) = (self.ground, &tracks[*at]);
-            let edited =
-                edit::edited(ground.catalog, self.semantics, self.context, service, track, &fields);
+            let track = &tracks[*at];
+            let Some(subject) = (self.subject)(track) else { continue };
+            let Some(fields) = edit::fields(what, subject, track) else { continue };
+            let (semantics, context) = (self.semantics, self.context);
+            let edited = edit::edited(self.ground, semantics, context, subject, track, &fields);
             if let Some(mut edited) = edited {
                 any = true;
                 if then_as_written && matches!(what, What::Fewer(_)) {
@@ -182,8 +182,8 @@ impl Search<'_, '_> {
                 continue;
             }
             let fields = what.and_then(|what| {
-                let service = (self.service)(track)?;
-                Some(edit::shown(service, &edit::fields(what, service, track)?))
+                let subject = (self.subject)(track)?;
+                Some(edit::shown(subject, &edit::fields(what, subject, track)?))
             });
             let mut edits = fields.unwrap_or_default();
             if let Some(like) = nodes.first() {

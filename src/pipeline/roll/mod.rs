@@ -1,67 +1,44 @@
-//! Rolling updates of InferenceServices on the nodes that were read, beside the pods that run.
+//! Rolling updates on the nodes that were read, beside the pods that run.
 //!
-//! In: services before and after, rendered the same way; nodes and pods of the input. Out: a
-//! [`ServiceRollout`] each, stage by stage, with the end, and where it is stuck the edits that get
-//! through, each played again. The controllers are those of `rolling`; this says who is who.
+//! In: services before and after, rendered the same way, and ModelServings; nodes and pods of the
+//! input. Out: a [`ServiceRollout`] each, stage by stage, with the end, and where it is stuck the
+//! edits that get through, each played again. The controllers are those of `rollout` and, of
+//! ModelServings, of their operator; this says who is who.
 //!
 //! RayClusters: KubeRay leaves the pods of a changed template alone, so nothing rolls.
 
+pub(crate) mod changes;
 pub(crate) mod edit;
 pub(crate) mod end;
 pub(crate) mod fix;
 pub(crate) mod play;
+pub(crate) mod serving;
 pub(crate) mod side;
 pub(crate) mod stages;
 
+pub use changes::{Before, Changes, ServiceChange, ServingChange, State};
 pub use play::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 
 use super::built::PodContext;
 use super::render::Renderer;
 use super::running::{RunningPod, RunningPods};
 use super::together::{nodes, options};
-use crate::api::{ComponentKind, Failure, Follow, Service};
+use crate::api::{Api, ComponentKind, Failure, Follow};
 use crate::catalog::{Catalog, Views};
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::schedule::{PodTemplate, Scheduler};
 use crate::diag::Diagnostic;
+use crate::policy::KthenaPolicy;
 use crate::rollout::Start;
 use crate::source::Span;
 use ecow::EcoString;
+use edit::Subject;
 use play::Track;
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// What was there before a change.
-#[derive(Clone, Copy, Debug)]
-pub enum Before<'a> {
-    /// The pods that run.
-    Running,
-    /// What was applied, with everything beside it; none of a service that is new.
-    Applied(Option<(&'a Catalog, &'a Views)>),
-}
-
-/// A service that may change.
-#[derive(Clone, Copy, Debug)]
-pub struct ServiceChange<'a> {
-    /// What is there before.
-    pub before: Before<'a>,
-    /// What is applied now; none when the service goes.
-    pub after: Option<&'a Views>,
-}
-
-impl<'a> ServiceChange<'a> {
-    /// The service, as it is applied now or, where it goes, as it was.
-    fn service(&self, semantics: Follow) -> Option<&'a Service> {
-        let before = match self.before {
-            Before::Applied(Some((_, views))) => Some(views),
-            Before::Applied(None) | Before::Running => None,
-        };
-        self.after.or(before).map(|views| views.of(semantics))
-    }
-}
 
 /// What is wrong with the new pods of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,12 +105,16 @@ pub struct Fix {
     pub with_others: bool,
 }
 
-/// How a service follows a change.
+/// How a service or a ModelServing follows a change.
 #[derive(Clone, Debug)]
-pub struct ServiceRollout<'a> {
-    /// The service.
-    pub service: &'a Service,
-    /// Its components.
+pub struct ServiceRollout {
+    /// Its API.
+    pub api: Api,
+    /// Its namespace.
+    pub namespace: EcoString,
+    /// Its name.
+    pub name: EcoString,
+    /// Its components; of a ModelServing its groups.
     pub components: Vec<ComponentRollout>,
     /// Why it stays as it is: the operator can make nothing of it.
     pub error: Option<Failure>,
@@ -152,6 +133,7 @@ struct Ground<'a> {
     templates: Vec<Arc<PodTemplate>>,
     /// Pods of the services that change.
     own: BTreeSet<usize>,
+    kthena: &'static KthenaPolicy,
 }
 
 impl Ground<'_> {
@@ -176,28 +158,30 @@ impl Ground<'_> {
     }
 }
 
-/// Plays the changes of services, all at once; none when no node says what it has.
+/// Plays changes, all at once; none when no node says what it has.
 pub fn roll<'a>(
     catalog: &'a Catalog,
     semantics: Follow,
-    changes: &[ServiceChange<'a>],
+    kthena: &'static KthenaPolicy,
+    changes: &Changes<'a>,
     asked: &Asked,
-) -> Option<Vec<ServiceRollout<'a>>> {
+) -> Option<Vec<ServiceRollout>> {
     if !machines::is_known(catalog.machines()) {
         return None;
     }
     let context = PodContext::new(catalog.machines(), catalog.others());
     let running = RunningPods::new(catalog.others());
     let templates = running.templates(&context);
-    let mut ground =
-        Ground { machines: nodes(catalog), catalog, running, templates, own: BTreeSet::new() };
+    let own = BTreeSet::new();
+    let mut ground = Ground { machines: nodes(catalog), catalog, running, templates, own, kthena };
     let renderer = Renderer::new(catalog, semantics, DOMAIN);
-    let earlier: Option<&Catalog> = changes.iter().find_map(|change| match change.before {
+    let services = &changes.services;
+    let earlier: Option<&Catalog> = services.iter().find_map(|change| match change.before {
         Before::Applied(found) => found.map(|(catalog, _)| catalog),
         Before::Running => None,
     });
     let earlier = earlier.map(|catalog| Renderer::new(catalog, semantics, DOMAIN));
-    let sides = changes.par_iter().map(|change| {
+    let sides = services.par_iter().map(|change| {
         let made = |renderer: &Renderer<'a>, views: &'a Views| {
             side::made(renderer, views.of(semantics), &context)
         };
@@ -212,9 +196,9 @@ pub fn roll<'a>(
         (after, before)
     });
     let sides: Vec<(side::Side, Option<Vec<side::Made>>)> = sides.collect();
-    let mut rollouts: Vec<ServiceRollout<'a>> = Vec::new();
+    let mut rollouts: Vec<ServiceRollout> = Vec::new();
     let mut tracks: Vec<Track> = Vec::new();
-    for ((at, change), (after, before)) in changes.iter().enumerate().zip(sides) {
+    for (change, (after, before)) in services.iter().zip(sides) {
         let Some(service) = change.service(semantics) else { continue };
         // Of a service in error the operator leaves what is there.
         let (after_made, before) = match (&after.error, before) {
@@ -223,27 +207,49 @@ pub fn roll<'a>(
         };
         let own = side::own(&ground.running, service, &after_made, before.as_deref());
         ground.own.extend(own.iter().flat_map(|(_, pods)| pods.iter().copied()));
-        tracks.extend(side::tracks(at, after_made, before, &own));
+        tracks.extend(side::tracks(rollouts.len(), after_made, before, &own));
         rollouts.push(ServiceRollout {
-            service,
+            api: service.object.api,
+            namespace: service.namespace.clone(),
+            name: service.name().clone(),
             components: Vec::new(),
             error: after.error,
             diagnostics: after.diagnostics,
+        });
+    }
+    for change in &changes.servings {
+        let Some(serving) = change.serving() else { continue };
+        let track = side::serving(rollouts.len(), change, &ground, &context);
+        ground.own.extend(track.iter().flat_map(|track| track.pods.iter().copied()));
+        tracks.extend(track);
+        rollouts.push(ServiceRollout {
+            api: Api::Kthena,
+            namespace: serving.namespace.clone(),
+            name: serving.name().clone(),
+            components: Vec::new(),
+            error: None,
+            diagnostics: Vec::new(),
         });
     }
     for track in &mut tracks {
         let own = asked
             .troubles
             .iter()
-            .find(|(at, kind, _)| (*at, *kind) == (track.service, track.component));
+            .find(|(at, kind, _)| *at == track.service && Some(*kind) == track.component);
         if let (Some((_, _, trouble)), Some(kind)) = (own, &mut track.after) {
             kind.start((*trouble).into());
         }
     }
     let mut played = play::play(&ground, &tracks, &[]);
-    let service = |track: &Track| changes[track.service].service(semantics);
+    let subject = |track: &Track| {
+        if let Some(change) = services.get(track.service) {
+            return change.service(semantics).map(Subject::Service);
+        }
+        let serving = changes.servings.get(track.service - services.len())?;
+        serving.serving().map(Subject::Serving)
+    };
     if !asked.without_edits {
-        fix::all(&ground, semantics, &context, &tracks, &mut played, &service);
+        fix::all(&ground, semantics, &context, &tracks, &mut played, &subject);
     }
     for (track, played) in tracks.iter().zip(played) {
         rollouts[track.service].components.push(played);
@@ -252,7 +258,7 @@ pub fn roll<'a>(
 }
 
 /// GPUs that all services hold together at most.
-pub fn peak_gpus(services: &[ServiceRollout<'_>]) -> i64 {
+pub fn peak_gpus(services: &[ServiceRollout]) -> i64 {
     let components = || services.iter().flat_map(|own| &own.components);
     let stages = components().map(|own| own.stages.len()).max().unwrap_or(0);
     let held = |at: usize| -> i64 {

@@ -1,16 +1,18 @@
 //! The play: what is there before, the change, and the stages until nothing moves any more.
 
+use super::serving::{Coupled, ServingKind};
 use super::{Fix, Ground, end, stages};
 use crate::api::ComponentKind;
 use crate::cluster::Machine;
 use crate::cluster::schedule::{First, PodId, TemplateId};
-use crate::diff::drift::covers;
 use crate::rollout::{
     DeploymentSpec, GroupRevision, LeaderWorkerSetSpec, Revision, StageOf, Start, Strategy,
     WorkloadId, World,
 };
+use crate::tree::covers;
 use crate::yaml::Node;
 use ecow::EcoString;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What a workload is, as its controller reads it.
@@ -22,6 +24,8 @@ pub(super) enum Kind {
     Knative(DeploymentSpec),
     /// Pods that no change replaces.
     Ray,
+    /// Groups of a ModelServing.
+    Serving(Box<ServingKind>),
     /// The API server refuses the pods.
     Refused(EcoString),
 }
@@ -38,6 +42,7 @@ impl Kind {
             Self::Groups(_) => "LeaderWorkerSet",
             Self::Knative(_) => "Knative",
             Self::Ray => "RayCluster",
+            Self::Serving(_) => "ModelServing",
             Self::Refused(_) => "refused",
         }
     }
@@ -46,7 +51,7 @@ impl Kind {
     fn revision(&self) -> Option<&Revision> {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => Some(&spec.revision),
-            Self::Groups(_) | Self::Ray | Self::Refused(_) => None,
+            Self::Groups(_) | Self::Ray | Self::Serving(_) | Self::Refused(_) => None,
         }
     }
 
@@ -55,7 +60,7 @@ impl Kind {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => Some(spec.revision.start),
             Self::Groups(spec) => Some(spec.revision.start),
-            Self::Ray | Self::Refused(_) => None,
+            Self::Ray | Self::Serving(_) | Self::Refused(_) => None,
         }
     }
 
@@ -64,7 +69,7 @@ impl Kind {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => spec.revision.start = start,
             Self::Groups(spec) => spec.revision.start = start,
-            Self::Ray | Self::Refused(_) => {}
+            Self::Ray | Self::Serving(_) | Self::Refused(_) => {}
         }
     }
 
@@ -77,7 +82,7 @@ impl Kind {
             Self::Groups(spec) => {
                 Some((spec.revision.name.clone(), i64::try_from(spec.replicas).unwrap_or(i64::MAX)))
             }
-            Self::Ray | Self::Refused(_) => None,
+            Self::Ray | Self::Serving(_) | Self::Refused(_) => None,
         }
     }
 }
@@ -97,7 +102,8 @@ pub(super) enum Begins {
 pub(super) struct Track {
     /// By place in the changes.
     pub(super) service: usize,
-    pub(super) component: ComponentKind,
+    /// None of a ModelServing, whose groups follow the change.
+    pub(super) component: Option<ComponentKind>,
     pub(super) name: EcoString,
     pub(super) begins: Begins,
     /// What is applied; none when it goes.
@@ -108,6 +114,13 @@ pub(super) struct Track {
     pub(super) pods: Vec<usize>,
     /// What is applied when that is through.
     pub(super) then: Option<Kind>,
+}
+
+impl Track {
+    /// What follows the change.
+    pub(super) fn label(&self) -> &'static str {
+        self.component.map_or("groups", ComponentKind::as_str)
+    }
 }
 
 /// How an update ends.
@@ -178,13 +191,13 @@ pub struct Stuck {
 /// How a component follows a change.
 #[derive(Clone, Debug)]
 pub struct ComponentRollout {
-    /// The component.
-    pub component: ComponentKind,
+    /// The component; `groups` of a ModelServing.
+    pub component: &'static str,
     /// Name of the workload.
     pub name: EcoString,
-    /// `Deployment`, `LeaderWorkerSet`, `Knative` or `RayCluster`.
+    /// `Deployment`, `LeaderWorkerSet`, `Knative`, `RayCluster` or `ModelServing`.
     pub kind: &'static str,
-    /// `RollingUpdate` or `Recreate`.
+    /// `RollingUpdate` or `Recreate`; of a ModelServing what it replaces.
     pub strategy: &'static str,
     /// Pods or groups beyond the replicas.
     pub max_surge: i64,
@@ -210,6 +223,8 @@ pub struct ComponentRollout {
 pub(super) struct Placed {
     /// The workload; of Knative the revision before, then the new one.
     pub(super) ids: Vec<WorkloadId>,
+    /// The controller of a ModelServing.
+    pub(super) coupled: Option<Coupled>,
     /// Nothing is other than before.
     pub(super) same: bool,
     /// Pods that run and are not of the new version.
@@ -244,8 +259,11 @@ pub(super) fn play(
         .zip(&adopted)
         .map(|(track, own)| begin(&mut world, ground, track, own))
         .collect();
-    world.come_to_rest(&mut First);
-    for (track, placed) in tracks.iter().zip(&mut placed) {
+    rest(&mut world, &mut placed);
+    for ((track, own), placed) in tracks.iter().zip(&adopted).zip(&mut placed) {
+        if let (Begins::Running, Some(coupled)) = (&track.begins, &mut placed.coupled) {
+            placed.same = !coupled.outdate(ground, own) && coupled.is_complete(track);
+        }
         change(&mut world, track.after.as_ref(), placed);
     }
     let mut stages: Vec<Vec<RollStage>> = vec![Vec::new(); tracks.len()];
@@ -256,7 +274,7 @@ pub(super) fn play(
         }
         loop {
             world.settle();
-            if switch(&mut world, tracks, &placed) {
+            if switch(&mut world, tracks, &placed) || drive(&mut world, &mut placed) {
                 continue;
             }
             // What was applied first is through: now what is applied afterwards.
@@ -296,11 +314,38 @@ pub(super) fn play(
         .collect()
 }
 
+/// The controllers of ModelServings do what they can.
+fn drive(world: &mut World, placed: &mut [Placed]) -> bool {
+    let coupled = placed.iter_mut().filter_map(|placed| placed.coupled.as_mut());
+    coupled.map(|own| own.drive(world)).filter(|changed| *changed).count() > 0
+}
+
+/// Lets time pass until nothing moves by itself: the state before the change.
+fn rest(world: &mut World, placed: &mut [Placed]) {
+    for tick in 0..MOST_STAGES {
+        if tick > 0 {
+            world.advance(&mut First);
+        }
+        loop {
+            world.settle();
+            if !drive(world, placed) {
+                break;
+            }
+        }
+        if world.is_quiet() {
+            return;
+        }
+    }
+}
+
 /// What is there before the change.
 fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> Placed {
-    let nothing = Placed { ids: Vec::new(), same: false, adopted: own.len() };
+    let nothing = Placed { ids: Vec::new(), coupled: None, same: false, adopted: own.len() };
     for (_, pod) in own.iter().filter(|(at, _)| !ground.pod(*at).ready) {
         world.unready(*pod);
+    }
+    if let Some(placed) = begin_serving(ground, track, own) {
+        return placed;
     }
     // What runs is of the new version when it says all that the new template says.
     let is_new = |(at, _): &&(usize, PodId)| {
@@ -366,10 +411,27 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
             }
             vec![id]
         }
-        Kind::Ray | Kind::Refused(_) => Vec::new(),
+        Kind::Ray | Kind::Serving(_) | Kind::Refused(_) => Vec::new(),
     };
     let same = same && (!runs || count(world, &ids) == wanted(track));
-    Placed { ids, same, adopted: if runs { old.len() } else { 0 } }
+    Placed { ids, coupled: None, same, adopted: if runs { old.len() } else { 0 } }
+}
+
+/// The same of a ModelServing.
+fn begin_serving(ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> Option<Placed> {
+    let kind = match &track.begins {
+        Begins::With(kind) => Some(kind),
+        Begins::Running => track.after.as_ref(),
+        Begins::Nothing => None,
+    };
+    let Some(Kind::Serving(kind)) = kind else { return None };
+    let same = match &track.after {
+        Some(Kind::Serving(after)) => after.is_same(kind),
+        _ => false,
+    };
+    let name = |(at, id): &(usize, PodId)| (ground.pod(*at).object.id.name.clone(), *id);
+    let coupled = Coupled::new(kind, own.iter().map(name).collect());
+    Some(Placed { ids: Vec::new(), coupled: Some(coupled), same, adopted: 0 })
 }
 
 fn wanted(track: &Track) -> i64 {
@@ -407,7 +469,7 @@ fn rename(kind: &mut Kind, ground: &Ground<'_>, own: &[(usize, PodId)]) {
             spec.revision =
                 GroupRevision { name: RUNNING.into(), leader, worker, ..spec.revision.clone() };
         }
-        Kind::Ray | Kind::Refused(_) => {}
+        Kind::Ray | Kind::Serving(_) | Kind::Refused(_) => {}
     }
 }
 
@@ -434,7 +496,16 @@ fn change(world: &mut World, after: Option<&Kind>, placed: &mut Placed) {
             }
         }
         (Some(Kind::Knative(spec)), None) => placed.ids = vec![world.deploy(spec.clone())],
-        (Some(Kind::Ray | Kind::Refused(_)), _) | (None, None) => {}
+        (Some(Kind::Serving(kind)), _) => match &mut placed.coupled {
+            Some(own) => own.apply(kind),
+            None => placed.coupled = Some(Coupled::new(kind, HashMap::new())),
+        },
+        (Some(Kind::Ray | Kind::Refused(_)), _) => {}
+        (None, None) => {
+            if let Some(own) = &mut placed.coupled {
+                own.end(world);
+            }
+        }
         (None, Some(id)) => {
             if let Some(own) = world.deployment_mut(id) {
                 own.replicas = 0;

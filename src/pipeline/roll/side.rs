@@ -1,8 +1,12 @@
 //! The workloads of a service on one side of a change, and the pods of them that run.
 
+use super::Ground;
+use super::changes::{Before, ServingChange};
 use super::play::{Begins, Kind, Track};
-use crate::api::{ComponentKind, Failure, Service};
+use super::serving::ServingKind;
+use crate::api::{Api, ComponentKind, Failure, ModelServing, Service};
 use crate::diag::Diagnostic;
+use crate::operators::kthena::objects::MOST_PODS;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
 use crate::pipeline::render::Renderer;
 use crate::pipeline::running::{Owner, RunningPods};
@@ -186,7 +190,7 @@ pub(super) fn tracks(
         };
         tracks.push(Track {
             service,
-            component: made.component,
+            component: Some(made.component),
             name: made.name,
             begins,
             after: Some(made.kind),
@@ -199,7 +203,7 @@ pub(super) fn tracks(
     for old in before.into_iter().flatten() {
         tracks.push(Track {
             service,
-            component: old.component,
+            component: Some(old.component),
             pods: pods(&old.name),
             name: old.name,
             begins: Begins::With(old.kind),
@@ -209,6 +213,46 @@ pub(super) fn tracks(
         });
     }
     tracks
+}
+
+/// What is played of a ModelServing; none where its numbers are none that can be played, which
+/// reading has said.
+pub(super) fn serving(
+    place: usize,
+    change: &ServingChange<'_>,
+    ground: &Ground<'_>,
+    context: &PodContext,
+) -> Option<Track> {
+    let serving = change.serving()?;
+    let kind = |serving: &ModelServing| match ServingKind::new(serving, ground.kthena, context) {
+        Ok(kind) => Kind::Serving(Box::new(kind)),
+        Err(invalid) => Kind::Refused(ecow::eco_format!("{invalid}")),
+    };
+    let is_small = |own: &&ModelServing| own.counted && own.extent() <= MOST_PODS;
+    let earlier = match change.before {
+        Before::Applied(before) => before,
+        Before::Running => None,
+    };
+    if !change.after.iter().chain(&earlier).all(is_small) {
+        return None;
+    }
+    let owner: Owner = (Api::Kthena, serving.namespace.clone(), serving.name().clone());
+    let pods = ground.running.of(&owner, [serving.name()]);
+    let begins = match change.before {
+        Before::Applied(Some(before)) => Begins::With(kind(before)),
+        Before::Running if !pods.is_empty() => Begins::Running,
+        Before::Applied(None) | Before::Running => Begins::Nothing,
+    };
+    Some(Track {
+        service: place,
+        component: None,
+        name: serving.name().clone(),
+        begins,
+        after: change.after.map(kind),
+        then: None,
+        specs: Vec::new(),
+        pods,
+    })
 }
 
 /// The track of a service with its workload as other manifests make it.

@@ -1,6 +1,6 @@
 //! What is seen of a track at a moment of a play.
 
-use super::play::{Amounts, Kind, Placed, RollStage, Track};
+use super::play::{Kind, Placed, RollStage, Track};
 use crate::cluster::schedule::PodTemplate;
 use crate::facts;
 use crate::rollout::{GroupMember, PodPhase, StageOf, Version, World};
@@ -8,6 +8,9 @@ use ecow::EcoString;
 
 /// How a track looks now.
 pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage {
+    if let Some(coupled) = &placed.coupled {
+        return coupled.stage(world, track);
+    }
     let mut out = RollStage::default();
     let knative = matches!(track.after, Some(Kind::Knative(_)));
     for (place, id) in placed.ids.iter().enumerate() {
@@ -40,7 +43,7 @@ pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage 
 }
 
 /// Devices that a pod asks for.
-fn gpus(pod: &PodTemplate) -> i64 {
+pub(super) fn gpus(pod: &PodTemplate) -> i64 {
     let devices = |name: &EcoString| facts::is_accelerator(name) || name.contains("/mig-");
     let requests = pod.requests.iter().filter(|(name, _)| devices(name));
     requests.map(|(_, amount)| amount).sum()
@@ -73,14 +76,13 @@ pub(super) fn event(before: Option<&RollStage>, now: &RollStage) -> String {
         }
     };
     say(now.old.ready - before.old.ready, "old ready");
-    let starting = |amounts: &Amounts| amounts.total - amounts.ready - amounts.pending;
     say(now.new.pending - before.new.pending, "new waits for a node");
-    say(starting(&now.new) - starting(&before.new), "new starts");
+    say(now.new.starting() - before.new.starting(), "new starts");
     say(now.new.ready - before.new.ready, "new ready");
     say(now.terminating - before.terminating, "ends");
     say(before.terminating - now.terminating, "gone");
     if said.is_empty() && !first {
-        let still = if starting(&now.new) + starting(&now.old) > 0 {
+        let still = if now.new.starting() + now.old.starting() > 0 {
             "still starting"
         } else if now.terminating > 0 {
             "still ending"

@@ -5,7 +5,7 @@ use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
 use crate::operators::kthena::objects::names;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
-use crate::pipeline::plan::{Planned, PlannedComponent};
+use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::running::{Owner, RunningPod, RunningPods};
 use crate::pipeline::serving::PlannedServing;
 use crate::yaml::{Node, Origin, Value};
@@ -247,7 +247,7 @@ fn member(
 }
 
 /// The labels that every pod of a role has.
-fn serving_pod(
+pub(crate) fn serving_pod(
     serving: &ModelServing,
     role: &Role,
     template: &ServingTemplate,

@@ -13,10 +13,11 @@ pub use half::HalfGroup;
 pub use reasons::{Example, Filtered, Look, Waiting};
 
 use super::built::PodContext;
-use super::plan::Planned;
+use super::plan::Planner;
+use super::planned::{Depth, Planned, asked};
 use super::running::RunningPods;
-use crate::api::{AcceleratorClass, Follow, Service};
-use crate::catalog::Catalog;
+use crate::api::{AcceleratorClass, Follow, ModelServing, Object};
+use crate::catalog::{Catalog, Views};
 use crate::cluster as machines;
 use crate::cluster::Machine;
 pub use crate::cluster::fleet::Verdict;
@@ -24,12 +25,13 @@ use crate::cluster::fleet::{Fleet, Growth, Holder, Manner, Other, Packing, Place
 use crate::cluster::schedule::{
     Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
 };
-use crate::pipeline::serving::PlannedServing;
+use crate::pipeline::serving::{PlannedServing, plan_servings};
+use crate::policy::KthenaPolicy;
 use crate::quantity::Quantity;
 use claims::{Claim, Who};
 use ecow::EcoString;
 use reasons::Reasons;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// Where the pods of a component are.
@@ -127,7 +129,8 @@ pub struct Together {
     pub hangs_on_ties: bool,
     /// Groups that kube-scheduler, which has no gangs, would leave by half.
     pub half_groups: Vec<HalfGroup>,
-    /// What pods of others hold, by class, of what the class counts.
+    /// What pods of others hold and services that are not shown ask for, by class, of what the class
+    /// counts.
     pub in_use: BTreeMap<EcoString, i64>,
 }
 
@@ -151,28 +154,55 @@ pub fn same_room(one: &Catalog, other: &Catalog) -> bool {
     nodes(one) == nodes(other)
 }
 
-/// Places everything together; none when no node says what it has.
-pub fn together(
-    catalog: &Catalog,
-    semantics: Follow,
-    planned: &mut [Planned<'_>],
-    servings: &mut [PlannedServing<'_>],
-) -> Option<Together> {
-    looked_at(catalog, semantics, planned, servings, &|_| false)
-}
-
-/// The same, and looks closely at some services: what the nodes say to one more pod of each
+/// Places everything that was read together: what is planned already and, behind it, whatever else
+/// the catalog holds. Naming services only chooses what is shown, so the others are gone again from
+/// the lists afterwards. None when no node says what it has.
+///
+/// With `closely`, what is planned already is told what the nodes say to one more pod of each
 /// component.
-pub fn looked_at(
-    catalog: &Catalog,
-    semantics: Follow,
-    planned: &mut [Planned<'_>],
-    servings: &mut [PlannedServing<'_>],
-    closely: &dyn Fn(&Service) -> bool,
+pub fn together<'a>(
+    planner: &Planner<'a>,
+    kthena: &KthenaPolicy,
+    planned: &mut Vec<Planned<'a>>,
+    servings: &mut Vec<PlannedServing<'a>>,
+    closely: bool,
 ) -> Option<Together> {
+    let catalog = planner.catalog();
     if !has_room(catalog) {
         return None;
     }
+    let shown = [planned.len(), servings.len()];
+    let known: HashSet<*const Object> = planned
+        .iter()
+        .map(|own| std::ptr::from_ref(&own.service.object))
+        .chain(servings.iter().map(|own| std::ptr::from_ref(&own.serving.object)))
+        .collect();
+    let is_known = |object: &Object| known.contains(&std::ptr::from_ref(object));
+    let semantics = planner.semantics();
+    let services = catalog.services().iter();
+    let services: Vec<&Views> =
+        services.filter(|views| !is_known(&views.of(semantics).object)).collect();
+    let others = catalog.model_servings().iter();
+    let others: Vec<&ModelServing> = others.filter(|serving| !is_known(&serving.object)).collect();
+    planned.extend(planner.plan_all(&services, Depth::Plan));
+    servings.extend(plan_servings(&others, kthena));
+    let mut answer = place(catalog, semantics, planned, servings, shown[0] * usize::from(closely));
+    for (class, (_, asked)) in asked(&planned[shown[0]..]) {
+        *answer.in_use.entry(class.clone()).or_default() += asked;
+    }
+    planned.truncate(shown[0]);
+    servings.truncate(shown[1]);
+    Some(answer)
+}
+
+/// Places what is planned; looks closely at the first services.
+fn place(
+    catalog: &Catalog,
+    semantics: Follow,
+    planned: &mut [Planned<'_>],
+    servings: &mut [PlannedServing<'_>],
+    closely: usize,
+) -> Together {
     let context = PodContext::new(catalog.machines(), catalog.others());
     let running = RunningPods::new(catalog.others());
     let (claims, own) = claims::of(planned, servings, &context, &running);
@@ -209,7 +239,7 @@ pub fn looked_at(
     for (at, claim) in claims.iter().enumerate() {
         let mut placement = reasons.of(at, claim, &fleet, held.get(&at), &mut answer.pending);
         if let Who::Component(service, _) = claim.who
-            && closely(planned[service].service)
+            && service < closely
         {
             placement.look = reasons.look(at, &fleet);
         }
@@ -230,7 +260,7 @@ pub fn looked_at(
             }
         }
     }
-    Some(answer)
+    answer
 }
 
 /// Pending replicas in the order in which their workloads are placed.

@@ -7,7 +7,7 @@ use crate::cluster::fleet::Fleet;
 use crate::decision::QueueDecision;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::admit::Ledger;
-use crate::pipeline::plan::Planned;
+use crate::pipeline::planned::Planned;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 

@@ -7,6 +7,7 @@
 mod shown;
 mod text;
 
+use super::answer::Answer;
 use super::fill::fill;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::{Follow, ObjectRef};
@@ -51,9 +52,8 @@ pub fn unread(found: &[Diagnostic], sources: &SourceMap) -> Value {
     })
 }
 
-impl View<'_> {
-    /// The documented shape.
-    pub fn json(&self) -> Value {
+impl Answer for View<'_> {
+    fn json(&self) -> Value {
         let summary = &self.diff.summary;
         json!({
             "schemaVersion": SCHEMA_VERSION,
@@ -80,16 +80,13 @@ impl View<'_> {
         })
     }
 
-    /// For people, as `terraform plan` shows a plan.
-    pub fn text(&self, style: super::table::Style) -> String {
+    /// As `terraform plan` shows a plan.
+    fn text(&self, style: super::table::Style) -> String {
         text::text(&Shown::of(self, usize::MAX), style)
     }
 
-    /// For a pull request: a comment that no host cuts off.
-    ///
-    /// # Errors
-    /// What is wrong with the template.
-    pub fn markdown(&self) -> Result<String, String> {
+    /// A comment that no host cuts off.
+    fn markdown(&self) -> Result<String, String> {
         let mut most = self.diff.groups.len();
         loop {
             let text = fill("comment.md", include_str!("comment.md"), &Shown::of(self, most))?;
@@ -100,11 +97,8 @@ impl View<'_> {
         }
     }
 
-    /// A single HTML page: no script, nothing from elsewhere.
-    ///
-    /// # Errors
-    /// What is wrong with the template.
-    pub fn html(&self) -> Result<String, String> {
+    /// No script, nothing from elsewhere.
+    fn html(&self) -> Result<String, String> {
         fill("page.html", include_str!("page.html"), &Shown::of(self, usize::MAX))
     }
 }

@@ -1,22 +1,11 @@
-//! `ome rollout --all`: every InferenceService, all changes at once.
+//! `ome rollout --all`: every InferenceService and ModelServing, all changes at once.
 
 use super::{Args, troubles};
-use crate::api::{Api, Service};
-use crate::catalog::Views;
-use crate::cli::args::PageFormat;
+use crate::api::Service;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::pipeline::{Before, ServiceChange, roll};
+use crate::pipeline::{Changes, State, roll};
 use crate::report::roll_all::All;
-use crate::report::table;
-use ecow::EcoString;
-use std::collections::HashMap;
-
-type Key<'a> = (Api, &'a EcoString, &'a EcoString);
-
-fn key(service: &Service) -> Key<'_> {
-    (service.object.api, &service.namespace, service.name())
-}
 
 /// Plays the changes of the whole fleet and prints them.
 pub(super) fn run(
@@ -26,7 +15,6 @@ pub(super) fn run(
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
     let semantics = session.semantics;
-    let now = session.select(&[])?;
     let base = match earlier {
         [] => None,
         [base] => Some(base),
@@ -36,39 +24,20 @@ pub(super) fn run(
             ));
         }
     };
-    let then: Vec<&Views> = base.map(|base| base.select(&[])).transpose()?.unwrap_or_default();
-    let mut before: HashMap<Key<'_>, &Views> =
-        then.iter().map(|views| (key(views.of(semantics)), *views)).collect();
-    let mut changes: Vec<ServiceChange<'_>> = Vec::new();
-    let mut services: Vec<&Service> = Vec::new();
-    for views in &now {
-        let service = views.of(semantics);
-        let earlier = match base {
-            None => Before::Running,
-            Some(base) => {
-                let old = before.remove(&key(service));
-                Before::Applied(old.map(|old| (&base.world.catalog, old)))
-            }
-        };
-        services.push(service);
-        changes.push(ServiceChange { before: earlier, after: Some(views) });
-    }
-    // What is there no more goes.
-    if let Some(base) = base {
-        for views in then.iter().filter(|views| before.contains_key(&key(views.of(semantics)))) {
-            services.push(views.of(semantics));
-            let earlier = Before::Applied(Some((&base.world.catalog, *views)));
-            changes.push(ServiceChange { before: earlier, after: None });
-        }
-    }
-    if services.is_empty() {
+    let now = state(session)?;
+    let then = base.map(state).transpose()?;
+    let changes = Changes::between(then.as_ref(), &now, semantics);
+    if changes.is_empty() {
         return Err(Failure::NotFound {
-            message: "no InferenceService was read".into(),
-            help: Some("load some with `-f`; `ome rollout NAME` plays a ModelServing".into()),
+            message: "no InferenceService and no ModelServing was read".into(),
+            help: Some("load some with `-f`".into()),
         });
     }
+    let services: Vec<&Service> =
+        changes.services.iter().filter_map(|change| change.service(semantics)).collect();
     let troubles = troubles::of(args, session, &services)?;
-    let Some(mut rolled) = roll(&session.world.catalog, semantics, &changes, &troubles) else {
+    let (catalog, kthena) = (&session.world.catalog, session.kthena);
+    let Some(mut rolled) = roll(catalog, semantics, kthena, &changes, &troubles) else {
         return Err(Failure::NotFound {
             message: "no Node that was read says what it has, so nothing can be played".into(),
             help: Some("load Nodes with `-f`: `kubectl get nodes -o yaml`".into()),
@@ -79,25 +48,16 @@ pub(super) fn run(
     let view = All {
         semantics: session.mode(),
         services: &rolled,
-        servings: session.world.catalog.model_servings().len(),
         found: &found,
         sources: &session.world.sources,
     };
-    match args.output {
-        PageFormat::Json => io.print_json(&view.json())?,
-        PageFormat::Table => {
-            session.say(&found, io);
-            io.print(&view.text(table::Style { color: io.out_color(), width: io.width() }))?;
-        }
-        PageFormat::Markdown => {
-            session.say(&found, io);
-            io.print(&view.markdown())?;
-        }
-        PageFormat::Html => {
-            session.say(&found, io);
-            io.print(&view.html().map_err(Failure::Usage)?)?;
-        }
-    }
+    session.show(&view, args.output, &found, io)?;
     let outcome = session.outcome(&found, rolled.iter().any(|own| own.error.is_some()));
     Ok(if view.stuck() > 0 { outcome.and(Outcome::No) } else { outcome })
+}
+
+/// What is selected of a state.
+fn state(session: &Session) -> Result<State<'_>, Failure> {
+    let (services, servings) = session.select_all(&[])?;
+    Ok(State { catalog: &session.world.catalog, services, servings })
 }

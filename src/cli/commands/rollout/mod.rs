@@ -22,7 +22,8 @@ pub(crate) struct Args {
     /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME.
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all", add = crate::cli::complete::services())]
     name: Option<String>,
-    /// All InferenceServices, together: those that change at once, the others as they are.
+    /// All InferenceServices and ModelServings, together: those that change at once, the others as
+    /// they are.
     #[arg(long)]
     all: bool,
     /// What is applied before: a path, repeatable, one after the other, or a git revision. A Pod

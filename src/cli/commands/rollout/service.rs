@@ -3,14 +3,13 @@
 use super::{Args, troubles};
 use crate::api::ComponentKind;
 use crate::catalog::Views;
-use crate::cli::args::PageFormat;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{
-    self, Before, ComponentRollout, Depth, Planner, Renderer, ServiceChange, roll,
+    self, Before, Changes, ComponentRollout, Depth, Planner, Renderer, ServiceChange, roll,
 };
 use crate::report::roll::is_stuck;
-use crate::report::{table, waves};
+use crate::report::waves;
 
 /// Plays the change of an InferenceService and prints it.
 pub(super) fn run(
@@ -65,7 +64,9 @@ pub(super) fn run(
         None
     } else {
         let troubles = troubles::of(args, session, &[service])?;
-        roll(&session.world.catalog, session.semantics, &[change], &troubles)
+        let changes = Changes { services: vec![change], ..Changes::default() };
+        let (catalog, kthena) = (&session.world.catalog, session.kthena);
+        roll(catalog, session.semantics, kthena, &changes, &troubles)
     };
     let components: Vec<ComponentRollout> =
         rolled.into_iter().flatten().flat_map(|rolled| rolled.components).collect();
@@ -77,30 +78,16 @@ pub(super) fn run(
             own.pods_restarted = i64::try_from(replaced).ok().into();
         }
     }
-    let sources = &session.world.sources;
     let view = waves::Waves {
         semantics: session.mode(),
         service,
         waves: &waves,
         workloads: &workloads,
         components: &components,
+        found: &found,
+        sources: &session.world.sources,
     };
-    match args.output {
-        PageFormat::Json => io.print_json(&view.json(&found, sources))?,
-        PageFormat::Table => {
-            session.say(&found, io);
-            let style = table::Style { color: io.out_color(), width: io.width() };
-            io.print(&view.text(sources, style))?;
-        }
-        PageFormat::Markdown => {
-            session.say(&found, io);
-            io.print(&view.markdown(sources))?;
-        }
-        PageFormat::Html => {
-            session.say(&found, io);
-            io.print(&view.html(sources).map_err(Failure::Usage)?)?;
-        }
-    }
+    session.show(&view, args.output, &found, io)?;
     let outcome = session.outcome(&found, after.error.is_some());
     Ok(if is_stuck(&components) { outcome.and(Outcome::No) } else { outcome })
 }

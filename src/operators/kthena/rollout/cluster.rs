@@ -5,6 +5,7 @@
 //! other is in the middle of a transition. Lists are sorted by ordinal, as upstream sorts them
 //! whenever it looks.
 
+use super::document::Progress;
 use super::groups::Groups;
 use super::strip::Strip;
 use super::target::{Id, Target, TargetRole};
@@ -220,6 +221,8 @@ pub(super) struct Cluster {
     /// The stage has requests.
     pub(super) busy: bool,
     pub(super) stage: u32,
+    /// How far a change is, as the document has it.
+    pub(super) progress: Progress,
     /// What happens is written down.
     pub(super) recording: bool,
     pub(super) trace: Trace,
@@ -249,6 +252,7 @@ impl Cluster {
             open_from: i64::MIN,
             busy: false,
             stage: 0,
+            progress: Progress::default(),
             recording: false,
             trace,
         }

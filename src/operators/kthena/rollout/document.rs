@@ -5,90 +5,137 @@ use super::cluster::{Cluster, Group, Status};
 use super::trace::{Cause, Reason};
 use std::rc::Rc;
 
+/// How far a change is: groups first, then the roles of those that stay, then the templates.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Progress {
+    /// Surplus groups go from the highest ordinal down (Kthena blog, A Deep Dive of ModelServing,
+    /// Scaling).
+    #[default]
+    Surplus,
+    /// Missing ones come from the lowest up; those below an ordinal are there.
+    Missing(i64),
+    /// Roles follow in one group after another; the last is next (Kthena blog, A Deep Dive of
+    /// ModelServing, Scaling and Role Scaling Process).
+    Roles(Vec<i64>),
+    /// Templates follow from the highest ordinal down to the partition; the last is next (Kthena
+    /// blog, A Deep Dive of ModelServing, Rolling Update).
+    Templates(Vec<i64>),
+}
+
+/// What comes next of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A surplus group goes.
+    End(i64),
+    /// A missing group comes.
+    Make(i64),
+    /// The roles of a group get their sizes.
+    Resize(i64),
+    /// A group goes and comes back with the new templates.
+    Remake(i64),
+}
+
 impl Cluster {
-    /// Groups first, then the roles of those that stay, then the templates; stops at the first
-    /// group that does not run.
+    /// Follows the document to its end; stops at the first group that does not run.
     pub(super) fn follow_document(&mut self) {
-        let _ = self.scale_groups() && self.scale_roles() && self.update();
-    }
-
-    /// Surplus groups go from the highest ordinal down, missing ones come from the lowest up
-    /// (Kthena blog, A Deep Dive of ModelServing, Scaling).
-    fn scale_groups(&mut self) -> bool {
-        while let Some(ordinal) = self
-            .groups
-            .last()
-            .map(|group| group.ordinal)
-            .filter(|ordinal| *ordinal >= self.target.replicas)
-        {
-            self.delete_group(ordinal, Cause::Groups, Reason::SurplusOrdinal);
-            while self.end_pods(false) {}
-            self.close_stage();
-        }
-        for ordinal in 0..self.target.replicas {
-            if self.groups.get(ordinal).is_some() {
-                continue;
-            }
-            let roles: Rc<[_]> = self.target.roles.clone().into();
-            if !self.create_group(
-                ordinal,
-                self.target.revision,
-                &roles,
-                Cause::Groups,
-                Reason::MissingOrdinal,
-            ) || !self.run(ordinal)
-            {
-                return false;
+        self.progress = Progress::default();
+        while let Some(step) = self.next_step() {
+            if !self.take_step(step) {
+                return;
             }
         }
-        true
     }
 
-    /// Roles follow in one group after another, each from its last replica (Kthena blog, A Deep
-    /// Dive of ModelServing, Scaling and Role Scaling Process).
-    fn scale_roles(&mut self) -> bool {
-        let roles: Rc<[_]> = self.target.roles.clone().into();
-        let ordinals: Vec<i64> = self.groups.iter().rev().map(|group| group.ordinal).collect();
-        for ordinal in ordinals {
-            let differs = |group: &Group| {
-                roles
-                    .iter()
-                    .any(|role| i64::try_from(group.role(role.name).len()) != Ok(role.replicas))
-            };
-            let Some(group) = self.groups.get(ordinal) else { continue };
-            // A group that is about to be rebuilt comes back with the new numbers anyway.
-            let rebuilt =
-                group.revision != self.target.revision && ordinal >= self.target.partition;
-            if rebuilt || !differs(group) {
-                continue;
-            }
-            let revision = group.revision;
-            for role in &*roles {
-                self.sync_role(ordinal, role, revision);
-            }
-            while self.end_pods(false) {}
-            if !self.run(ordinal) {
-                return false;
+    /// What comes next, when everything before it is through.
+    pub(super) fn next_step(&mut self) -> Option<Step> {
+        loop {
+            match &mut self.progress {
+                Progress::Surplus => {
+                    let last = self.groups.last().map(|group| group.ordinal);
+                    match last.filter(|ordinal| *ordinal >= self.target.replicas) {
+                        Some(ordinal) => return Some(Step::End(ordinal)),
+                        None => self.progress = Progress::Missing(0),
+                    }
+                }
+                Progress::Missing(next) => {
+                    let (from, all) = (*next, self.target.replicas);
+                    let missing = (from..all).find(|ordinal| self.groups.get(*ordinal).is_none());
+                    if let Some(ordinal) = missing {
+                        self.progress = Progress::Missing(ordinal + 1);
+                        return Some(Step::Make(ordinal));
+                    }
+                    let ordinals = self.groups.iter().map(|group| group.ordinal);
+                    self.progress = Progress::Roles(ordinals.collect());
+                }
+                Progress::Roles(left) => match left.pop() {
+                    Some(ordinal) if self.has_other_sizes(ordinal) => {
+                        return Some(Step::Resize(ordinal));
+                    }
+                    Some(_) => {}
+                    None => {
+                        let open = self.groups.iter().filter(|group| self.is_open(group));
+                        self.progress = Progress::Templates(open.map(|own| own.ordinal).collect());
+                    }
+                },
+                Progress::Templates(left) => return left.pop().map(Step::Remake),
             }
         }
-        true
     }
 
-    /// Templates follow from the highest ordinal down to the partition (Kthena blog, A Deep Dive of
-    /// ModelServing, Rolling Update).
-    fn update(&mut self) -> bool {
-        let outdated: Vec<i64> = self
-            .groups
+    /// A group has old templates and is not protected.
+    fn is_open(&self, group: &Group) -> bool {
+        group.ordinal >= self.target.partition && group.revision != self.target.revision
+    }
+
+    /// The roles of a group have other sizes than they are asked for. One that is about to be
+    /// rebuilt comes back with the new numbers anyway.
+    fn has_other_sizes(&self, ordinal: i64) -> bool {
+        let Some(group) = self.groups.get(ordinal) else { return false };
+        let differs = self
+            .target
+            .roles
             .iter()
-            .rev()
-            .filter(|group| {
-                group.ordinal >= self.target.partition && group.revision != self.target.revision
-            })
-            .map(|group| group.ordinal)
-            .collect();
-        outdated
-            .into_iter()
-            .all(|ordinal| self.recreate_group(ordinal, Cause::Update, Reason::OutdatedOrdinal))
+            .any(|role| i64::try_from(group.role(role.name).len()) != Ok(role.replicas));
+        differs && !self.is_open(group)
+    }
+
+    /// A step with everything that follows in the cluster. False when a group does not run
+    /// afterwards.
+    fn take_step(&mut self, step: Step) -> bool {
+        match step {
+            Step::End(ordinal) => {
+                self.delete_group(ordinal, Cause::Groups, Reason::SurplusOrdinal);
+                while self.end_pods(false) {}
+                self.close_stage();
+                true
+            }
+            Step::Make(ordinal) => {
+                self.make_group(ordinal, Cause::Groups, Reason::MissingOrdinal) && self.run(ordinal)
+            }
+            Step::Resize(ordinal) => {
+                self.resize_group(ordinal);
+                while self.end_pods(false) {}
+                self.run(ordinal)
+            }
+            Step::Remake(ordinal) => {
+                self.recreate_group(ordinal, Cause::Update, Reason::OutdatedOrdinal)
+            }
+        }
+    }
+
+    /// A group comes with the templates that are asked for. False when no pod can be created.
+    pub(super) fn make_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) -> bool {
+        let roles: Rc<[_]> = self.target.roles.clone().into();
+        self.create_group(ordinal, self.target.revision, &roles, cause, reason)
+    }
+
+    /// Every role of a group gets its size, each from its last replica.
+    pub(super) fn resize_group(&mut self, ordinal: i64) {
+        let Some(revision) = self.groups.get(ordinal).map(|group| group.revision) else { return };
+        let roles: Rc<[_]> = self.target.roles.clone().into();
+        for role in &*roles {
+            self.sync_role(ordinal, role, revision);
+        }
     }
 
     /// A group goes and comes back with the templates that hold for it. False when it does not run
@@ -97,8 +144,7 @@ impl Cluster {
         self.delete_group(ordinal, cause, reason);
         while self.end_pods(false) {}
         self.owed_groups.clear();
-        let roles: Rc<[_]> = self.target.roles.clone().into();
-        self.create_group(ordinal, self.target.revision, &roles, cause, reason) && self.run(ordinal)
+        self.make_group(ordinal, cause, reason) && self.run(ordinal)
     }
 
     /// The pods of a group get ready, the stage ends. False when one of them does not.
@@ -106,6 +152,12 @@ impl Cluster {
         self.sync_all_services();
         self.start_pods(false);
         self.close_stage();
+        self.run_if_ready(ordinal)
+    }
+
+    /// A group whose pods are all ready runs from now on. False where it does not; one that is gone
+    /// holds nothing up.
+    pub(super) fn run_if_ready(&mut self, ordinal: i64) -> bool {
         let Some(group) = self.groups.get(ordinal) else { return true };
         if group.is_ready(&self.target) {
             self.run_group(ordinal);

@@ -17,16 +17,21 @@
 //! | `document` | the same as the Kthena blog describes it |
 //! | `groups`, `strip` | many thousand groups, and a row of them, by what changes |
 //! | `environment` | the cluster around the controller: pods end, pods get ready, things go wrong |
+//! | `scenario`, `rows` | what is simulated and what came of it; what is written down stage by stage |
+//! | `driven` | the controller alone: somebody else places its pods, ends them and gets them ready |
 
 pub(crate) mod cluster;
 pub(crate) mod controller;
 pub(crate) mod document;
+pub(crate) mod driven;
 pub(crate) mod environment;
 pub(crate) mod findings;
 pub(crate) mod fit;
 pub(crate) mod groups;
 pub(crate) mod recover;
+pub(crate) mod rows;
 pub(crate) mod scale;
+pub(crate) mod scenario;
 pub(crate) mod strip;
 pub(crate) mod target;
 pub(crate) mod trace;
@@ -37,6 +42,7 @@ pub(crate) mod update_roles;
 #[cfg(test)]
 mod tests;
 
-pub use environment::{Before, Outcome, Scenario, simulate};
+pub use driven::{Driven, DrivenPod, Groups as DrivenGroups, Requests};
 pub use fit::fits;
+pub use scenario::{Before, Outcome, Scenario, simulate};
 pub use trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Groups, Kind, Row, Trace};

@@ -5,6 +5,10 @@
 //! unique names) is compared element by element, so that a changed container is one change with a
 //! named path and no shift of positions.
 
+pub(crate) mod wanted;
+
+pub(crate) use wanted::{covers, differences};
+
 use crate::quantity::Quantity;
 use crate::schema::{Item, Type};
 use crate::secret::Place;

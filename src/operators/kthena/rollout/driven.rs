@@ -1,0 +1,275 @@
+//! A controller whose pods somebody else places: it says which pods it creates and deletes, and is
+//! told which of them are ready and which are gone. So ModelServings share nodes with everything
+//! else that changes.
+//!
+//! Nothing is recorded; who drives the controller sees everything.
+
+use super::cluster::{Address, Cluster, Group, Status};
+use super::document::Step;
+use super::target::{Id, Target};
+use super::trace::{Cause, Reason, Trace};
+use crate::api::{ModelServing, serving_names};
+use crate::policy::KthenaPolicy;
+use crate::yaml::Node;
+use ecow::EcoString;
+use std::collections::BTreeSet;
+
+/// A pod of a ModelServing, by its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DrivenPod(Address);
+
+impl DrivenPod {
+    /// The ordinal of its group.
+    pub fn group(self) -> i64 {
+        self.0.group
+    }
+
+    /// The ordinal of its role replica.
+    pub fn replica(self) -> i64 {
+        self.0.ordinal
+    }
+
+    /// It is a worker; else the entry of its replica.
+    pub fn is_worker(self) -> bool {
+        self.0.index != 0
+    }
+}
+
+/// What a controller asks of its cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Requests {
+    /// Pods that are to be.
+    pub created: Vec<DrivenPod>,
+    /// Pods that are to end.
+    pub deleted: Vec<DrivenPod>,
+}
+
+impl Requests {
+    /// Nothing is asked.
+    pub fn is_empty(&self) -> bool {
+        self.created.is_empty() && self.deleted.is_empty()
+    }
+}
+
+/// A group as it is now.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// It is of the revision that is asked for.
+    pub is_new: bool,
+    /// It runs.
+    pub runs: bool,
+    /// It is being deleted.
+    pub ends: bool,
+    /// Its pods, those that end among them.
+    pub pods: Vec<DrivenPod>,
+}
+
+/// A ModelServing with its controller.
+pub struct Driven {
+    cluster: Cluster,
+    /// The spec that is applied.
+    applied: Option<Node>,
+    /// The group that the document waits for, and whether it is to come back first.
+    waits: Option<(i64, bool)>,
+}
+
+impl std::fmt::Debug for Driven {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Driven")
+            .field("serving", &self.cluster.trace.serving)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Driven {
+    /// A ModelServing is applied where none was.
+    pub fn new(serving: &ModelServing, policy: &'static KthenaPolicy) -> Self {
+        let mut trace = Trace { serving: serving.name().clone(), ..Trace::default() };
+        let target = Target::new(serving, policy, policy.role_struct, &mut trace.names);
+        let cluster = Cluster::new(policy, target, trace);
+        let mut own = Self { cluster, applied: None, waits: None };
+        own.apply(serving);
+        own
+    }
+
+    /// Another version of it is applied.
+    pub fn apply(&mut self, serving: &ModelServing) {
+        let cluster = &mut self.cluster;
+        let policy = cluster.policy;
+        let names = &mut cluster.trace.names;
+        let target = Target::new(serving, policy, policy.role_struct, names);
+        let spec = serving.object.node.get("spec");
+        cluster.apply(target, self.applied.as_ref(), spec);
+        cluster.progress = super::document::Progress::default();
+        self.applied = spec.cloned();
+    }
+
+    /// Groups that are made of another revision than the one that is asked for: what is known of
+    /// them is the pods that run.
+    pub fn outdate(&mut self, ordinals: &BTreeSet<i64>) {
+        let old: Id = self.cluster.trace.names.id("running");
+        for group in self.cluster.groups.iter_mut() {
+            if !ordinals.contains(&group.ordinal) {
+                continue;
+            }
+            group.revision = old;
+            group.settled = false;
+            for replica in group.roles.iter_mut().flat_map(|role| &mut role.replicas) {
+                (replica.revision, replica.hash) = (old, old);
+                replica.pods.iter_mut().for_each(|pod| pod.template = old);
+            }
+        }
+        self.cluster.progress = super::document::Progress::default();
+        self.cluster.queued = true;
+    }
+
+    /// The controller does what it can without time passing.
+    pub fn step(&mut self) -> Requests {
+        if self.cluster.policy.reconciles {
+            self.cluster.reconcile_all();
+        } else {
+            self.follow();
+        }
+        let cluster = &mut self.cluster;
+        let deleted = std::mem::take(&mut cluster.ending);
+        let created = std::mem::take(&mut cluster.starting);
+        let created = created.into_iter().filter(|at| {
+            let pod = cluster.groups.get(at.group).and_then(|group| pod(group, *at));
+            pod.is_some_and(|(ready, ends)| !ready && !ends)
+        });
+        Requests {
+            created: created.map(DrivenPod).collect(),
+            deleted: deleted.into_iter().map(DrivenPod).collect(),
+        }
+    }
+
+    /// The document has one group under way at a time.
+    fn follow(&mut self) {
+        let cluster = &mut self.cluster;
+        loop {
+            if let Some((ordinal, comes_back)) = self.waits {
+                let is_there = cluster.groups.get(ordinal).is_some();
+                if comes_back && !is_there {
+                    cluster.owed_groups.clear();
+                    cluster.make_group(ordinal, Cause::Update, Reason::OutdatedOrdinal);
+                    self.waits = Some((ordinal, false));
+                    return;
+                }
+                let ends =
+                    cluster.groups.get(ordinal).is_some_and(|own| own.status == Status::Deleting);
+                if ends || !cluster.run_if_ready(ordinal) {
+                    return;
+                }
+            }
+            let Some(step) = cluster.next_step() else {
+                self.waits = None;
+                return;
+            };
+            let (ordinal, comes_back) = match step {
+                Step::End(ordinal) => {
+                    cluster.delete_group(ordinal, Cause::Groups, Reason::SurplusOrdinal);
+                    (ordinal, false)
+                }
+                Step::Make(ordinal) => {
+                    cluster.make_group(ordinal, Cause::Groups, Reason::MissingOrdinal);
+                    (ordinal, false)
+                }
+                Step::Resize(ordinal) => {
+                    cluster.resize_group(ordinal);
+                    (ordinal, false)
+                }
+                Step::Remake(ordinal) => {
+                    cluster.delete_group(ordinal, Cause::Update, Reason::OutdatedOrdinal);
+                    (ordinal, true)
+                }
+            };
+            self.waits = Some((ordinal, comes_back));
+            if !cluster.ending.is_empty() || !cluster.starting.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// A pod that was deleted is gone.
+    pub fn gone(&mut self, pod: DrivenPod) {
+        self.cluster.pod_gone(pod.0);
+    }
+
+    /// A pod is gone that was not deleted by the controller: it was evicted.
+    pub fn lost(&mut self, pod: DrivenPod) {
+        let (cluster, at) = (&mut self.cluster, pod.0);
+        if cluster.policy.reconciles {
+            cluster.delete_pod(at, Cause::Recovery, Reason::Crashed);
+            cluster.ending.retain(|own| *own != at);
+            cluster.pod_gone(at);
+        } else {
+            cluster.delete_group(at.group, Cause::Recovery, Reason::PodLost);
+            cluster.ending.retain(|own| *own != at);
+            cluster.pod_gone(at);
+            self.waits = Some((at.group, true));
+        }
+    }
+
+    /// A pod is ready.
+    pub fn ready(&mut self, pod: DrivenPod) {
+        self.cluster.pod_ready(pod.0);
+    }
+
+    /// The groups, in the order of their ordinals.
+    pub fn groups(&self) -> impl Iterator<Item = Groups> {
+        let revision = self.cluster.target.revision;
+        self.cluster.groups.iter().map(move |group| Groups {
+            is_new: group.revision == revision,
+            runs: group.status == Status::Running,
+            ends: group.status == Status::Deleting,
+            pods: group
+                .replicas()
+                .flat_map(|(role, replica)| {
+                    replica.pods.iter().map(move |pod| {
+                        let (group, ordinal, index) = (group.ordinal, replica.ordinal, pod.index);
+                        DrivenPod(Address { group, role, ordinal, index })
+                    })
+                })
+                .collect(),
+        })
+    }
+
+    /// As many groups as are asked for run, and those that no partition protects are of the
+    /// revision that is asked for.
+    pub fn is_complete(&self) -> bool {
+        let (groups, target) = (&self.cluster.groups, &self.cluster.target);
+        let protected = usize::try_from(target.partition).unwrap_or(usize::MAX);
+        i64::try_from(groups.len()) == Ok(target.replicas)
+            && groups.iter().all(|group| group.status == Status::Running)
+            && groups.iter().skip(protected).all(|group| group.revision == target.revision)
+    }
+
+    /// The name of a pod.
+    pub fn name(&self, pod: DrivenPod) -> EcoString {
+        let (trace, at) = (&self.cluster.trace, pod.0);
+        let group = serving_names::group(&trace.serving, at.group);
+        let role = serving_names::role_id(trace.names.text(at.role), at.ordinal);
+        serving_names::pod(&group, &role, at.index)
+    }
+
+    /// The name of its role.
+    pub fn role(&self, pod: DrivenPod) -> &EcoString {
+        self.cluster.trace.names.text(pod.0.role)
+    }
+
+    /// The hash of the role template that a pod is made from.
+    pub fn template(&self, pod: DrivenPod) -> Option<&EcoString> {
+        let at = pod.0;
+        let replicas = self.cluster.groups.get(at.group)?.role(at.role);
+        let replica = replicas.iter().find(|own| own.ordinal == at.ordinal)?;
+        let own = replica.pods.iter().find(|own| own.index == at.index)?;
+        Some(self.cluster.trace.names.text(own.template))
+    }
+}
+
+/// Whether a pod is ready, and whether it ends; none where there is none.
+fn pod(group: &Group, at: Address) -> Option<(bool, bool)> {
+    let replica = group.role(at.role).iter().find(|own| own.ordinal == at.ordinal)?;
+    let pod = replica.pods.iter().find(|own| own.index == at.index)?;
+    Some((pod.ready, pod.terminating))
+}

@@ -1,0 +1,135 @@
+//! What the other semantics decides otherwise of a service.
+
+use super::plan::Outcome;
+use super::planned::{Planned, PlannedComponent};
+use crate::api::{ComponentKind, ObjectRef, Service};
+use crate::decision::AcceleratorDecision;
+use crate::diag::{Code, Diagnostic};
+use crate::policy::Policy;
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// What the other semantics decides otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Release that was followed.
+    pub release: &'static str,
+    /// Its runtime, when another one or none: `Some(None)` means none.
+    pub runtime: Option<Option<ObjectRef>>,
+    /// What decided there.
+    pub decided_by: Option<&'static str>,
+    /// Its modes by component, when others.
+    pub modes: Option<BTreeMap<&'static str, &'static str>>,
+    /// Its classes by component, where others; none where it takes no class.
+    pub accelerators: BTreeMap<&'static str, Option<EcoString>>,
+    /// Its error, when only there or another one.
+    pub error: Option<(Code, String)>,
+}
+
+pub(super) fn difference(
+    planned: &Planned<'_>,
+    other: &Outcome<'_>,
+    policy: &Policy,
+) -> Option<Difference> {
+    let modes = |components: &[PlannedComponent]| -> BTreeMap<&'static str, &'static str> {
+        components
+            .iter()
+            .map(|component| (component.kind.as_str(), component.mode.as_str()))
+            .collect()
+    };
+    let (here, there) = (
+        planned.resolution.chosen().map(|runtime| &runtime.object.id),
+        other.resolution.chosen().map(|runtime| &runtime.object.id),
+    );
+    let runtime = (here != there).then(|| there.cloned());
+    let (here, there) = (planned.error.as_ref().map(|error| error.code), other.error.as_ref());
+    let error = there
+        .filter(|error| here != Some(error.code))
+        .map(|error| (error.code, error.message.clone()));
+    let modes = match (
+        planned.error.is_none() && other.error.is_none(),
+        modes(&planned.components),
+        modes(&other.components),
+    ) {
+        (true, here, there) if here != there => Some(there),
+        _ => None,
+    };
+    let accelerators = if planned.error.is_none() && other.error.is_none() {
+        other_classes(&planned.resolution.accelerators, &other.resolution.accelerators)
+    } else {
+        BTreeMap::new()
+    };
+    let healed = planned.error.is_some() && other.error.is_none();
+    let differs = runtime.is_some()
+        || error.is_some()
+        || modes.is_some()
+        || !accelerators.is_empty()
+        || healed;
+    differs.then(|| Difference {
+        release: policy.release,
+        runtime,
+        decided_by: other.resolution.runtime.decided_by.map(crate::decision::DecidedBy::as_str),
+        modes,
+        accelerators,
+        error,
+    })
+}
+
+/// The classes of `there` by component, where `here` has others.
+fn other_classes(
+    here: &[AcceleratorDecision<'_>],
+    there: &[AcceleratorDecision<'_>],
+) -> BTreeMap<&'static str, Option<EcoString>> {
+    let class = |decisions: &[AcceleratorDecision<'_>], kind: ComponentKind| {
+        let decision = decisions.iter().find(|decision| decision.component == kind)?;
+        decision.chosen.map(|class| class.name().clone())
+    };
+    let kinds = here.iter().chain(there).map(|decision| decision.component);
+    kinds
+        .filter(|kind| class(here, *kind) != class(there, *kind))
+        .map(|kind| (kind.as_str(), class(there, kind)))
+        .collect()
+}
+
+pub(super) fn differs(difference: &Difference, service: &Service) -> Diagnostic {
+    Diagnostic::new(Code::ControllerDiffers, difference.to_string())
+        .at(service.object.name_span())
+        .object(service.object.id.to_string())
+        .help("run with `--semantics controller` to see its decision")
+}
+
+impl std::fmt::Display for Difference {
+    /// One line: "controller v0.1.5 would choose X: tie broken by name".
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "controller {} would ", self.release)?;
+        if let Some((code, message)) = &self.error {
+            return write!(f, "fail: {} ({message})", code.as_str());
+        }
+        let runtime = self.runtime.as_ref().map(|runtime| match runtime {
+            Some(runtime) => {
+                let by = match self.decided_by {
+                    Some("only-candidate") => ": no other fits there".to_owned(),
+                    Some("name") => ": tie broken by name".to_owned(),
+                    Some(key) => format!(": decided by {key}"),
+                    None => String::new(),
+                };
+                format!("choose {}{by}", runtime.name)
+            }
+            None => "choose no runtime".to_owned(),
+        });
+        let classes = self.accelerators.iter().map(|(component, class)| match class {
+            Some(class) => format!("take AcceleratorClass {class} for the {component}"),
+            None => format!("take no AcceleratorClass for the {component}"),
+        });
+        let modes = self.modes.as_ref().map(|modes| {
+            let modes: Vec<String> =
+                modes.iter().map(|(component, mode)| format!("{component} as {mode}")).collect();
+            format!("deploy {}", modes.join(", "))
+        });
+        let all: Vec<String> = runtime.into_iter().chain(classes).chain(modes).collect();
+        if all.is_empty() {
+            return f.write_str("find nothing wrong");
+        }
+        f.write_str(&all.join("; "))
+    }
+}

@@ -1,0 +1,151 @@
+//! A service with everything that was decided of it, as data.
+
+use super::built::Workload;
+use super::difference::Difference;
+use super::plan::Question;
+use super::together::Placement;
+use crate::api::{AcceleratorClass, ComponentKind, DeploymentMode, Failure, Service};
+use crate::cluster::Fit;
+use crate::decision::{AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution};
+use crate::diag::{Code, Diagnostic};
+use crate::pods::built::Outline;
+use crate::policy::Policy;
+use crate::quantity::Count;
+use crate::source::Span;
+use ecow::EcoString;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How much of a decision is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The outcome.
+    Plan,
+    /// Every candidate with its comparisons.
+    Explain,
+}
+
+/// One component of a planned service.
+#[derive(Clone, Debug)]
+pub struct PlannedComponent {
+    /// Which one.
+    pub kind: ComponentKind,
+    /// How it is deployed.
+    pub mode: DeploymentMode,
+    /// What decided about the mode, where several may.
+    pub mode_basis: Option<&'static str>,
+    /// Fewest replicas.
+    pub min_replicas: Count,
+    /// Most replicas; `None` when nothing scales it.
+    pub max_replicas: Option<i64>,
+    /// Pods of one replica: 1, or 1 + workers.
+    pub pods_per_replica: Count,
+    /// GPUs of one replica by resource name; `None` when they cannot be counted.
+    pub gpus_by_resource: Option<BTreeMap<EcoString, i64>>,
+    /// Whether its pods fit on the nodes when nothing else is planned; none when no node states
+    /// what it has.
+    pub fit: Option<Arc<Fit>>,
+    /// Where its pods are together with everything else that is planned; none where that was not
+    /// asked, or no node states what it has.
+    pub placement: Option<Placement>,
+    /// What its pods ask for; none where that is not known.
+    pub(crate) question: Option<Arc<Question>>,
+    /// What the queue of Kueue gives to its pods; none when they name no queue.
+    pub queue: Option<QueueDecision>,
+    /// What its engine keeps of requests; none when the layers of the model are not known.
+    pub cache: Option<Box<CacheFit>>,
+}
+
+impl From<Outline> for PlannedComponent {
+    fn from(outline: Outline) -> Self {
+        Self {
+            kind: outline.kind,
+            mode: outline.mode,
+            mode_basis: outline.mode_basis,
+            min_replicas: outline.min_replicas.into(),
+            max_replicas: outline.max_replicas,
+            pods_per_replica: outline.pods_per_replica.into(),
+            gpus_by_resource: outline.accelerators,
+            fit: None,
+            placement: None,
+            question: None,
+            queue: None,
+            cache: None,
+        }
+    }
+}
+
+impl PlannedComponent {
+    /// GPUs of one replica.
+    pub fn gpus(&self) -> Count {
+        self.gpus_by_resource.as_ref().map(|found| found.values().sum::<i64>()).into()
+    }
+
+    /// Pods at minReplicas.
+    pub fn least_pods(&self) -> Count {
+        self.min_replicas * self.pods_per_replica
+    }
+
+    /// GPUs at minReplicas.
+    pub fn least_gpus(&self) -> Count {
+        self.min_replicas * self.gpus()
+    }
+
+    /// Whether its pods and GPUs are in the sums.
+    pub fn is_counted(&self) -> bool {
+        self.least_pods().is_known() && self.least_gpus().is_known()
+    }
+}
+
+/// A service with everything decided.
+#[derive(Clone, Debug)]
+pub struct Planned<'a> {
+    /// The service.
+    pub service: &'a Service,
+    /// The policy that was followed.
+    pub policy: &'static Policy,
+    /// Its decisions.
+    pub resolution: Resolution<'a>,
+    /// Its components; of a service in error, as far as the service alone says.
+    pub components: Vec<PlannedComponent>,
+    /// What runs its pods; none where no node states what it has.
+    pub workloads: Vec<Workload>,
+    /// Why it cannot be deployed.
+    pub error: Option<Failure>,
+    /// What the controller would do otherwise; only under the documents.
+    pub controller: Option<Difference>,
+    /// What was found while composing, the error included.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Planned<'a> {
+    /// The class that a component runs on.
+    pub fn class(&self, component: ComponentKind) -> Option<&'a AcceleratorClass> {
+        self.resolution.accelerator(component).and_then(|decision| decision.chosen)
+    }
+
+    /// The requirements that files set and no accelerator class met, when the service is in error
+    /// for that.
+    pub fn unmet(&self) -> impl Iterator<Item = (&Requirement, Span)> {
+        let refused =
+            self.error.as_ref().is_some_and(|error| error.code == Code::NoCompatibleAccelerator);
+        let failed =
+            self.resolution.accelerators.iter().filter(|decision| decision.chosen.is_none());
+        failed.filter(move |_| refused).flat_map(AcceleratorDecision::bounds)
+    }
+}
+
+/// Every class that was chosen, by name, with the devices that services ask of it at minReplicas.
+pub fn asked<'a>(planned: &[Planned<'a>]) -> BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)> {
+    let mut asked = BTreeMap::new();
+    for planned in planned.iter().filter(|planned| planned.error.is_none()) {
+        for component in &planned.components {
+            if let Some(class) = planned.class(component.kind) {
+                let own: &mut (&AcceleratorClass, i64) =
+                    asked.entry(class.name()).or_insert((class, 0));
+                own.1 += component.least_gpus().known().unwrap_or(0);
+            }
+        }
+    }
+    asked
+}

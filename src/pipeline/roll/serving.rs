@@ -1,0 +1,304 @@
+//! ModelServings in a play: the controller of Kthena says which pods it creates and deletes, and
+//! they are placed, end and get ready beside everything else.
+
+use super::Ground;
+use super::play::{Amounts, RollStage, Track};
+use super::stages::gpus;
+use crate::api::ModelServing;
+use crate::cluster::schedule::{InvalidPod, PodId, PodTemplate, TemplateId};
+use crate::operators::kthena::objects::{pod_group, revision};
+use crate::operators::kthena::rollout::{Driven, DrivenPod};
+use crate::pipeline::built::PodContext;
+use crate::pipeline::together::claims::serving_pod;
+use crate::policy::KthenaPolicy;
+use crate::rollout::{PodPhase, World};
+use crate::tree::covers;
+use ecow::EcoString;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// A ModelServing with the pods that its templates make.
+#[derive(Clone, Debug)]
+pub(super) struct ServingKind {
+    pub(super) serving: Arc<ModelServing>,
+    /// By role and hash of its template: the entry, and a worker.
+    templates: Vec<(EcoString, EcoString, [Arc<PodTemplate>; 2])>,
+    policy: &'static KthenaPolicy,
+}
+
+impl ServingKind {
+    /// Reads the templates.
+    ///
+    /// # Errors
+    /// The first field of a pod that the API server would refuse.
+    pub(super) fn new(
+        serving: &ModelServing,
+        policy: &'static KthenaPolicy,
+        context: &PodContext,
+    ) -> Result<Self, InvalidPod> {
+        let roles = serving.roles.iter().map(|role| {
+            let entry = Arc::new(serving_pod(serving, role, &role.entry, true, context)?);
+            let worker = match &role.worker {
+                Some(worker) => Arc::new(serving_pod(serving, role, worker, false, context)?),
+                None => Arc::clone(&entry),
+            };
+            let hash = revision::of_role(&role.node, policy.role_struct);
+            Ok((role.name.value.clone(), hash, [entry, worker]))
+        });
+        let templates = roles.collect::<Result<_, _>>()?;
+        Ok(Self { serving: Arc::new(serving.clone()), templates, policy })
+    }
+
+    /// What an update replaces, and how many groups may be missing.
+    pub(super) fn limits(&self) -> (&'static str, i64) {
+        let serving = &self.serving;
+        let most = serving.budget.unavailable(serving.replicas.value).unwrap_or(1);
+        (serving.rollout.value.as_str(), if self.policy.reconciles { most } else { 1 })
+    }
+
+    /// Nothing is other than in another state.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let spec = |own: &Self| own.serving.object.node.get("spec").cloned();
+        spec(self) == spec(other)
+    }
+}
+
+/// A ModelServing with its controller in a world.
+#[derive(Debug)]
+pub(super) struct Coupled {
+    kind: ServingKind,
+    driven: Driven,
+    /// Pods that are there.
+    known: BTreeMap<DrivenPod, PodId>,
+    /// Pods whose controller knows that they are ready.
+    ready: BTreeSet<DrivenPod>,
+    ending: Vec<(DrivenPod, PodId)>,
+    /// Pods of it that run in the input, by name, and that no pod of the play is yet.
+    running: HashMap<EcoString, PodId>,
+    /// All of these.
+    adopted: Vec<PodId>,
+    /// Replicas of each role that are placed all or none with the group.
+    gang: Vec<(EcoString, i64)>,
+    taken: HashMap<(EcoString, EcoString, bool), TemplateId>,
+}
+
+impl Coupled {
+    /// A ModelServing that is applied where none was, but for pods that run.
+    pub(super) fn new(kind: &ServingKind, running: HashMap<EcoString, PodId>) -> Self {
+        Self {
+            driven: Driven::new(&kind.serving, kind.policy),
+            gang: gang(kind),
+            kind: kind.clone(),
+            known: BTreeMap::new(),
+            ready: BTreeSet::new(),
+            ending: Vec::new(),
+            adopted: running.values().copied().collect(),
+            running,
+            taken: HashMap::new(),
+        }
+    }
+
+    /// Another version is applied.
+    pub(super) fn apply(&mut self, kind: &ServingKind) {
+        self.driven.apply(&kind.serving);
+        self.gang = gang(kind);
+        let templates = std::mem::replace(&mut self.kind, kind.clone()).templates;
+        // Groups that a partition protects come back as they were.
+        for own in templates {
+            if self.kind.templates.iter().all(|new| (&new.0, &new.1) != (&own.0, &own.1)) {
+                self.kind.templates.push(own);
+            }
+        }
+    }
+
+    /// All of it goes.
+    pub(super) fn end(&mut self, world: &mut World) {
+        for (pod, id) in std::mem::take(&mut self.known) {
+            world.end(id);
+            self.ending.push((pod, id));
+        }
+    }
+
+    /// Of groups whose pods that run say otherwise than the templates it is known that they are of
+    /// another revision.
+    pub(super) fn outdate(&mut self, ground: &Ground<'_>, own: &[(usize, PodId)]) -> bool {
+        let roles = &self.kind.serving.roles;
+        let is_old = |pod: DrivenPod, id: PodId| {
+            let running = own.iter().find(|(_, known)| *known == id);
+            let role = roles.iter().find(|role| role.name.value == *self.driven.role(pod));
+            let template = role.and_then(|role| {
+                if pod.is_worker() { role.worker.as_ref() } else { Some(&role.entry) }
+            });
+            let spec = running.and_then(|(at, _)| ground.pod(*at).object.node.get("spec"));
+            match (template, spec) {
+                (Some(template), Some(spec)) => !covers(&template.spec, spec),
+                _ => false,
+            }
+        };
+        let old: BTreeSet<i64> = self
+            .known
+            .iter()
+            .filter(|(pod, id)| is_old(**pod, **id))
+            .map(|(pod, _)| pod.group())
+            .collect();
+        if !old.is_empty() {
+            self.driven.outdate(&old);
+        }
+        !old.is_empty()
+    }
+
+    /// Controller and world tell each other what happened. Whether something did.
+    pub(super) fn drive(&mut self, world: &mut World) -> bool {
+        let mut changed = false;
+        for (pod, id) in std::mem::take(&mut self.ending) {
+            if world.phase(id) == PodPhase::Gone {
+                self.driven.gone(pod);
+                changed = true;
+            } else {
+                self.ending.push((pod, id));
+            }
+        }
+        let there: Vec<(DrivenPod, PodId)> =
+            self.known.iter().map(|(pod, id)| (*pod, *id)).collect();
+        for (pod, id) in there {
+            match world.phase(id) {
+                PodPhase::Ready => {
+                    if self.ready.insert(pod) {
+                        self.driven.ready(pod);
+                        changed = true;
+                    }
+                }
+                // Evicted.
+                PodPhase::Gone => {
+                    self.known.remove(&pod);
+                    self.ready.remove(&pod);
+                    self.driven.lost(pod);
+                    changed = true;
+                }
+                PodPhase::Pending | PodPhase::Starting | PodPhase::Terminating => {}
+            }
+        }
+        let requests = self.driven.step();
+        changed |= !requests.is_empty();
+        for pod in requests.deleted {
+            self.ready.remove(&pod);
+            match self.known.remove(&pod) {
+                Some(id) => {
+                    world.end(id);
+                    self.ending.push((pod, id));
+                }
+                None => self.driven.gone(pod),
+            }
+        }
+        self.create(&requests.created, world);
+        changed
+    }
+
+    fn create(&mut self, created: &[DrivenPod], world: &mut World) {
+        let mut groups: BTreeMap<i64, [Vec<(DrivenPod, TemplateId)>; 2]> = BTreeMap::new();
+        for pod in created {
+            if let Some(id) = self.running.remove(&self.driven.name(*pod)) {
+                self.known.insert(*pod, id);
+                continue;
+            }
+            let Some(template) = self.template(*pod, world) else { continue };
+            let least = self.gang.iter().find(|(role, _)| role == self.driven.role(*pod));
+            let alone = least.is_none_or(|(_, least)| pod.replica() >= *least);
+            groups.entry(pod.group()).or_default()[usize::from(alone)].push((*pod, template));
+        }
+        for [together, alone] in groups.into_values() {
+            let templates: Vec<TemplateId> = together.iter().map(|(_, own)| *own).collect();
+            let ids = world.start_together(&templates);
+            self.known.extend(together.into_iter().map(|(pod, _)| pod).zip(ids));
+            for (pod, template) in alone {
+                let ids = world.start_together(&[template]);
+                self.known.extend(ids.into_iter().map(|id| (pod, id)));
+            }
+        }
+    }
+
+    /// The template of a pod; of a revision that is not known any more that of today.
+    fn template(&mut self, pod: DrivenPod, world: &mut World) -> Option<TemplateId> {
+        let (role, worker) = (self.driven.role(pod).clone(), pod.is_worker());
+        let hash = self.driven.template(pod)?.clone();
+        let key = (role, hash, worker);
+        if let Some(known) = self.taken.get(&key) {
+            return Some(*known);
+        }
+        let of_role = || self.kind.templates.iter().filter(|own| own.0 == key.0);
+        let found = of_role().find(|own| own.1 == key.1).or_else(|| of_role().next())?;
+        let id = world.template(Arc::clone(&found.2[usize::from(worker)]));
+        self.taken.insert(key, id);
+        Some(id)
+    }
+
+    /// How it looks now. Groups count.
+    pub(super) fn stage(&self, world: &World, track: &Track) -> RollStage {
+        let mut out = RollStage::default();
+        if track.after.is_some() {
+            for group in self.driven.groups() {
+                if group.ends {
+                    out.terminating += 1;
+                    continue;
+                }
+                let own = if group.is_new { &mut out.new } else { &mut out.old };
+                let is = |phase: PodPhase| {
+                    let known = group.pods.iter().filter_map(|pod| self.known.get(pod));
+                    known.filter(move |id| world.phase(**id) == phase)
+                };
+                own.total += 1;
+                own.ready +=
+                    i64::from(group.runs && is(PodPhase::Ready).count() == group.pods.len());
+                own.pending += i64::from(is(PodPhase::Pending).next().is_some());
+            }
+        } else {
+            let groups: BTreeSet<i64> = self.ending.iter().map(|(pod, _)| pod.group()).collect();
+            out.terminating = i64::try_from(groups.len()).unwrap_or(i64::MAX);
+        }
+        let scheduler = world.scheduler();
+        let there = self.known.values().chain(self.ending.iter().map(|(_, id)| id));
+        let held = there.filter(|id| scheduler.state(**id).node().is_some());
+        out.gpus = held.map(|id| gpus(scheduler.template_of(*id))).sum();
+        out
+    }
+
+    /// Whether it is as it was asked for.
+    pub(super) fn is_complete(&self, track: &Track) -> bool {
+        if track.after.is_some() {
+            self.driven.is_complete()
+        } else {
+            self.known.is_empty() && self.ending.is_empty()
+        }
+    }
+
+    /// The pods without a node, else those that are not ready.
+    pub(super) fn waiting(&self, world: &World) -> Option<(EcoString, Option<PodId>)> {
+        let first = |phase: PodPhase| self.known.iter().find(|(_, id)| world.phase(**id) == phase);
+        if let Some((pod, id)) = first(PodPhase::Pending) {
+            return Some((self.driven.name(*pod), Some(*id)));
+        }
+        first(PodPhase::Starting).map(|(pod, _)| (self.driven.name(*pod), None))
+    }
+
+    /// How many of the pods that ran in the input are no longer there.
+    pub(super) fn replaced(&self) -> usize {
+        let there: BTreeSet<PodId> = self.known.values().copied().collect();
+        self.adopted.iter().filter(|id| !there.contains(id)).count()
+    }
+}
+
+fn gang(kind: &ServingKind) -> Vec<(EcoString, i64)> {
+    if !pod_group::has_pod_group(&kind.serving, kind.policy) {
+        return Vec::new();
+    }
+    let least = pod_group::gang(&kind.serving, kind.policy).roles;
+    let roles = kind.serving.roles.iter().zip(least);
+    roles.filter_map(|(role, least)| Some((role.name.value.clone(), least?))).collect()
+}
+
+impl Amounts {
+    /// Pods or groups that are neither ready nor wait for a node.
+    pub(super) fn starting(&self) -> i64 {
+        self.total - self.ready - self.pending
+    }
+}

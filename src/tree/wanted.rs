@@ -1,0 +1,104 @@
+//! What is wanted against what is there: what is there beyond it does not count.
+
+use super::{Change, changes};
+use crate::schema;
+use crate::yaml::{FieldPath, Node, Value};
+
+/// The fields of `wanted` that are not so in `live`: what `live` has beyond them does not count, nor
+/// does what is written and says nothing, nor the order of elements that have names.
+pub(crate) fn differences(
+    live: &Node,
+    wanted: &Node,
+    ty: Option<&'static schema::Type>,
+) -> Vec<Change> {
+    let mut found = changes(live, wanted, ty);
+    found.retain(|change| match (&change.from, &change.to) {
+        (_, None) => false,
+        (None, Some(to)) => !says_nothing(to),
+        (Some(from), Some(to)) => {
+            !(is_names(from) && is_names(to) && names_maps(wanted, &change.path))
+        }
+    });
+    found
+}
+
+/// Whether everything that a pod spec says is so in a pod that runs: it is of that revision.
+pub(crate) fn covers(wanted: &Node, live: &Node) -> bool {
+    differences(live, wanted, schema::structure("PodSpec")).is_empty()
+}
+
+fn says_nothing(node: &Node) -> bool {
+    match &node.value {
+        Value::Map(map) => map.iter().all(|entry| says_nothing(&entry.node)),
+        Value::List(_) => node.items().is_empty(),
+        Value::Null => true,
+        Value::Str(text) => text.is_empty(),
+        Value::Bool(value) => !value,
+        Value::Int(value) => *value == 0,
+        Value::Float(_) | Value::Big(_) => false,
+    }
+}
+
+fn is_names(node: &Node) -> bool {
+    matches!(node.value, Value::List(_)) && node.items().iter().all(|item| item.as_str().is_some())
+}
+
+/// Whether a path leads to a list of mappings: a change of names there is one of their order.
+fn names_maps(object: &Node, path: &FieldPath) -> bool {
+    object
+        .select(path)
+        .first()
+        .is_some_and(|list| list.items().first().is_some_and(|item| item.as_map().is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::SourceId;
+    use crate::yaml::{Limits, parse};
+
+    fn node(text: &str) -> Node {
+        parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.expect("a tree")
+    }
+
+    #[test]
+    fn only_what_is_written_and_is_otherwise_differs() {
+        for (live, wanted, differs) in [
+            // Others write more, and the server its defaults.
+            (
+                "{hostNetwork: true, containers: [{name: a, image: x, imagePullPolicy: Always}]}",
+                "{containers: [{name: a, image: x}]}",
+                false,
+            ),
+            (
+                "{containers: [{name: a, image: x}, {name: mesh}]}",
+                "{containers: [{name: a, image: x}]}",
+                false,
+            ),
+            ("{containers: [{name: a, image: y}]}", "{containers: [{name: a, image: x}]}", true),
+            ("{containers: []}", "{containers: [{name: a, image: x}]}", true),
+            // The same amount, and another order of what has names.
+            (
+                "{containers: [{name: a, resources: {limits: {cpu: 1000m}}}]}",
+                "{containers: [{name: a, resources: {limits: {cpu: '1'}}}]}",
+                false,
+            ),
+            (
+                "{containers: [{name: a, env: [{name: B}, {name: A}]}]}",
+                "{containers: [{name: a, env: [{name: A}, {name: B}]}]}",
+                false,
+            ),
+            // An order that means something.
+            (
+                "{containers: [{name: a, args: [x, y]}]}",
+                "{containers: [{name: a, args: [y, x]}]}",
+                true,
+            ),
+            // What says nothing.
+            ("{}", "{securityContext: {}, hostNetwork: false, volumes: []}", false),
+            ("{}", "{hostNetwork: true}", true),
+        ] {
+            assert_eq!(!covers(&node(wanted), &node(live)), differs, "{live} against {wanted}");
+        }
+    }
+}
