@@ -19,6 +19,9 @@ pub const MAX_DIGITS: usize = 1_000;
 /// before that.
 pub const MAX_EXPONENT: i64 = 99_999;
 
+/// Digits that the canonical form may have more than what was written: those of 2^60, and two zeros.
+const MOST_MORE: usize = 21;
+
 /// Finest unit; smaller amounts are rounded up to it.
 const NANO: i64 = -9;
 
@@ -86,7 +89,7 @@ impl Quantity {
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
         let parts = Parts::split(text)?;
         let (unit, format) = Unit::parse(parts.suffix)?;
-        if parts.whole.len() + parts.fraction.len() > MAX_DIGITS {
+        if parts.digits() > MAX_DIGITS {
             return Err(QuantityError::TooManyDigits);
         }
         let small = unit.fits_upstream_integer(&parts);
@@ -106,7 +109,14 @@ impl Quantity {
         let format =
             if format == Format::BinarySi && below_one { Format::DecimalSi } else { format };
         let text = (small && unit.keeps_text(&parts)).then(|| EcoString::from(text));
-        Ok(Self { amount, format, text })
+        let quantity = Self { amount, format, text };
+        // What is printed is read again; another unit may need more digits than were written.
+        if parts.digits() > MAX_DIGITS - MOST_MORE
+            && Parts::split(&quantity.recomputed())?.digits() > MAX_DIGITS
+        {
+            return Err(QuantityError::TooManyDigits);
+        }
+        Ok(quantity)
     }
 
     /// Reads a string value of a manifest, as `Quantity.UnmarshalJSON` does: white space around it
@@ -387,6 +397,11 @@ impl<'a> Parts<'a> {
 }
 
 impl Parts<'_> {
+    /// Digits that are written.
+    fn digits(&self) -> usize {
+        self.whole.len() + self.fraction.len()
+    }
+
     /// Digits after the point.
     fn places(&self) -> i64 {
         i64::from(u32::try_from(self.fraction.len()).unwrap_or(u32::MAX))

@@ -128,6 +128,9 @@ fn hostile_numbers_are_refused_at_once() {
         (&digits, QuantityError::TooManyDigits),
         (&format!("0.{digits}"), QuantityError::TooManyDigits),
         (&format!("{digits}Gi"), QuantityError::TooManyDigits),
+        // What is printed for it would have more.
+        (&format!("{}.5Gi", "7".repeat(999)), QuantityError::TooManyDigits),
+        (&format!("{}.5", "7".repeat(999)), QuantityError::TooManyDigits),
         (&format!("1{}", "m".repeat(4_000)), QuantityError::Suffix),
         ("8 billion", QuantityError::Format),
         ("80GB", QuantityError::Format),
