@@ -3,9 +3,9 @@
 //! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel; KServe docs,
 //! Serving Runtimes).
 
+use super::asked::{Request, Trace};
+use super::evaluation::{Evaluation, Gate};
 use super::gates::format::{counted_priority, is_on, same};
-use super::gates::{Evaluation, Gate};
-use super::request::{Request, Trace};
 use crate::api::{FormatEntry, NamedVersion, Runtime, Version};
 use crate::decision::{Attribute, Check, EntryChecks, Reason, Rejection};
 use crate::policy::{Policy, RankRule};

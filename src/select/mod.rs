@@ -10,22 +10,24 @@
 //! so a fleet of S services over M models asks the R runtimes M times (per namespace with runtimes
 //! of its own), not S times: S + M·R, not S·R.
 
+pub(crate) mod asked;
 pub(crate) mod entry;
+mod evaluation;
 pub(crate) mod format_name;
 pub(crate) mod gates;
 pub(crate) mod rank;
 pub(crate) mod request;
 mod words;
 
-pub use request::{Request, Trace};
+pub use asked::{Request, Trace};
 pub use words::Words;
 
 use crate::api::{Failure, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::RuntimeDecision;
 use crate::policy::Policy;
+use asked::Recorder;
 use ecow::EcoString;
-use request::Recorder;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 //! The sentences of an operator about runtimes; each has its own, and the rules are common.
 
-use super::request::Request;
+use super::asked::Request;
 use crate::api::{Failure, Runtime, RuntimeRef, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::{Candidate, Rejection, RuntimeDecision};

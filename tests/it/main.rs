@@ -4,6 +4,7 @@
 
 mod architecture;
 mod bounds;
+mod circles;
 mod conformance;
 mod diff;
 mod discover;

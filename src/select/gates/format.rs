@@ -9,8 +9,8 @@ use crate::api::{
 use crate::decision::{Attribute, Check, CheckResult, EntryChecks, Reason, Rejection};
 use crate::policy::{AutoSelectRule, Policy, RankRule, UnsetRule, VersionRule};
 use crate::quantity::Operator;
-use crate::select::gates::{Evaluation, Gate};
-use crate::select::request::Trace;
+use crate::select::asked::Trace;
+use crate::select::evaluation::{Evaluation, Gate};
 use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
 

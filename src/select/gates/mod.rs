@@ -7,10 +7,11 @@
 pub(super) mod format;
 
 use crate::api::{Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size, SizeRange};
-use crate::decision::{Note, Rank, Reason, Rejection};
+use crate::decision::{Note, Reason, Rejection};
 use crate::policy::{AutoSelectRule, FormatRule, Policy, ProtocolRule, RangeRule, RankRule};
+use crate::select::asked::{Request, Trace, scope_rank};
+use crate::select::evaluation::{Evaluation, Gate};
 use crate::select::gates::format::{format, is_on, version_matches};
-use crate::select::request::{Request, Trace, scope_rank};
 use ecow::EcoString;
 
 /// Priority of an entry that sets none, in the controller's score.
@@ -19,130 +20,6 @@ const DEFAULT_PRIORITY: i64 = 1;
 const FORMAT_WEIGHT: i64 = 10;
 /// Weight of a framework whose weight is 0, in the controller's score.
 const FRAMEWORK_WEIGHT: i64 = 5;
-
-/// A step of the selection, in order: a candidate leaves at the first one it fails (OME docs,
-/// Serving Runtime, Runtime Selection Logic).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gate {
-    Discovery,
-    Enabled,
-    MultiModel,
-    Nodes,
-    Accelerator,
-    Format,
-    Size,
-    Protocol,
-    AutoSelection,
-    /// Some accelerator class serves it.
-    Served,
-    Score,
-}
-
-impl Gate {
-    pub(crate) const COUNT: usize = 11;
-    const ALL: [Self; Self::COUNT] = [
-        Self::Discovery,
-        Self::Enabled,
-        Self::MultiModel,
-        Self::Nodes,
-        Self::Accelerator,
-        Self::Format,
-        Self::Size,
-        Self::Protocol,
-        Self::AutoSelection,
-        Self::Served,
-        Self::Score,
-    ];
-
-    pub(crate) fn id(self) -> &'static str {
-        match self {
-            Self::Discovery => "discovery",
-            Self::Enabled => "enabled",
-            Self::MultiModel => "multi-model",
-            Self::Nodes => "multi-node",
-            Self::Accelerator | Self::Served => "accelerator",
-            Self::Format => "format",
-            Self::Size => "size",
-            Self::Protocol => "protocol",
-            Self::AutoSelection => "auto-selection",
-            Self::Score => "score",
-        }
-    }
-
-    /// The steps a policy has.
-    pub(crate) fn steps(policy: &Policy) -> &'static [Self] {
-        const DOCUMENTED: [Gate; 7] = [
-            Gate::Discovery,
-            Gate::Enabled,
-            Gate::Format,
-            Gate::Size,
-            Gate::Protocol,
-            Gate::AutoSelection,
-            Gate::Served,
-        ];
-        const SCORED: [Gate; 7] = [
-            Gate::Discovery,
-            Gate::Enabled,
-            Gate::Accelerator,
-            Gate::Format,
-            Gate::Size,
-            Gate::AutoSelection,
-            Gate::Score,
-        ];
-        const BY_NAME: [Gate; 7] = [
-            Gate::Discovery,
-            Gate::Enabled,
-            Gate::MultiModel,
-            Gate::Nodes,
-            Gate::Format,
-            Gate::Protocol,
-            Gate::AutoSelection,
-        ];
-        match (policy.formats, policy.rank) {
-            (FormatRule::Name, _) => &BY_NAME,
-            (_, RankRule::Priority | RankRule::Protocol) => &DOCUMENTED,
-            (_, RankRule::Score) => &SCORED,
-        }
-    }
-}
-
-/// The answer for one candidate, without its trace.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Evaluation {
-    /// Bit per failed [`Gate`].
-    failed: u16,
-    /// Bound whose absence crashes the controller.
-    pub(crate) crash: Option<&'static str>,
-    pub(crate) rank: Rank,
-    pub(crate) matched_entry: Option<usize>,
-    pub(crate) scored_entry: Option<usize>,
-}
-
-impl Evaluation {
-    pub(crate) fn eligible(&self) -> bool {
-        self.failed == 0
-    }
-
-    /// Whether nothing speaks against it but rules that a service which names the runtime does not
-    /// meet.
-    pub(crate) fn serves_when_named(&self) -> bool {
-        [Gate::Enabled, Gate::Format, Gate::Size]
-            .into_iter()
-            .all(|gate| self.failed & (1 << gate as u8) == 0)
-    }
-
-    pub(crate) fn first_failure(&self) -> Option<Gate> {
-        Gate::ALL.into_iter().find(|gate| self.failed & (1 << *gate as u8) != 0)
-    }
-
-    pub(crate) fn fail(&mut self, gate: Gate) {
-        self.failed |= 1 << gate as u8;
-    }
-
-    fn passed_before(&self, gate: Gate) -> bool {
-        self.failed & ((1 << gate as u8) - 1) == 0
-    }
-}
 
 /// Asks every rule of one runtime. Without a trace, nobody asks a runtime further that has left
 /// already.

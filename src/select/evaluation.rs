@@ -1,0 +1,128 @@
+//! The rules that a runtime is held against, and which of them it failed.
+
+use crate::decision::Rank;
+use crate::policy::{FormatRule, Policy, RankRule};
+
+/// A step of the selection, in order: a candidate leaves at the first one it fails (OME docs,
+/// Serving Runtime, Runtime Selection Logic).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gate {
+    Discovery,
+    Enabled,
+    MultiModel,
+    Nodes,
+    Accelerator,
+    Format,
+    Size,
+    Protocol,
+    AutoSelection,
+    /// Some accelerator class serves it.
+    Served,
+    Score,
+}
+
+impl Gate {
+    pub(crate) const COUNT: usize = 11;
+    const ALL: [Self; Self::COUNT] = [
+        Self::Discovery,
+        Self::Enabled,
+        Self::MultiModel,
+        Self::Nodes,
+        Self::Accelerator,
+        Self::Format,
+        Self::Size,
+        Self::Protocol,
+        Self::AutoSelection,
+        Self::Served,
+        Self::Score,
+    ];
+
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::Discovery => "discovery",
+            Self::Enabled => "enabled",
+            Self::MultiModel => "multi-model",
+            Self::Nodes => "multi-node",
+            Self::Accelerator | Self::Served => "accelerator",
+            Self::Format => "format",
+            Self::Size => "size",
+            Self::Protocol => "protocol",
+            Self::AutoSelection => "auto-selection",
+            Self::Score => "score",
+        }
+    }
+
+    /// The steps a policy has.
+    pub(crate) fn steps(policy: &Policy) -> &'static [Self] {
+        const DOCUMENTED: [Gate; 7] = [
+            Gate::Discovery,
+            Gate::Enabled,
+            Gate::Format,
+            Gate::Size,
+            Gate::Protocol,
+            Gate::AutoSelection,
+            Gate::Served,
+        ];
+        const SCORED: [Gate; 7] = [
+            Gate::Discovery,
+            Gate::Enabled,
+            Gate::Accelerator,
+            Gate::Format,
+            Gate::Size,
+            Gate::AutoSelection,
+            Gate::Score,
+        ];
+        const BY_NAME: [Gate; 7] = [
+            Gate::Discovery,
+            Gate::Enabled,
+            Gate::MultiModel,
+            Gate::Nodes,
+            Gate::Format,
+            Gate::Protocol,
+            Gate::AutoSelection,
+        ];
+        match (policy.formats, policy.rank) {
+            (FormatRule::Name, _) => &BY_NAME,
+            (_, RankRule::Priority | RankRule::Protocol) => &DOCUMENTED,
+            (_, RankRule::Score) => &SCORED,
+        }
+    }
+}
+
+/// The answer for one candidate, without its trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evaluation {
+    /// Bit per failed [`Gate`].
+    pub(super) failed: u16,
+    /// Bound whose absence crashes the controller.
+    pub(crate) crash: Option<&'static str>,
+    pub(crate) rank: Rank,
+    pub(crate) matched_entry: Option<usize>,
+    pub(crate) scored_entry: Option<usize>,
+}
+
+impl Evaluation {
+    pub(crate) fn eligible(&self) -> bool {
+        self.failed == 0
+    }
+
+    /// Whether nothing speaks against it but rules that a service which names the runtime does not
+    /// meet.
+    pub(crate) fn serves_when_named(&self) -> bool {
+        [Gate::Enabled, Gate::Format, Gate::Size]
+            .into_iter()
+            .all(|gate| self.failed & (1 << gate as u8) == 0)
+    }
+
+    pub(crate) fn first_failure(&self) -> Option<Gate> {
+        Gate::ALL.into_iter().find(|gate| self.failed & (1 << *gate as u8) != 0)
+    }
+
+    pub(crate) fn fail(&mut self, gate: Gate) {
+        self.failed |= 1 << gate as u8;
+    }
+
+    pub(super) fn passed_before(&self, gate: Gate) -> bool {
+        self.failed & ((1 << gate as u8) - 1) == 0
+    }
+}

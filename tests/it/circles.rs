@@ -1,0 +1,262 @@
+//! Files of a room that use each other in a circle, and files that are too long to read.
+
+use crate::architecture::{File, files};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most lines of a file, tests included.
+const MOST_LINES: usize = 500;
+
+/// Longer files: tables, and the scanner of YAML, whose states belong together.
+const TABLES: [&str; 3] = ["diag/codes.rs", "facts/devices/products.rs", "yaml/parse/scan.rs"];
+
+/// Longer files that are still to be split. The list only shrinks.
+const LONG: &[&str] = &[
+    "cli/input.rs",
+    "diff/expect.rs",
+    "diff/mod.rs",
+    "operators/ome/accelerators/policy.rs",
+    "operators/ome/compose/accelerated.rs",
+    "operators/ome/objects/workload.rs",
+    "pipeline/roll/play.rs",
+    "report/accelerator.rs",
+    "report/catalog.rs",
+    "report/diff/shown.rs",
+    "report/rollout.rs",
+    "schema/tests.rs",
+    "yaml/tests.rs",
+];
+
+/// Circles: recursions first, each with its reason, then those that are still to be broken. The list
+/// only shrinks. A file that uses the module it belongs to is no circle.
+const CIRCLES: &[&[&str]] = &[
+    // Values hold lists, lists hold values.
+    &["merge/smp/list", "merge/smp/walk"],
+    // A type is read from its table when it is first asked, with what the overlay adds.
+    &["schema/overlay", "schema/table", "schema/types"],
+    // A node is a map of nodes.
+    &["yaml/map", "yaml/node"],
+    // To be broken.
+    &["cli/args", "cli/input", "cli/releases"],
+    &[
+        "cli/commands/krm",
+        "cli/commands/render",
+        "cli/commands/render/pass",
+        "cli/commands/render/sink",
+    ],
+    &[
+        "cluster/schedule/beside",
+        "cluster/schedule/filters",
+        "cluster/schedule/spread",
+        "cluster/schedule/template",
+    ],
+    &[
+        "cluster/schedule/by_hand",
+        "cluster/schedule/look",
+        "cluster/schedule/preempt",
+        "cluster/schedule/scheduler",
+    ],
+    &["cluster/schedule/classes", "cluster/schedule/judged", "cluster/schedule/room"],
+    &["cluster/schedule/read", "cluster/schedule/requests"],
+    &["operators/kserve/compose", "operators/kserve/objects"],
+    &[
+        "operators/kserve/compose/agent",
+        "operators/kserve/compose/credentials",
+        "operators/kserve/compose/effective",
+        "operators/kserve/compose/initializer",
+        "operators/kserve/compose/nodes",
+        "operators/kserve/compose/oci",
+        "operators/kserve/compose/other",
+        "operators/kserve/compose/predictor",
+        "operators/kserve/compose/storage",
+    ],
+    &[
+        "operators/kthena/rollout/cluster",
+        "operators/kthena/rollout/document",
+        "operators/kthena/rollout/groups",
+    ],
+    &[
+        "pipeline/built",
+        "pipeline/difference",
+        "pipeline/plan",
+        "pipeline/planned",
+        "pipeline/render",
+        "pipeline/running",
+        "pipeline/serving",
+        "pipeline/together",
+        "pipeline/together/claims",
+        "pipeline/together/reasons",
+    ],
+    &["pipeline/roll/end", "pipeline/roll/play", "pipeline/roll/serving", "pipeline/roll/stages"],
+    &[
+        "report/accelerator",
+        "report/explain",
+        "report/json",
+        "report/model",
+        "report/serving",
+        "report/table",
+        "report/together",
+        "report/why",
+    ],
+    &[
+        "rollout/deployment",
+        "rollout/leader_worker_set",
+        "rollout/leader_worker_set/pods",
+        "rollout/leader_worker_set/spec",
+        "rollout/replica_set",
+        "rollout/stateful_set",
+        "rollout/world",
+    ],
+    &["yaml/parse", "yaml/split"],
+];
+
+/// A module of the crate, from the root.
+type Module = Vec<String>;
+
+fn module(path: &str) -> Module {
+    let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
+    path.split('/').map(str::to_owned).collect()
+}
+
+/// Every path below a `use` or an expression that begins at `text`, groups in braces taken apart;
+/// what follows the path.
+fn paths<'t>(text: &'t str, before: &[&'t str], found: &mut Vec<Vec<&'t str>>) -> &'t str {
+    let mut path = before.to_vec();
+    let mut rest = text.trim_start();
+    loop {
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        if end > 0 {
+            path.push(&rest[..end]);
+            rest = &rest[end..];
+            match rest.strip_prefix("::") {
+                Some(next) => rest = next.trim_start(),
+                None => {
+                    found.push(path);
+                    return rest;
+                }
+            }
+        } else if let Some(mut inner) = rest.strip_prefix('{') {
+            loop {
+                inner = inner.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+                if let Some(after) = inner.strip_prefix('}') {
+                    return after;
+                }
+                let next = paths(inner, &path, found);
+                if next.len() == inner.len() {
+                    return next;
+                }
+                // `as NAME`
+                inner = next.find([',', '}']).map_or("", |at| &next[at..]);
+            }
+        } else {
+            found.push(path);
+            return rest;
+        }
+    }
+}
+
+/// Modules of the same room that a file uses, but for those it belongs to.
+fn uses(file: &File, own: &Module, all: &BTreeSet<Module>, room: usize) -> BTreeSet<Module> {
+    let mut found = Vec::new();
+    for word in ["crate::", "super::", "self::"] {
+        for (at, _) in file.code.match_indices(word) {
+            let inside = file.code[..at].chars().next_back();
+            if !inside.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+                paths(&file.code[at..], &[], &mut found);
+            }
+        }
+    }
+    // `use child::Item`
+    for line in file.code.lines().filter_map(|line| line.strip_prefix("use ")) {
+        let child = line.split("::").next().unwrap_or_default();
+        if all.contains(&[own.as_slice(), &[child.to_owned()]].concat()) {
+            found.push(vec!["self", child]);
+        }
+    }
+    let mut used = BTreeSet::new();
+    for path in found {
+        let mut at = if path[0] == "crate" { Module::new() } else { own.clone() };
+        for part in path {
+            match part {
+                "crate" | "self" => {}
+                "super" => {
+                    at.pop();
+                }
+                name => at.push(name.to_owned()),
+            }
+        }
+        while !at.is_empty() && !all.contains(&at) {
+            at.pop();
+        }
+        let same_room = at.len() >= room && at[..room] == own[..room.min(own.len())];
+        if same_room && !own.starts_with(&at) {
+            used.insert(at);
+        }
+    }
+    used
+}
+
+/// What can be reached from a module.
+fn reached(from: &Module, edges: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<&Module> = edges[from].iter().collect();
+    while let Some(next) = open.pop() {
+        if seen.insert(next.clone()) {
+            open.extend(&edges[next]);
+        }
+    }
+    seen
+}
+
+#[test]
+fn files_of_a_room_use_each_other_in_no_circle() {
+    let files = files();
+    let all: BTreeSet<Module> = files.iter().map(|file| module(&file.path)).collect();
+    let edges: BTreeMap<Module, BTreeSet<Module>> = files
+        .iter()
+        .map(|file| {
+            let own = module(&file.path);
+            let room = if own[0] == "operators" { 2 } else { 1 };
+            let used = uses(file, &own, &all, room);
+            (own, used)
+        })
+        .collect();
+    let reach: BTreeMap<&Module, BTreeSet<Module>> =
+        edges.keys().map(|own| (own, reached(own, &edges))).collect();
+    let mut circles = BTreeSet::new();
+    for (own, seen) in &reach {
+        if seen.contains(*own) {
+            let with = seen.iter().filter(|other| reach[other].contains(*own));
+            circles.insert(with.map(|module| module.join("/")).collect::<Vec<_>>());
+        }
+    }
+    let listed: BTreeSet<Vec<String>> = CIRCLES
+        .iter()
+        .map(|circle| circle.iter().map(|file| (*file).to_owned()).collect())
+        .collect();
+    let wrong: Vec<_> = circles.symmetric_difference(&listed).collect();
+    assert!(wrong.is_empty(), "new, or listed and gone: {wrong:#?}");
+}
+
+#[test]
+fn files_are_short() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut long = BTreeSet::new();
+    let mut waiting = vec![root.clone()];
+    while let Some(directory) = waiting.pop() {
+        for entry in std::fs::read_dir(directory).expect("src can be listed") {
+            let path = entry.expect("src can be listed").path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("src can be read");
+                if text.lines().count() > MOST_LINES {
+                    let name = path.strip_prefix(&root).expect("below src").display().to_string();
+                    long.insert(name);
+                }
+            }
+        }
+    }
+    let listed = TABLES.iter().chain(LONG).map(|name| (*name).to_owned()).collect();
+    let wrong: Vec<_> = long.symmetric_difference(&listed).collect();
+    assert!(wrong.is_empty(), "new, or listed and short now: {wrong:#?}");
+}
