@@ -412,7 +412,8 @@ impl Session {
             .collect();
         if !shown.is_empty() {
             let color = io.err_color();
-            io.say(&findings::beside(&shown, &self.world.sources, color));
+            let drawn = if verbose::is_on() { findings::human } else { findings::beside };
+            io.say(&drawn(&shown, &self.world.sources, color));
         }
     }
 

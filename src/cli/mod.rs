@@ -41,7 +41,7 @@ struct Cli {
     /// When to use color.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,
-    /// Say on stderr which files and settings were read, and how long it took.
+    /// Show every finding with its lines, and say which files were read and how long it took.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     verbose: bool,
     /// Show no finding below the level error.

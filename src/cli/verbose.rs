@@ -11,6 +11,11 @@ pub(super) fn begin() {
     *NOTES.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), Vec::new()));
 }
 
+/// Whether notes are wanted.
+pub(super) fn is_on() -> bool {
+    NOTES.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
 /// Takes a note, where notes are wanted.
 pub(super) fn note(text: impl FnOnce() -> String) {
     if let Some((_, notes)) = &mut *NOTES.lock().unwrap_or_else(PoisonError::into_inner) {

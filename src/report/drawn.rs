@@ -10,6 +10,7 @@ use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
     SourceSpan, SpanContents,
 };
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -78,9 +79,34 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     drawn_first(found, sources, color, MOST_DRAWN)
 }
 
-/// The same beside an answer that matters more than they do: only the first few are drawn.
+/// The same beside an answer that matters more than they do: of more than a few, each kind is a
+/// line with its number and its first finding, errors first.
 pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
-    drawn_first(found, sources, color, MOST_BESIDE)
+    if found.len() <= MOST_BESIDE {
+        return human(found, sources, color);
+    }
+    let mut kinds: Vec<(&Diagnostic, usize)> = Vec::new();
+    for finding in found {
+        match kinds
+            .iter_mut()
+            .find(|(first, _)| (first.severity, first.code) == (finding.severity, finding.code))
+        {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((finding, 1)),
+        }
+    }
+    kinds.sort_by_key(|(first, _)| Reverse(first.severity));
+    let mut out = String::new();
+    for (first, count) in kinds {
+        let text = line(first, sources);
+        // Writing to a text cannot fail.
+        let _ = match count - 1 {
+            0 => writeln!(out, "{text}"),
+            more => writeln!(out, "{text} (and {more} more)"),
+        };
+    }
+    let _ = writeln!(out, "{} findings; `--verbose` shows each with its place\n", found.len());
+    out
 }
 
 /// The first `most` drawn with their lines, a line for each of the rest.
@@ -141,21 +167,21 @@ fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usi
         out.push('\n');
     }
     for diagnostic in found.iter().skip(most) {
-        let place = diagnostic
-            .span()
-            .map(|span| sources.locate(span))
-            .map(|place| format!("{}:{}:{}: ", place.file, place.line, place.column));
-        let place = place
-            .or_else(|| diagnostic.file.as_ref().map(|file| format!("{file}: ")))
-            .unwrap_or_default();
-        let (severity, code) = (diagnostic.severity.as_str(), diagnostic.code.as_str());
-        let _ = writeln!(
-            out,
-            "{}",
-            printable(&format!("{place}{severity}[{code}]: {}", diagnostic.message))
-        );
+        let _ = writeln!(out, "{}", line(diagnostic, sources));
     }
     out
+}
+
+/// A finding in one line: place, severity, code, message.
+fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
+    let place = finding
+        .span()
+        .map(|span| sources.locate(span))
+        .map(|place| format!("{}:{}:{}: ", place.file, place.line, place.column))
+        .or_else(|| finding.file.as_ref().map(|file| format!("{file}: ")))
+        .unwrap_or_default();
+    let (severity, code) = (finding.severity.as_str(), finding.code.as_str());
+    printable(&format!("{place}{severity}[{code}]: {}", finding.message)).into()
 }
 
 /// Lines of one place that are drawn; of a longer one, a document for instance, its first line
@@ -178,7 +204,7 @@ fn marked(canvas: &Canvas, span: Span) -> (usize, usize) {
 /// each.
 const MOST_DRAWN: usize = 1000;
 
-/// The same for [`beside`]: about a screen.
+/// Findings that [`beside`] draws: about a screen.
 const MOST_BESIDE: usize = 10;
 
 /// The longest line, in bytes, that is drawn: a longer one would flood the screen, and beyond
@@ -418,8 +444,8 @@ mod tests {
         let line = "a.yaml:1:4: error[invalid-value]: x\n";
         assert_eq!(human(&found, &sources, false).matches(line).count(), 2);
         assert_eq!(
-            beside(&found, &sources, false).matches(line).count(),
-            found.len() - MOST_BESIDE
+            beside(&found, &sources, false),
+            "a.yaml:1:4: error[invalid-value]: x (and 1001 more)\n1002 findings; `--verbose` shows each with its place\n\n"
         );
     }
 }
