@@ -14,8 +14,8 @@ use ome::load::{self, Request};
 use ome::merge::history::History;
 use ome::operators::Selector;
 use ome::operators::ome::compose;
+use ome::operators::ome::releases::DOCUMENTED as OME_DOCUMENTED;
 use ome::pipeline::{Depth, Planner, Renderer};
-use ome::policy::OME_DOCUMENTED;
 use ome::workspace::{Given, World};
 use ome::yaml::{Limits, Node};
 use std::hint::black_box;
@@ -29,7 +29,10 @@ fn read(text: &str) -> World {
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    ome::workspace::read(loaded, &Given::new(SEMANTICS, &ome::policy::KTHENA_SEED))
+    ome::workspace::read(
+        loaded,
+        &Given::new(SEMANTICS, &ome::operators::kthena::releases::KTHENA_SEED),
+    )
 }
 
 fn stages(criterion: &mut Criterion) {

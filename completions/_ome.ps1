@@ -656,6 +656,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--own-catalog', '--own-catalog', [CompletionResultType]::ParameterName, 'Decide on each side with the runtimes that its release of OME ships; they replace those of the input that have their names')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Show every field of every object, not only what fits on a screen')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Run again whenever the input changes')
             [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Fail if no preferred class is eligible')
@@ -885,6 +886,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List what is loaded; filters are ANDed')
+            [CompletionResult]::new('releases', 'releases', [CompletionResultType]::ParameterValue, 'List the releases of operators that `--release` takes, and what they ship')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -935,6 +937,19 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'ome;catalog;releases' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr which files and settings were read, and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on stderr which files and settings were read, and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'ome;catalog;show' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
@@ -977,11 +992,15 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
         }
         'ome;catalog;help' {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List what is loaded; filters are ANDed')
+            [CompletionResult]::new('releases', 'releases', [CompletionResultType]::ParameterValue, 'List the releases of operators that `--release` takes, and what they ship')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'ome;catalog;help;list' {
+            break
+        }
+        'ome;catalog;help;releases' {
             break
         }
         'ome;catalog;help;show' {
@@ -1213,10 +1232,14 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
         }
         'ome;help;catalog' {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List what is loaded; filters are ANDed')
+            [CompletionResult]::new('releases', 'releases', [CompletionResultType]::ParameterValue, 'List the releases of operators that `--release` takes, and what they ship')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has')
             break
         }
         'ome;help;catalog;list' {
+            break
+        }
+        'ome;help;catalog;releases' {
             break
         }
         'ome;help;catalog;show' {

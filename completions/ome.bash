@@ -91,6 +91,9 @@ _ome() {
             ome__subcmd__catalog,list)
                 cmd="ome__subcmd__catalog__subcmd__list"
                 ;;
+            ome__subcmd__catalog,releases)
+                cmd="ome__subcmd__catalog__subcmd__releases"
+                ;;
             ome__subcmd__catalog,show)
                 cmd="ome__subcmd__catalog__subcmd__show"
                 ;;
@@ -99,6 +102,9 @@ _ome() {
                 ;;
             ome__subcmd__catalog__subcmd__help,list)
                 cmd="ome__subcmd__catalog__subcmd__help__subcmd__list"
+                ;;
+            ome__subcmd__catalog__subcmd__help,releases)
+                cmd="ome__subcmd__catalog__subcmd__help__subcmd__releases"
                 ;;
             ome__subcmd__catalog__subcmd__help,show)
                 cmd="ome__subcmd__catalog__subcmd__help__subcmd__show"
@@ -174,6 +180,9 @@ _ome() {
                 ;;
             ome__subcmd__help__subcmd__catalog,list)
                 cmd="ome__subcmd__help__subcmd__catalog__subcmd__list"
+                ;;
+            ome__subcmd__help__subcmd__catalog,releases)
+                cmd="ome__subcmd__help__subcmd__catalog__subcmd__releases"
                 ;;
             ome__subcmd__help__subcmd__catalog,show)
                 cmd="ome__subcmd__help__subcmd__catalog__subcmd__show"
@@ -251,7 +260,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog)
-            opts="-v -q -h --color --verbose --quiet --no-pager --help list show help"
+            opts="-v -q -h --color --verbose --quiet --no-pager --help list releases show help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -269,7 +278,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__help)
-            opts="list show help"
+            opts="list releases show help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -297,6 +306,20 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__catalog__subcmd__help__subcmd__releases)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -408,7 +431,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -449,6 +472,32 @@ _ome() {
                     ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__catalog__subcmd__releases)
+            opts="-o -v -q -h --output --color --verbose --quiet --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -522,7 +571,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -676,7 +725,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -731,7 +780,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-o -f -k -n -A -l -v -q -h --base --fail-on --from-release --to-release --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -n -A -l -v -q -h --base --fail-on --from-release --to-release --own-catalog --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -746,11 +795,11 @@ _ome() {
                     return 0
                     ;;
                 --from-release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --to-release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -826,7 +875,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -944,7 +993,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1082,7 +1131,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1220,7 +1269,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1354,7 +1403,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1423,7 +1472,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help__subcmd__catalog)
-            opts="list show"
+            opts="list releases show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1437,6 +1486,20 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help__subcmd__catalog__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__help__subcmd__catalog__subcmd__releases)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1988,7 +2051,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2110,7 +2173,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2298,7 +2361,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2430,7 +2493,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2670,7 +2733,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2824,7 +2887,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2978,7 +3041,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3142,7 +3205,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3280,7 +3343,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -3436,7 +3499,7 @@ _ome() {
                     return 0
                     ;;
                 --release)
-                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)

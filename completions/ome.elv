@@ -629,6 +629,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
             cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use color'
+            cand --own-catalog 'Decide on each side with the runtimes that its release of OME ships; they replace those of the input that have their names'
             cand --all 'Show every field of every object, not only what fits on a screen'
             cand --watch 'Run again whenever the input changes'
             cand --strict-preferred 'Fail if no preferred class is eligible'
@@ -853,6 +854,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand list 'List what is loaded; filters are ANDed'
+            cand releases 'List the releases of operators that `--release` takes, and what they ship'
             cand show 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -901,6 +903,18 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'ome;catalog;releases'= {
+            cand -o 'Output format'
+            cand --output 'Output format'
+            cand --color 'When to use color'
+            cand -v 'Say on stderr which files and settings were read, and how long it took'
+            cand --verbose 'Say on stderr which files and settings were read, and how long it took'
+            cand -q 'Show no finding below the level error'
+            cand --quiet 'Show no finding below the level error'
+            cand --no-pager 'Write output that is longer than the terminal without `PAGER` (`less`)'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'ome;catalog;show'= {
             cand -o 'Output format'
             cand --output 'Output format'
@@ -942,10 +956,13 @@ set edit:completion:arg-completer[ome] = {|@words|
         }
         &'ome;catalog;help'= {
             cand list 'List what is loaded; filters are ANDed'
+            cand releases 'List the releases of operators that `--release` takes, and what they ship'
             cand show 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'ome;catalog;help;list'= {
+        }
+        &'ome;catalog;help;releases'= {
         }
         &'ome;catalog;help;show'= {
         }
@@ -1148,9 +1165,12 @@ set edit:completion:arg-completer[ome] = {|@words|
         }
         &'ome;help;catalog'= {
             cand list 'List what is loaded; filters are ANDed'
+            cand releases 'List the releases of operators that `--release` takes, and what they ship'
             cand show 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
         }
         &'ome;help;catalog;list'= {
+        }
+        &'ome;help;catalog;releases'= {
         }
         &'ome;help;catalog;show'= {
         }

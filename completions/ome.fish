@@ -27,7 +27,7 @@ end
 complete -c ome -n "__fish_ome_needs_command" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_needs_command" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_needs_command" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_needs_command" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_needs_command" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -76,14 +76,17 @@ complete -c ome -n "__fish_ome_using_subcommand test" -l no-builtin -d 'The same
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand test" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand test" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand test" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand test" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -113,7 +116,7 @@ complete -c ome -n "__fish_ome_using_subcommand test" -s A -l all-namespaces -d 
 complete -c ome -n "__fish_ome_using_subcommand test" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand test" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand test" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand test" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand test" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand test" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand test" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -130,14 +133,17 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'The 
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand discover" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand discover" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -166,14 +172,14 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -s A -l all-namespaces
 complete -c ome -n "__fish_ome_using_subcommand discover" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand discover" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand discover" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -197,14 +203,17 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -229,7 +238,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -251,14 +260,17 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -285,7 +297,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -305,14 +317,17 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -339,7 +354,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -367,14 +382,14 @@ never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand import" -l all -d 'Complete every model of the files in place whose storageUri is `hf://…`: from `--model-configs`, the cache of the Hub, then the Hub'
 complete -c ome -n "__fish_ome_using_subcommand import" -l offline -d 'Open no connection: `hf://…` is read from `--model-configs` and the cache of the Hub. Also with HF_HUB_OFFLINE=1'
 complete -c ome -n "__fish_ome_using_subcommand import" -l overwrite -d 'Replace values that say something else; without it they are kept and reported'
-complete -c ome -n "__fish_ome_using_subcommand import" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand import" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand import" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand import" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -398,7 +413,7 @@ complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcomm
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -407,14 +422,14 @@ complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand man" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand man" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand man" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand man" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand man" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand version" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand version" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand version" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand version" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand version" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -439,14 +454,17 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'The same
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand plan" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -476,7 +494,7 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -s A -l all-namespaces -d 
 complete -c ome -n "__fish_ome_using_subcommand plan" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand plan" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand plan" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand plan" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand plan" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand plan" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand plan" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -502,14 +520,17 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'The s
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand explain" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand explain" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -542,7 +563,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -s A -l all-namespaces 
 complete -c ome -n "__fish_ome_using_subcommand explain" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand explain" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand explain" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand explain" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -570,14 +591,17 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'The same 
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand why" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand why" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand why" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand why" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -606,7 +630,7 @@ complete -c ome -n "__fish_ome_using_subcommand why" -s A -l all-namespaces -d '
 complete -c ome -n "__fish_ome_using_subcommand why" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand why" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand why" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand why" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand why" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand why" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand why" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -640,14 +664,17 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'The sa
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand render" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand render" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand render" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand render" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -683,28 +710,34 @@ complete -c ome -n "__fish_ome_using_subcommand render" -s A -l all-namespaces -
 complete -c ome -n "__fish_ome_using_subcommand render" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand render" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand render" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand render" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l base -d 'The state before: a path (repeatable), `-` for standard input, or a git revision [default: the merge base with the default branch]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l fail-on -d 'What makes the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l from-release -d 'The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: what the upgrade does to the same input' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand diff" -l from-release -d 'The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: what the upgrade does to the same input' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l to-release -d 'The release after the upgrade' -r -f -a "ome=v0.1.3\t''
+kthena=head\t''
+ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
-ome=head\t''
+ome=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l to-release -d 'The release after the upgrade' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand diff" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
 json\t'One JSON document; its schema has a version'
 markdown\t'Markdown that fits a pull request comment'
@@ -727,14 +760,17 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'The same
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -755,6 +791,7 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l jobs -d 'Threads, at mo
 complete -c ome -n "__fish_ome_using_subcommand diff" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l own-catalog -d 'Decide on each side with the runtimes that its release of OME ships; they replace those of the input that have their names'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l all -d 'Show every field of every object, not only what fits on a screen'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l watch -d 'Run again whenever the input changes'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l strict-preferred -d 'Fail if no preferred class is eligible'
@@ -765,7 +802,7 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -s A -l all-namespaces -d 
 complete -c ome -n "__fish_ome_using_subcommand diff" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand diff" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand diff" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand diff" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -792,14 +829,17 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -l no-builtin -d 'The sam
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand drift" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand drift" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -828,7 +868,7 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -s A -l all-namespaces -d
 complete -c ome -n "__fish_ome_using_subcommand drift" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand drift" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand drift" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand drift" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand drift" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand drift" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand drift" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand drift" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -858,14 +898,17 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'The s
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -897,7 +940,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -s A -l all-namespaces 
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand rollout" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -916,14 +959,17 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'The sa
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -949,7 +995,7 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -s A -l all-namespaces -
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand matrix" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -979,14 +1025,17 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'The 
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand validate" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand validate" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -1016,20 +1065,21 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -s A -l all-namespaces
 complete -c ome -n "__fish_ome_using_subcommand validate" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand validate" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand validate" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -f -a "list" -d 'List what is loaded; filters are ANDed'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -f -a "list" -d 'List what is loaded; filters are ANDed'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kind -d 'Only this kind' -r -f -a "runtime\t'ServingRuntimes and ClusterServingRuntimes'
 model\t'BaseModels and ClusterBaseModels'
 accelerator\t'AcceleratorClasses'"
@@ -1055,14 +1105,17 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -1087,10 +1140,19 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
 json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
@@ -1104,14 +1166,17 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -1136,11 +1201,12 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "list" -d 'List what is loaded; filters are ANDed'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'Convert to something else than the current form' -r -f -a "ome\t'Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel'
@@ -1160,14 +1226,17 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'The s
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand convert" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand convert" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -1192,7 +1261,7 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -s A -l all-namespaces 
 complete -c ome -n "__fish_ome_using_subcommand convert" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand convert" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand convert" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand convert" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand convert" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand convert" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand convert" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -1203,7 +1272,7 @@ always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand schema" -l all -d 'Write the schemas of all kinds into a directory'
 complete -c ome -n "__fish_ome_using_subcommand schema" -l kustomize-openapi -d 'Print OpenAPI definitions with the merge keys of lists, for the field `openapi` of a kustomization; without KIND those of all kinds'
-complete -c ome -n "__fish_ome_using_subcommand schema" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand schema" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand schema" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand schema" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -1228,14 +1297,17 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'The
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
 kthena=v0.1.0\t''
 kthena=v0.4.0\t''
 kthena=v1.0.0\t''
-kthena=head\t''"
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
@@ -1266,21 +1338,21 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -s A -l all-namespace
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l partial -d 'Do not report references to objects that were not loaded'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand code" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand code" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand code" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand code" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand code" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand code" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand completions" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand completions" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand completions" -s v -l verbose -d 'Say on stderr which files and settings were read, and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand completions" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand completions" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -1312,4 +1384,5 @@ complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand
 complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from kueue" -f -a "diff" -d 'Show where the two disagree'
 complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from payload" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
 complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "list" -d 'List what is loaded; filters are ANDed'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'
 complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'

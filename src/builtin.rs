@@ -1,11 +1,16 @@
 //! The built-in catalog: `runtimes/` and `accelerator-classes/` of this repository, embedded in the
-//! binary.
+//! binary, and the runtimes that releases of OME ship, which are unpacked when they are asked for.
 
+use flate2::read::GzDecoder;
 use include_dir::{Dir, include_dir};
+use std::io::Read;
 use std::sync::OnceLock;
 
 static RUNTIMES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/runtimes");
 static ACCELERATOR_CLASSES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/accelerator-classes");
+
+/// The runtimes that each release of OME ships (`examples/catalogs.rs`).
+static SHIPPED: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/catalogs/ome.gz"));
 
 /// Names and texts of all embedded files, sorted by name.
 pub fn files() -> &'static [(&'static str, &'static str)] {
@@ -16,6 +21,41 @@ pub fn files() -> &'static [(&'static str, &'static str)] {
         collect("accelerator-classes", &ACCELERATOR_CLASSES, &mut files);
         files.sort_unstable();
         files
+    })
+}
+
+/// Names and texts of the runtimes that a release of OME ships, sorted by name; none of a release
+/// that is not known.
+pub fn shipped(tag: &str) -> Vec<(&'static str, &'static str)> {
+    let of_release = move |(tags, path, text): (&str, &str, &'static str)| {
+        // Once per process and release: the names live as long as it does.
+        let name = || &*format!("shipped/ome={tag}/{path}").leak();
+        tags.split(',').any(|own| own == tag).then(|| (name(), text))
+    };
+    entries().filter_map(of_release).collect()
+}
+
+/// How many runtimes a release of OME ships.
+pub fn shipped_count(tag: &str) -> usize {
+    entries().filter(|(tags, ..)| tags.split(',').any(|own| own == tag)).count()
+}
+
+/// The releases that ship a text, its path and the text.
+fn entries() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    let text = TEXT.get_or_init(|| {
+        let mut text = String::new();
+        match GzDecoder::new(SHIPPED).read_to_string(&mut text) {
+            Ok(_) => text,
+            // What is embedded was read by a test.
+            Err(_) => String::new(),
+        }
+    });
+    text.split("\n#: ").filter_map(|entry| {
+        let entry = entry.strip_prefix("#: ").unwrap_or(entry);
+        let (head, text) = entry.split_once('\n')?;
+        let (tags, path) = head.split_once(' ')?;
+        Some((tags, path, text))
     })
 }
 
@@ -47,4 +87,27 @@ pub fn alias(object_name: &str) -> Option<(&'static str, &'static str)> {
             .strip_suffix(".yaml")?;
         (file.strip_suffix("-rt") == Some(base)).then_some((engine, file))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_ship_runtimes() {
+        let counts = ["v0.1.3", "v0.1.4", "v0.1.5", "head", "v9"].map(shipped_count);
+        assert_eq!(counts, [35, 35, 205, 207, 0]);
+        let [(name, text), ..] = shipped("v0.1.4")[..] else { panic!("v0.1.4 ships runtimes") };
+        assert_eq!(name, "shipped/ome=v0.1.4/srt/deepseek-rdma-pd-rt.yaml");
+        assert!(
+            text.starts_with("apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\n"),
+            "{text}"
+        );
+        for (name, text) in shipped("head") {
+            assert!(
+                name.contains(".yaml") && text.contains("kind: ClusterServingRuntime"),
+                "{name}"
+            );
+        }
+    }
 }

@@ -1,17 +1,19 @@
 //! Every way in which documents, controllers and releases differ, as named values.
 //!
-//! In: an API and a semantics. Out: one constant that rules read. A rule that differs is one
-//! function with a named variant here, never a second pipeline; a new release is a new constant.
-//! Only `pipeline` and `cli` choose a policy.
+//! A rule that differs is one function with a named variant here, never a second pipeline. The
+//! values are the operators': a release is a constant in `releases.rs` of its operator's folder, and
+//! says how it differs from another one. Only `pipeline` and `cli` choose a policy.
 
+pub mod kserve;
 mod kthena;
 pub mod ome;
 pub mod upgrade;
 
+use kserve::KServeRelease;
 pub use kthena::*;
 use ome::OmeRelease;
 
-use crate::api::{Api, Evidence, Field, Follow, Model, Semantics};
+use crate::api::{Api, Evidence, Field, Follow, Model, Release, Semantics};
 use ecow::EcoString;
 
 /// When objects of the built-in catalog are used (`--builtin`).
@@ -270,6 +272,8 @@ pub struct Policy {
     /// The release that is followed under `controller`, for the line "controller v0.1.5 would
     /// choose".
     pub release: &'static str,
+    /// Which one it is: tag, date, commit.
+    pub id: Release,
     /// Deprecated `supportedModelFormats[].name` stands for modelFormat.name (OME docs, Serving
     /// Runtime, Core Configuration).
     pub legacy_format_name: bool,
@@ -329,144 +333,86 @@ pub struct Policy {
     pub pod_faults: FaultRule,
     /// See [`QuantizationRule`].
     pub quantization: QuantizationRule,
-    /// What the releases of OME's operator do differently; of the documents and of KServe nobody
-    /// reads it.
-    pub ome: &'static OmeRelease,
+    /// What the operator's releases do differently that nothing else reads.
+    pub own: Own,
 }
 
-/// OME as documented (OME docs, Serving Runtime; OEP-0003).
-pub static OME_DOCUMENTED: Policy = Policy {
-    semantics: Semantics::Documented,
-    api: Api::Ome,
-    release: "documents",
-    legacy_format_name: true,
-    formats: FormatRule::Attributes,
-    unset: UnsetRule::Unconstrained,
-    version: VersionRule::Precision,
-    range: RangeRule::OpenBounds,
-    auto_select: AutoSelectRule::MatchedEntry,
-    rank: RankRule::Priority,
-    protocol: ProtocolRule::Listed,
-    default_protocol: "openAI",
-    model_kind: ModelKindRule::Honoured,
-    accelerator_gate: false,
-    accelerators: AcceleratorRule::Requirements,
-    implied_engine: true,
-    model_optional: true,
-    crd_defaults: false,
-    layers: LayerRule::Written,
-    replicas: ReplicaRule::Runtime,
-    template: TemplateRule::FieldChains,
-    main_container: MainContainerRule::RunnerOrFirst,
-    model_volume: ModelVolumeRule::WhereMounted,
-    parallelism: ParallelismRule::WhereReferenced,
-    ready_label: false,
-    virtual_first: false,
-    pod_faults: FaultRule::Stop,
-    quantization: QuantizationRule::Finest,
-    ome: &ome::HEAD,
-};
+/// What one operator's releases do differently.
+#[derive(Clone, Copy, Debug)]
+pub enum Own {
+    /// Of OME; those of its documents are not read.
+    Ome(&'static OmeRelease),
+    /// Of KServe.
+    KServe(&'static KServeRelease),
+}
 
-/// OME v0.1.5.
-pub static OME_V0_1_5: Policy = Policy {
-    semantics: Semantics::Controller,
-    api: Api::Ome,
-    release: "v0.1.5",
-    legacy_format_name: false,
-    formats: FormatRule::Attributes,
-    unset: UnsetRule::Mismatch,
-    version: VersionRule::Operator,
-    range: RangeRule::CrashOnMissingBound,
-    auto_select: AutoSelectRule::AnyEntry,
-    rank: RankRule::Score,
-    protocol: ProtocolRule::Ignored,
-    default_protocol: "openAI",
-    model_kind: ModelKindRule::ConfigMapOnly,
-    accelerator_gate: true,
-    accelerators: AcceleratorRule::Policy,
-    implied_engine: false,
-    model_optional: false,
-    crd_defaults: true,
-    layers: LayerRule::Typed,
-    replicas: ReplicaRule::Webhook,
-    template: TemplateRule::HtmlTemplate,
-    main_container: MainContainerRule::RunnerOnly,
-    model_volume: ModelVolumeRule::Everywhere,
-    parallelism: ParallelismRule::Nvidia,
-    ready_label: true,
-    virtual_first: true,
-    pod_faults: FaultRule::Print,
-    quantization: QuantizationRule::Written,
-    ome: &ome::V0_1_5,
-};
+/// A field that some releases know and some do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The kinds that have it.
+    pub kinds: &'static [&'static str],
+    /// The field, `*` for every key, `[]` for every element.
+    pub path: &'static str,
+    /// Which releases know it.
+    pub known: &'static str,
+}
 
-/// OME at @17b77ed, whose rules are those of v0.1.5.
-pub static OME_HEAD: Policy = Policy { ome: &ome::HEAD, ..OME_V0_1_5 };
-
-/// OME v0.1.4.
-pub static OME_V0_1_4: Policy =
-    Policy { release: "v0.1.4", version: VersionRule::ThreeParts, ome: &ome::V0_1_4, ..OME_V0_1_5 };
-
-/// OME v0.1.3.
-pub static OME_V0_1_3: Policy =
-    Policy { release: "v0.1.3", accelerator_gate: false, ome: &ome::V0_1_3, ..OME_V0_1_4 };
-
-/// The releases of OME that can be followed, oldest first.
-pub static OME_RELEASES: [&Policy; 4] = [&OME_V0_1_3, &OME_V0_1_4, &OME_V0_1_5, &OME_HEAD];
-
-/// KServe as documented (Serving Runtimes; 0.10 docs). What is OME's alone is set as there and read
-/// by nobody.
-pub static KSERVE_DOCUMENTED: Policy = Policy {
-    api: Api::KServe,
-    formats: FormatRule::Name,
-    rank: RankRule::Priority,
-    default_protocol: "v1",
-    implied_engine: false,
-    ..OME_DOCUMENTED
-};
-
-/// KServe v0.20.0 (kserve/kserve @aaac4e2).
-pub static KSERVE_V0_20: Policy = Policy {
-    api: Api::KServe,
-    formats: FormatRule::Name,
-    release: "v0.20.0",
-    auto_select: AutoSelectRule::MatchedEntry,
-    rank: RankRule::Protocol,
-    protocol: ProtocolRule::Listed,
-    default_protocol: "v1",
-    accelerator_gate: false,
-    virtual_first: false,
-    ..OME_V0_1_5
-};
-
-/// Which releases `--semantics controller` follows, and what the documents are compared with.
+/// What decides about services, by operator: its documents, and the release that is followed or
+/// that the documents are compared with.
 #[derive(Clone, Copy, Debug)]
 pub struct Releases {
     /// Of OME.
-    pub ome: &'static Policy,
-}
-
-impl Default for Releases {
-    /// The newest ones.
-    fn default() -> Self {
-        Self { ome: &OME_HEAD }
-    }
+    pub ome: [&'static Policy; 2],
+    /// Of KServe.
+    pub kserve: [&'static Policy; 2],
 }
 
 impl Releases {
+    /// Follows another release of its operator.
+    pub fn follow(&mut self, release: &'static Policy) {
+        match release.own {
+            Own::Ome(_) => self.ome[1] = release,
+            Own::KServe(_) => self.kserve[1] = release,
+        }
+    }
+
     /// The policy of an API under a mode; `None` for an API that decides nothing.
     pub fn policy(self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
-        match (api, follow.into().of(api)) {
-            (Api::Ome, Semantics::Documented) => Some(&OME_DOCUMENTED),
-            (Api::Ome, Semantics::Controller) => Some(self.ome),
-            (Api::KServe, Semantics::Documented) => Some(&KSERVE_DOCUMENTED),
-            (Api::KServe, Semantics::Controller) => Some(&KSERVE_V0_20),
-            (Api::Kthena | Api::Cluster, _) => None,
-        }
+        let [documents, release] = match api {
+            Api::Ome => self.ome,
+            Api::KServe => self.kserve,
+            Api::Kthena | Api::Cluster => return None,
+        };
+        Some(match follow.into().of(api) {
+            Semantics::Documented => documents,
+            Semantics::Controller => release,
+        })
     }
 }
 
 impl Policy {
+    /// What OME's releases do differently.
+    ///
+    /// # Panics
+    /// Never: it is asked about services of OME only.
+    pub fn ome(&self) -> &'static OmeRelease {
+        match self.own {
+            Own::Ome(own) => own,
+            Own::KServe(_) => unreachable!("a policy of KServe decides about services of KServe"),
+        }
+    }
+
+    /// What KServe's releases do differently.
+    ///
+    /// # Panics
+    /// Never: it is asked about services of KServe only.
+    pub fn kserve(&self) -> &'static KServeRelease {
+        match self.own {
+            Own::KServe(own) => own,
+            Own::Ome(_) => unreachable!("a policy of OME decides about services of OME"),
+        }
+    }
+
     /// The quantization of a model, as this policy compares it.
     pub fn quantization_of<'a>(&self, model: &'a Model) -> Option<&'a Field<EcoString>> {
         self.finest(model).map(|(name, _)| name).or(model.quantization.as_ref())

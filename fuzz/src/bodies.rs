@@ -10,9 +10,9 @@ use ome::diag::Diagnostic;
 use ome::load::{self, Request};
 use ome::merge::history::History;
 use ome::merge::smp;
+use ome::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
 use ome::pipeline::serving::plan_servings;
 use ome::pipeline::{Depth, Planner, Renderer, costs, together};
-use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED};
 use ome::quantity::{
     self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
     names as rules,

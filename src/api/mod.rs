@@ -43,7 +43,7 @@ pub use model_serving::{
     Topology,
 };
 pub use object::{Api, Field, Object, ObjectRef, Scope};
-pub use release::{Follow, Semantics};
+pub use release::{Follow, Release, Semantics};
 pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
 pub use service::{
     Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Predictor, RuntimeRef, Service,

@@ -1,4 +1,4 @@
-//! The mode: whether the documents or the controllers are followed, by operator.
+//! The mode: whether the documents or the controllers are followed, by operator; and releases.
 
 use super::Api;
 use serde::Serialize;
@@ -37,6 +37,17 @@ impl fmt::Display for Semantics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// A release of an operator. Its tag is unique within the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// The tag, as `--release` takes it.
+    pub tag: &'static str,
+    /// When it was tagged, or the day of the commit.
+    pub date: &'static str,
+    /// Commit of the operator's repository.
+    pub commit: &'static str,
 }
 
 /// The mode of a run, operator by operator: the release of one operator is followed without the

@@ -18,8 +18,11 @@ pub struct Options {
     pub semantics: Follow,
     /// Built-in runtimes and accelerator classes are candidates beside those of the input.
     pub all_builtin: bool,
+    /// Built-in objects replace those of the input that have their names: they are what a release
+    /// ships.
+    pub shipped: bool,
     /// The releases that are followed.
-    pub releases: Releases,
+    pub releases: Option<Releases>,
 }
 
 /// One object with its typed view.
@@ -150,8 +153,19 @@ impl Builder {
             return;
         };
         let earlier = self.items[position].object();
-        if earlier.builtin != object.builtin {
+        if earlier.builtin != object.builtin && !self.options.shipped {
             self.overridden.insert(key.clone());
+        }
+        if self.options.shipped && earlier.builtin != object.builtin {
+            if object.builtin {
+                self.items[position] = item;
+            }
+            return;
+        }
+        if earlier.builtin && object.builtin {
+            // Some releases ship two files of one name; the last one applied stays.
+            self.items[position] = item;
+            return;
         }
         let finding = if earlier.builtin && !object.builtin {
             Some(

@@ -69,18 +69,31 @@ fn named<'a>(catalog: &'a Catalog) -> Named<'a> {
     places
 }
 
+/// The built-in objects that a service may be given, by automatic selection or by name.
+fn of_use(catalog: &Catalog) -> HashSet<&ObjectRef> {
+    let runtimes = catalog.candidate_runtimes().map(|runtime| &runtime.object);
+    let classes = catalog.accelerator_classes();
+    let classes = classes.filter(|class| catalog.builtin_classes.contains(&class.id.name));
+    let candidates = runtimes.chain(classes).filter(|object| object.builtin);
+    candidates.map(|object| &object.id).chain(named(catalog).into_keys()).collect()
+}
+
+impl Catalog {
+    /// Every object that matters: those of the input, and built-in ones that a service may be
+    /// given.
+    pub fn objects_of_use(&self) -> impl Iterator<Item = &Object> {
+        let used = of_use(self);
+        self.objects().filter(move |object| !object.builtin || used.contains(&object.id))
+    }
+}
+
 /// The findings in built-in objects that count: those of objects that a service may be given, by
 /// automatic selection or by name. Objects with the same finding share one.
 pub(super) fn in_use(catalog: &Catalog, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     if found.is_empty() {
         return found;
     }
-    let named = named(catalog);
-    let runtimes = catalog.candidate_runtimes().map(|runtime| &runtime.object);
-    let classes = catalog.accelerator_classes();
-    let classes = classes.filter(|class| catalog.builtin_classes.contains(&class.id.name));
-    let used: HashSet<&ObjectRef> =
-        runtimes.chain(classes).map(|object| &object.id).chain(named.into_keys()).collect();
+    let used = of_use(catalog);
     let mut kept: IndexMap<(Code, Option<String>, String), (Diagnostic, usize)> = IndexMap::new();
     for finding in found {
         let owner = finding.span().and_then(|span| catalog.owner(span));

@@ -72,7 +72,7 @@ pub struct Catalog {
     /// By namespace and name.
     local_queues: BTreeMap<(EcoString, EcoString), LocalQueue>,
     accelerator_options: AcceleratorOptions,
-    releases: Releases,
+    releases: Option<Releases>,
     config: OperatorConfig,
     /// Objects that are read and kept, but have no index of their own.
     others: Vec<Object>,
@@ -229,7 +229,7 @@ impl Catalog {
 
     /// The policy of an API under a semantics; `None` for an API that decides nothing.
     pub fn policy(&self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
-        self.releases.policy(api, follow)
+        self.releases?.policy(api, follow)
     }
 
     /// The operator's settings: the loaded ConfigMap, or those it ships with.

@@ -4,10 +4,10 @@ use super::{View, run as check};
 use crate::api::{Api, Completion, Object, ObjectRef, Scope, Semantics};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
+use crate::operators;
 use crate::operators::kserve::read as kserve;
 use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
-use crate::policy::Releases;
 use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, parse, split};
 
@@ -33,7 +33,11 @@ fn object(kind: &str, name: &str, spec: &str) -> String {
 
 /// A catalog of the objects of a text; `change` may alter each before it is typed.
 pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Object)) -> Catalog {
-    let mut builder = Builder::new(Options { semantics: semantics.into(), ..Options::default() });
+    let mut builder = Builder::new(Options {
+        semantics: semantics.into(),
+        releases: Some(operators::newest()),
+        ..Options::default()
+    });
     let mut quiet = Vec::new();
     for range in split(SourceId(0), text).value {
         let Some(node) = parse(SourceId(0), text, range, &Limits::default()).value else {
@@ -91,7 +95,7 @@ pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
                 let mut view = |semantics| {
                     read(
                         object.clone(),
-                        Releases::default().policy(api, semantics).unwrap(),
+                        operators::newest().policy(api, semantics).unwrap(),
                         &mut quiet,
                     )
                 };

@@ -290,7 +290,9 @@ impl InputArgs {
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
         let here = || settings::find(&std::env::current_dir().ok()?);
         let file = self.config.clone().or_else(|| here().filter(|_| !self.no_config));
-        let read = file.as_ref().and_then(|file| settings::read(file, SourceId(u32::MAX)).ok());
+        let read = file
+            .as_ref()
+            .and_then(|file| settings::read(file, SourceId(u32::MAX), &releases::tags()).ok());
         let added = read.map(|(settings, ..)| settings.paths).unwrap_or_default();
         let mut paths = [self.files.clone(), self.kustomize.clone(), added].concat();
         if paths.is_empty() {

@@ -31,8 +31,8 @@ pub(crate) struct Session {
     pub(crate) world: World,
     /// The mode: documents or controllers.
     pub(crate) semantics: Follow,
-    /// The release of OME that is followed, where one was asked for.
-    release: Option<&'static str>,
+    /// The releases that were asked for.
+    releases: Vec<String>,
     /// What ModelServings follow.
     pub(super) kthena: &'static KthenaPolicy,
     /// What is kept out of findings.
@@ -62,6 +62,9 @@ pub(crate) struct Ask<'a> {
     pub(super) v2_probes: bool,
     /// The input is in a cluster: its ModelServings were admitted by another release.
     pub(super) admitted: bool,
+    /// The runtimes that the followed release of OME ships stand for the built-in catalog, and for
+    /// those of the input that have their names.
+    pub(super) shipped: bool,
 }
 
 impl Session {
@@ -116,7 +119,8 @@ impl Session {
         let (settings, settings_source, settings_found) = match &file {
             Some(file) => {
                 let (settings, source, found) =
-                    settings::read(file, SourceId(u32::MAX)).map_err(Failure::Usage)?;
+                    settings::read(file, SourceId(u32::MAX), &releases::tags())
+                        .map_err(Failure::Usage)?;
                 (settings, Some(source), found)
             }
             None => Default::default(),
@@ -131,7 +135,9 @@ impl Session {
         let Followed { semantics, releases, kthena, named } =
             releases::followed(args, &settings, ask.admitted)?;
         let limits = args.limits.limits(&settings);
-        let builtin = args.builtin(&settings);
+        let builtin = if ask.shipped { BuiltinMode::Always } else { args.builtin(&settings) };
+        let shipped =
+            if ask.shipped { builtin::shipped(releases.ome[1].id.tag) } else { Vec::new() };
         let bare = builtin == BuiltinMode::Never && semantics.of(Api::Ome) == Semantics::Controller;
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());
@@ -140,7 +146,11 @@ impl Session {
             context: ask.context,
             kustomize: &args.kustomize,
             kustomize_command: settings.kustomize_command.as_deref(),
-            builtin: if builtin == BuiltinMode::Never { &[] } else { builtin::files() },
+            builtin: match builtin {
+                _ if ask.shipped => &shipped,
+                BuiltinMode::Never => &[],
+                _ => builtin::files(),
+            },
         };
         let loaded = read(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
@@ -151,7 +161,9 @@ impl Session {
             deployment_mode: args.deployment_mode.as_deref().map(EcoString::from),
             models: args.models.facts(&settings, limits, bare),
             builtin,
+            shipped: ask.shipped,
             releases,
+            named: releases::operators(&named),
             ..Given::new(semantics, kthena)
         };
         if let Some(namespace) = &namespace {
@@ -178,7 +190,7 @@ impl Session {
         Ok(Self {
             world,
             semantics,
-            release: named.then_some(releases.ome.ome.tag),
+            releases: named,
             kthena,
             secrets: OnceLock::new(),
             settings,
@@ -464,10 +476,17 @@ impl Session {
     pub(crate) fn header(&self) -> String {
         let catalog = &self.world.catalog;
         let read = catalog.all_runtimes().filter(|runtime| !runtime.object.builtin).count();
-        let mut out = match self.release {
-            Some(tag) => format!(" · release: ome={tag}"),
-            None => String::new(),
+        let mut out = match self.releases.as_slice() {
+            [] => String::new(),
+            named => format!(" · release: {}", named.join(", ")),
         };
+        for release in &self.world.in_cluster {
+            let (api, seen, followed) = (release.api.as_str(), &release.seen, release.followed);
+            let _ = write!(out, " · cluster: {api}={seen} ({})", release.place);
+            if !release.is_known() {
+                let _ = write!(out, ", nearest known {api}={followed}");
+            }
+        }
         let _ = write!(out, " · runtimes: {read} read");
         for (api, of) in [(Api::Ome, "OME"), (Api::KServe, "KServe")] {
             let asked =

@@ -4,12 +4,12 @@ use super::Failure;
 use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
 use crate::api::{Api, Follow, Semantics};
 use crate::load::settings::Settings;
-use crate::policy::{
-    KTHENA_CONTROLLER, KTHENA_HEAD, KthenaPolicy, KthenaProfile, OME_RELEASES, Policy, Releases,
-};
+use crate::operators::kthena::releases::{self as kthena, KTHENA_CONTROLLER, KTHENA_HEAD};
+use crate::operators::{self, RELEASED};
+use crate::policy::{KthenaPolicy, KthenaProfile, Releases};
 
 /// What is followed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Followed {
     /// The mode: documents or controllers.
     pub(super) semantics: Follow,
@@ -17,24 +17,32 @@ pub(super) struct Followed {
     pub(super) releases: Releases,
     /// What ModelServings follow.
     pub(super) kthena: &'static KthenaPolicy,
-    /// The release of OME was asked for, or is another one than the newest.
-    pub(super) named: bool,
+    /// The releases that were asked for, as `--release` takes them.
+    pub(super) named: Vec<String>,
 }
 
 /// Every release that can be named, as the flag takes it, by operator and oldest first.
 pub(super) fn names() -> Vec<String> {
-    let kthena = KthenaProfile::RELEASES.iter().map(|(tag, _)| format!("kthena={tag}"));
-    names_of_ome().into_iter().chain(kthena).collect()
+    let of = |(operator, tags): (&str, Vec<&str>)| -> Vec<String> {
+        tags.into_iter().map(|tag| format!("{operator}={tag}")).collect()
+    };
+    tags().into_iter().flat_map(of).collect()
 }
 
-/// The releases of OME, as [`names`] has them.
-pub(super) fn names_of_ome() -> Vec<String> {
-    OME_RELEASES.iter().map(|policy| format!("ome={}", policy.ome.tag)).collect()
+/// The tags of every operator's releases, oldest first.
+pub(super) fn tags() -> Vec<(&'static str, Vec<&'static str>)> {
+    let of = |(operator, api)| {
+        (operator, operators::releases(api).into_iter().map(|release| release.tag).collect())
+    };
+    RELEASED.into_iter().map(of).collect()
 }
 
-/// The release of OME with this tag.
-fn ome(tag: &str) -> Option<&'static Policy> {
-    OME_RELEASES.into_iter().find(|policy| policy.ome.tag == tag)
+/// The operators of releases as `--release` takes them.
+pub(super) fn operators(named: &[String]) -> Vec<Api> {
+    let is_named = |operator: &str| {
+        named.iter().any(|name| name.split_once('=').is_some_and(|(own, _)| own == operator))
+    };
+    RELEASED.into_iter().filter(|(operator, _)| is_named(operator)).map(|(_, api)| api).collect()
 }
 
 /// What flags and settings come to. Flags win over settings, the last of one operator over those
@@ -67,29 +75,39 @@ pub(super) fn followed(
     };
     let semantics = Follow::from(run.unwrap_or_default())
         .with(Api::Ome, mode("ome"))
+        .with(Api::KServe, mode("kserve"))
         .with(Api::Kthena, mode("kthena"));
-    let of_ome = asked("ome").and_then(|tag| ome(&tag));
-    let releases = of_ome.map_or_else(Releases::default, |ome| Releases { ome });
+    let mut releases = operators::newest();
+    for (operator, api) in RELEASED {
+        let release = asked(operator).and_then(|tag| operators::release(api, &tag));
+        if let Some(release) = release {
+            releases.follow(release);
+        }
+    }
+    let named = RELEASED
+        .iter()
+        .filter_map(|(operator, _)| Some(format!("{operator}={}", asked(operator)?)));
+    let named = named.collect();
     let profile = settings.kthena_profile.as_deref();
     let controller = match semantics.of(Api::Kthena) {
         Semantics::Documented => None,
         Semantics::Controller if admitted => Some(&KTHENA_HEAD),
         Semantics::Controller => Some(&KTHENA_CONTROLLER),
     };
-    let kthena = kthena(args, controller, asked("kthena"), profile)?;
-    Ok(Followed { semantics, releases, kthena, named: of_ome.is_some() })
+    let kthena = of_kthena(args, controller, asked("kthena"), profile)?;
+    Ok(Followed { semantics, releases, kthena, named })
 }
 
 /// What ModelServings follow: the flag, else the settings, else the document. `controller` is the
 /// newest release, where a release is followed.
-fn kthena(
+fn of_kthena(
     args: &InputArgs,
     controller: Option<&'static KthenaPolicy>,
     release: Option<String>,
     setting: Option<&str>,
 ) -> Result<&'static KthenaPolicy, Failure> {
     let named = release.and_then(|tag| {
-        KthenaProfile::RELEASES.iter().find(|(name, _)| *name == tag).map(|(_, profile)| *profile)
+        kthena::RELEASES.iter().find(|release| release.id.tag == tag).map(|release| release.profile)
     });
     let flag = args.kthena_profile.map(|profile| match profile {
         KthenaProfileArg::V0_1 => KthenaProfile::V0_1,
@@ -111,13 +129,12 @@ fn kthena(
              release with `--release kthena=TAG`"
                 .into(),
         )),
-        (_, Some(asked)) => Ok(asked.policy()),
-        (None, None) => Ok(match setting {
+        (_, Some(asked)) => Ok(kthena::of(asked)),
+        (None, None) => Ok(kthena::of(match setting {
             Some("v0.1") => KthenaProfile::V0_1,
             Some("v1.0") => KthenaProfile::V1_0,
             Some("head") => KthenaProfile::Head,
             _ => KthenaProfile::Seed,
-        }
-        .policy()),
+        })),
     }
 }

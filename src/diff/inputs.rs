@@ -9,7 +9,7 @@ use crate::tree::{Change, changes};
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 use ecow::EcoString;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Who wrote the nodes that one side has from the other.
 static LENT: Rule = Rule {
@@ -75,10 +75,21 @@ pub(super) struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// Compares two catalogs object by object.
     pub(super) fn of(before: &'a Catalog, after: &'a Catalog) -> Self {
-        let mut old: HashMap<(Api, &ObjectRef), &'a Object> =
-            before.objects().map(|object| ((object.api, &object.id), object)).collect();
+        // A built-in object that nothing is given on either side changes nothing.
+        let used: HashSet<(Api, &ObjectRef)> = [before, after]
+            .into_iter()
+            .flat_map(Catalog::objects_of_use)
+            .map(|object| (object.api, &object.id))
+            .collect();
+        let matters = |object: &&Object| used.contains(&(object.api, &object.id));
+        let mut old: HashMap<(Api, &ObjectRef), &'a Object> = before
+            .objects()
+            .filter(matters)
+            .map(|object| ((object.api, &object.id), object))
+            .collect();
         let mut pairs: Vec<(Option<&'a Object>, Option<&'a Object>)> = after
             .objects()
+            .filter(matters)
             .map(|object| (old.remove(&(object.api, &object.id)), Some(object)))
             .collect();
         pairs.extend(old.into_values().map(|object| (Some(object), None)));

@@ -202,6 +202,15 @@ impl From<&Failure> for Refused {
     }
 }
 
+/// A rule that changes no object of a service, and what it reaches.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// The rule.
+    pub rule: &'static ReleaseRule,
+    /// Objects of the input, in the order of the catalog.
+    pub objects: Vec<ObjectRef>,
+}
+
 /// Everything in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -245,6 +254,10 @@ pub struct Diff {
     /// What the change does to the room on the nodes; none where neither services nor nodes are
     /// others, or no node says what it has.
     pub capacity: Option<Capacity>,
+    /// What an upgrade changes beside objects.
+    pub notes: Vec<Note>,
+    /// How the rules of the releases are known, where that is not by recording.
+    pub basis: Option<&'static str>,
 }
 
 /// What one service came to.
@@ -286,13 +299,20 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     let mut inputs = Inputs::of(&before.world.catalog, &after.world.catalog);
     // By another release anything may be decided otherwise.
     let releases = upgrade::releases(sides, settings);
-    inputs.shared |= releases.is_some();
+    let upgrades_services = releases.is_some();
+    inputs.shared |= upgrades_services;
     let [from, to] = settings.kthena;
     let upgrades =
         (from.profile != to.profile).then(|| Upgrades::new(&after.world.catalog, from, to));
     let upgrades = upgrades.as_ref();
-    let comparison =
-        Comparison { sides, renderers: &renderers, inputs: &inputs, settings, upgrades };
+    let comparison = Comparison {
+        sides,
+        renderers: &renderers,
+        inputs: &inputs,
+        settings,
+        upgrades_services,
+        upgrades,
+    };
     let mut gathered = Gathered::default();
     let mut trials = Trials::new(&comparison, releases.is_none());
     let all: Vec<_> = both.into_iter().collect();
@@ -308,6 +328,8 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     let mut diff = gathered.finish();
     if let Some(releases) = releases {
         upgrade::explain(&comparison, releases, &mut diff);
+        diff.notes = upgrade::notes(&comparison, releases);
+        diff.basis = upgrade::basis(releases);
     }
     if releases.is_some() || upgrades.is_some() {
         upgrade::order(&mut diff);
@@ -418,6 +440,8 @@ struct Comparison<'c, 'a> {
     renderers: &'c [Renderer<'a>; 2],
     inputs: &'c Inputs<'a>,
     settings: Settings<'c>,
+    /// Two releases of an operator of services are compared: what differs exists already.
+    upgrades_services: bool,
     /// Of Kthena, where two of its releases are compared.
     upgrades: Option<&'c Upgrades<'a>>,
 }
@@ -464,6 +488,9 @@ impl<'c, 'a> Comparison<'c, 'a> {
             == (Fate::Changed, Api::Ome, Semantics::Controller)
         {
             leave_behind(&mut objects, after);
+            if self.upgrades_services {
+                objects.retain(|object| !keeps_metadata(object));
+            }
         }
         let moved = |component: Option<ComponentKind>| {
             let has = |action: Action| {
@@ -664,6 +691,24 @@ fn leave_behind(objects: &mut [ObjectChange], after: &Made<'_>) {
             object.whole.as_ref().and_then(component).filter(|component| !component.is_empty());
         object.left_behind = own.is_none_or(|own| active.contains(&own));
     }
+}
+
+/// Whether the shipped OME controller leaves an object that exists as it is: Services,
+/// HorizontalPodAutoscalers and PodDisruptionBudgets are compared by their spec, and written as a
+/// whole or not at all (service_reconciler.go, semanticServiceEquals; hpa_reconciler.go,
+/// semanticHPAEquals; pdb_reconciler.go, semanticPDBEquals).
+fn keeps_metadata(object: &ObjectChange) -> bool {
+    // The class of an autoscaler counts as its spec does.
+    let compared = |change: &Change| {
+        let text = change.path.to_string();
+        !text.starts_with("metadata.") || text.contains("ome.io/autoscalerClass")
+    };
+    object.action == Action::Update
+        && matches!(
+            object.id.kind.as_str(),
+            "Service" | "HorizontalPodAutoscaler" | "PodDisruptionBudget"
+        )
+        && !object.changes.iter().any(compared)
 }
 
 /// Whether a change of an object replaces pods; none of a kind that has no pods.

@@ -6,11 +6,12 @@
 
 use super::made::{self, Subject};
 use super::{Action, Answer, Change, Comparison, Fate, Found, Group, Names, ObjectChange, Pair};
-use crate::api::{Api, ModelServing};
+use crate::api::{Api, ModelServing, Object};
+use crate::operators::kthena::upgrade;
 use crate::pipeline::serving::serving_gpus;
 use crate::pipeline::{ServingUpgrade, Upgrades};
 use crate::policy::KthenaPolicy;
-use crate::policy::upgrade::{self, ReleaseRule};
+use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
 use crate::secret::Place;
 use crate::yaml::{FieldPath, Node, Origin, Rule, Segment, Value};
@@ -53,7 +54,7 @@ pub(super) fn answer<'c, 'a>(
             pods_restarted: pods,
             gpus: Pair { from: gpus, to: gpus },
             costs: vec![Pair::default()],
-            rules: rules(from, to, after),
+            rules: rules(comparison, from, to, after),
             rolled: None,
         };
         group.rolled = Some(rolled);
@@ -100,6 +101,7 @@ fn revision(serving: &ModelServing, rolled: &ServingUpgrade, restart: bool) -> O
 
 /// The rules by which two releases differ for a ModelServing.
 fn rules(
+    comparison: &Comparison<'_, '_>,
     from: &KthenaPolicy,
     to: &KthenaPolicy,
     serving: &ModelServing,
@@ -108,12 +110,32 @@ fn rules(
     let budgets = (from.role_partition, from.role_max_unavailable_default)
         != (to.role_partition, to.role_max_unavailable_default);
     let queue = serving.object.annotation("scheduling.volcano.sh/queue-name").is_some();
-    let mut hit = vec![&upgrade::ROLE_STRUCT];
+    let mut hit = vec![match (by_role, to.role_partition) {
+        (false, _) => &upgrade::ROLE_STRUCT,
+        (true, true) => &upgrade::ROLE_STRUCT_BY_ROLE,
+        (true, false) => &upgrade::ROLE_STRUCT_UNHELD,
+    }];
     if by_role && budgets {
         hit.push(&upgrade::ROLE_BUDGET);
     }
     if queue && from.gang_queue != to.gang_queue {
         hit.push(&upgrade::QUEUE);
     }
+    if !from.selects_entries && to.selects_entries {
+        let others = comparison.sides[1].world.catalog.others();
+        if others.iter().any(|object| scales(object, serving)) {
+            hit.push(&upgrade::SCALE_SELECTOR);
+        }
+    }
     hit
+}
+
+/// Whether an object is an autoscaler of a ModelServing.
+fn scales(object: &Object, serving: &ModelServing) -> bool {
+    let target =
+        |key: &str| object.node.at(&["spec", "scaleTargetRef", key]).and_then(Node::as_str);
+    matches!(object.id.kind.as_str(), "HorizontalPodAutoscaler" | "ScaledObject")
+        && target("kind") == Some("ModelServing")
+        && target("name") == Some(serving.name())
+        && object.id.scope.namespace() == Some(&serving.namespace)
 }

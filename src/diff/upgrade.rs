@@ -5,25 +5,33 @@
 //! are told by what was read.
 
 use super::{
-    Comparison, Diff, Group, Made, Pair, Settings, Side, Subject, accelerators, object_changes,
+    Comparison, Diff, Group, Made, Note, Pair, Settings, Side, Subject, accelerators,
+    object_changes,
 };
-use crate::api::{Api, Scope};
+use crate::api::{Object, ObjectRef, Scope};
 use crate::catalog::Views;
+use crate::operators::kserve::upgrade as kserve;
+use crate::operators::ome::upgrade as ome;
+use crate::pipeline::plan::DECIDING;
 use crate::pipeline::render::Renderer;
-use crate::policy::Policy;
-use crate::policy::upgrade::{self, ReleaseRule, Switch};
+use crate::policy::upgrade::{self, Reach, ReleaseRule, Switch};
+use crate::policy::{Own, Policy};
+use crate::source::Location;
 use crate::yaml::Node;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// The policies of two releases of OME; none when both sides follow one.
+/// The policies of two releases of one operator that decides about services; none when both sides
+/// follow one.
 pub(super) fn releases(
     sides: [&Side<'_>; 2],
     settings: Settings<'_>,
 ) -> Option<[&'static Policy; 2]> {
-    let [before, after] = sides.map(|side| side.world.catalog.policy(Api::Ome, settings.semantics));
-    let (before, after) = (before?, after?);
-    (before.ome.tag != after.ome.tag).then_some([before, after])
+    DECIDING.into_iter().find_map(|api| {
+        let [before, after] = sides.map(|side| side.world.catalog.policy(api, settings.semantics));
+        let (before, after) = (before?, after?);
+        (before.id != after.id).then_some([before, after])
+    })
 }
 
 /// Writes the rules into every group.
@@ -33,7 +41,12 @@ pub(super) fn explain(
     diff: &mut Diff,
 ) {
     let [before, after] = releases;
-    let hybrids = [upgrade::between(before, after), upgrade::between(after, before)];
+    let rules: Vec<&'static Switch> = match before.own {
+        Own::Ome(_) => ome::rules().collect(),
+        Own::KServe(_) => kserve::RULES.iter().collect(),
+    };
+    let hybrids = [(before, after), (after, before)]
+        .map(|(one, other)| upgrade::between(rules.iter().copied(), one, other));
     let renderers: Vec<Vec<(&'static Switch, Renderer<'_>)>> = hybrids
         .into_iter()
         .enumerate()
@@ -53,13 +66,14 @@ pub(super) fn explain(
         });
         named.collect::<HashMap<_, &Views>>()
     });
-    diff.groups.par_iter_mut().filter(|group| group.api == Api::Ome).for_each(|group| {
+    diff.groups.par_iter_mut().filter(|group| group.api == before.api).for_each(|group| {
         let Some(first) = group.services.first().cloned() else { return };
         let Some((namespace, name)) = first.split_once('/') else { return };
         let mut hit: Vec<&'static ReleaseRule> = Vec::new();
-        let found = [0, 1].map(|side| services[side].get(&(group.api, namespace, name)));
+        let found: [Option<&Views>; 2] =
+            [0, 1].map(|side| services[side].get(&(group.api, namespace, name)).copied());
         if let [Some(before), Some(after)] = found {
-            let subjects = [before, after].map(|views| Subject::Service(views));
+            let subjects = [before, after].map(Subject::Service);
             let own = [0, 1].map(|side| comparison.make(side, subjects[side]));
             let apart = distance(&own[0], &own[1]);
             for side in 0..2 {
@@ -75,7 +89,19 @@ pub(super) fn explain(
                 }
             }
         }
-        hit.extend(read_otherwise(comparison, releases, group));
+        hit.extend(match before.own {
+            Own::Ome(_) => read_otherwise(comparison, releases, group),
+            Own::KServe(_) => {
+                let protocol = found.map(|views| {
+                    let service = views?.of(comparison.settings.semantics);
+                    Some(service.protocol.as_ref()?.value.clone())
+                });
+                let asked =
+                    kserve::PROTOCOL.is_between(before, after) && protocol[0] != protocol[1];
+                let fields = fields(&kserve::FIELDS, releases, group);
+                fields.into_iter().chain(asked.then_some(&kserve::PROTOCOL.rule)).collect()
+            }
+        });
         group.rules = hit;
     });
     diff.summary.fails =
@@ -84,6 +110,52 @@ pub(super) fn explain(
         group.objects.iter().filter(|object| object.left_behind).count() * group.services.len()
     };
     diff.summary.left_behind = diff.groups.iter().map(left).sum();
+}
+
+/// The rules that change no object of a service, with what they reach.
+pub(super) fn notes(
+    comparison: &Comparison<'_, '_>,
+    [before, after]: [&'static Policy; 2],
+) -> Vec<Note> {
+    let Own::Ome(_) = before.own else { return Vec::new() };
+    let side = comparison.sides[0];
+    let catalog = &side.world.catalog;
+    let services: HashMap<&ObjectRef, &Views> = side
+        .services
+        .iter()
+        .map(|views| (&views.of(comparison.settings.semantics).object.id, *views))
+        .collect();
+    let known = Reach {
+        has_class: &|name| catalog.accelerator_class(name).is_some_and(|class| !class.builtin),
+        is_refused: &|object| {
+            services.get(&object.id).is_some_and(|views| {
+                let service = views.of(comparison.settings.semantics);
+                comparison.renderers[0].decide(service).error.is_some()
+            })
+        },
+    };
+    let own = catalog.objects().filter(|object| object.api == before.api && !object.builtin);
+    let asked =
+        |object: &Object| object.id.kind != "InferenceService" || services.contains_key(&object.id);
+    let own: Vec<&Object> = own.filter(|object| asked(object)).collect();
+    let rules = ome::EFFECTS.iter().filter(|effect| (effect.differs)(before, after));
+    let notes = rules.map(|effect| {
+        let reached = own.par_iter().filter(|object| (effect.reaches)(object, &known));
+        let mut objects: Vec<ObjectRef> = reached.map(|object| object.id.clone()).collect();
+        objects.sort();
+        Note { rule: &effect.rule, objects }
+    });
+    notes.filter(|note| !note.objects.is_empty()).collect()
+}
+
+/// How the rules are known that two releases differ in.
+pub(super) fn basis([before, _]: [&'static Policy; 2]) -> Option<&'static str> {
+    match before.own {
+        Own::Ome(_) => None,
+        Own::KServe(_) => Some(
+            "the rules of KServe's releases were read in their source and counted over recorded services; they were not recorded case by case",
+        ),
+    }
 }
 
 /// Orders groups by what they do: restarts, failures, other choices, what is left behind, the rest.
@@ -127,7 +199,7 @@ fn read_otherwise(
     };
     let [old, new] = configs.map(|config| image(config.multinode_prober.as_ref()));
     let mut hit = Vec::new();
-    if upgrade::INGRESS.is_between(before, after)
+    if ome::INGRESS.is_between(before, after)
         && configs[0].ingress.disable_ingress_creation
             != configs[1].ingress.disable_ingress_creation
         && group.objects.iter().any(|object| {
@@ -135,7 +207,7 @@ fn read_otherwise(
                 && of_service(&object.id.kind, &object.id.name)
         })
     {
-        hit.push(&upgrade::INGRESS.rule);
+        hit.push(&ome::INGRESS.rule);
     }
     let changed = |value: &Option<String>| {
         group.objects.iter().flat_map(|object| &object.changes).any(|change| {
@@ -143,11 +215,22 @@ fn read_otherwise(
             text.is_some() && text == value.as_deref()
         })
     };
-    if upgrade::PROBER.is_between(before, after) && old != new && changed(&new) {
-        hit.push(&upgrade::PROBER.rule);
+    if ome::PROBER.is_between(before, after) && old != new && changed(&new) {
+        hit.push(&ome::PROBER.rule);
     }
-    if upgrade::FIELDS.is_between(before, after) && !group.causes.is_empty() {
-        hit.push(&upgrade::FIELDS.rule);
-    }
+    hit.extend(fields(&ome::FIELDS, [before, after], group));
     hit
+}
+
+/// The rule about fields that only one of the releases knows, where such a field changes a group.
+fn fields(
+    rule: &'static Switch,
+    [before, after]: [&'static Policy; 2],
+    group: &Group,
+) -> Option<&'static ReleaseRule> {
+    // What a release ships is no field that is read otherwise.
+    let of_input = |place: &Location| !place.to_string().starts_with("builtin:");
+    let mut places =
+        group.causes.iter().filter_map(|cause| cause.place.as_ref().or(cause.before.as_ref()));
+    (rule.is_between(before, after) && places.any(of_input)).then_some(&rule.rule)
 }

@@ -7,7 +7,7 @@
 use super::files::read_text;
 use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::policy::{BuiltinMode, KthenaProfile, OME_RELEASES};
+use crate::policy::BuiltinMode;
 use crate::source::{Source, SourceId, SourceKind, Span};
 use crate::yaml::Limits;
 use semver::{Version, VersionReq};
@@ -41,14 +41,8 @@ const MODEL_FACTS: [&str; 3] = ["auto", "always", "never"];
 /// Values of `kthena-profile`.
 pub const PROFILES: [&str; 4] = ["seed", "v0.1", "v1.0", "head"];
 
-/// Tags of an operator's releases.
-type Tags = fn() -> Vec<&'static str>;
-
 /// Operators whose releases can be named, and their tags.
-const RELEASED: [(&str, Tags); 2] = [
-    ("ome", || OME_RELEASES.iter().map(|policy| policy.ome.tag).collect()),
-    ("kthena", || KthenaProfile::RELEASES.iter().map(|(tag, _)| *tag).collect()),
-];
+pub type Tags = [(&'static str, Vec<&'static str>)];
 
 /// What the file says; absent keys are `None`.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +84,11 @@ pub fn find(from: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// A sentence, when the file cannot be read or is not TOML.
-pub fn read(file: &Path, id: SourceId) -> Result<(Settings, Source, Vec<Diagnostic>), String> {
+pub fn read(
+    file: &Path,
+    id: SourceId,
+    released: &Tags,
+) -> Result<(Settings, Source, Vec<Diagnostic>), String> {
     // The file may set other limits, for other files.
     let text = read_text(file, &Limits::default()).map_err(|finding| match finding.code {
         Code::FileNotRead => finding.message,
@@ -100,6 +98,7 @@ pub fn read(file: &Path, id: SourceId) -> Result<(Settings, Source, Vec<Diagnost
         id,
         settings: Settings { file: Some(file.to_owned()), ..Settings::default() },
         found: Vec::new(),
+        released,
     };
     {
         let table = DeTable::parse(&text).map_err(|error| {
@@ -118,8 +117,9 @@ pub fn read(file: &Path, id: SourceId) -> Result<(Settings, Source, Vec<Diagnost
     Ok((settings, Source::new(file.display().to_string(), SourceKind::Settings, text), found))
 }
 
-struct Reader {
+struct Reader<'r> {
     id: SourceId,
+    released: &'r Tags,
     settings: Settings,
     found: Vec<Diagnostic>,
 }
@@ -127,7 +127,7 @@ struct Reader {
 type Key<'a> = toml::Spanned<DeString<'a>>;
 type Value<'a> = toml::Spanned<DeValue<'a>>;
 
-impl Reader {
+impl Reader<'_> {
     fn span(&self, range: Range<usize>) -> Span {
         let offset = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Span { source: self.id, start: offset(range.start), end: offset(range.end) }
@@ -268,13 +268,13 @@ impl Reader {
     fn releases(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             let name = key.get_ref().as_ref();
-            let Some((operator, tags)) = RELEASED.iter().find(|(operator, _)| *operator == name)
+            let Some((operator, tags)) =
+                self.released.iter().find(|(operator, _)| *operator == name)
             else {
-                let known: Vec<&'static str> = RELEASED.iter().map(|row| row.0).collect();
+                let known: Vec<&'static str> = self.released.iter().map(|row| row.0).collect();
                 self.unknown(key, &known, "operator");
                 continue;
             };
-            let tags = tags();
             match value.get_ref() {
                 DeValue::String(text) if tags.contains(&text.as_ref()) => {
                     self.settings.releases.insert(operator, text.to_string());

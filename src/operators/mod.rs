@@ -11,7 +11,7 @@ mod selector;
 
 pub use selector::{Selector, explain_among, judge};
 
-use crate::api::{Api, Failure, Service};
+use crate::api::{Api, Failure, Release, Service};
 use crate::catalog::Catalog;
 use crate::check::{self, Check};
 use crate::decision::Resolution;
@@ -19,8 +19,51 @@ use crate::diag::Checked;
 use crate::merge::history::Record;
 use crate::objects::{self, RenderedObject, Settings};
 use crate::pods::built::{Built, Outcome};
-use crate::policy::Policy;
+use crate::policy::{Own, Policy, Releases, Unknown};
 use ome::objects::model_config::ModelConfig;
+
+/// The newest release of every operator, beside its documents.
+pub fn newest() -> Releases {
+    Releases {
+        ome: [&ome::releases::DOCUMENTED, &ome::releases::HEAD],
+        kserve: [&kserve::releases::DOCUMENTED, &kserve::releases::HEAD],
+    }
+}
+
+/// The releases of an operator that can be followed, oldest first.
+pub fn releases(api: Api) -> Vec<Release> {
+    let of = |policies: &[&'static Policy]| policies.iter().map(|policy| policy.id).collect();
+    match api {
+        Api::Ome => of(&ome::releases::RELEASES),
+        Api::KServe => of(&kserve::releases::RELEASES),
+        Api::Kthena => kthena::releases::RELEASES.iter().map(|release| release.id).collect(),
+        Api::Cluster => Vec::new(),
+    }
+}
+
+/// The release of an operator that decides about services.
+pub fn release(api: Api, tag: &str) -> Option<&'static Policy> {
+    definitions(api).into_iter().map(|(release, _)| release).find(|release| release.id.tag == tag)
+}
+
+/// The releases of an operator that decides about services, each with the fields that its CRDs
+/// drop.
+pub fn definitions(api: Api) -> Vec<(&'static Policy, &'static [Unknown])> {
+    let releases: &[&'static Policy] = match api {
+        Api::Ome => &ome::releases::RELEASES,
+        Api::KServe => &kserve::releases::RELEASES,
+        Api::Kthena | Api::Cluster => &[],
+    };
+    let unknown = |policy: &'static Policy| match policy.own {
+        Own::Ome(own) => own.unknown,
+        Own::KServe(own) => own.unknown,
+    };
+    releases.iter().map(|policy| (*policy, unknown(policy))).collect()
+}
+
+/// Operators of which releases are known, by the name that `--release` takes.
+pub const RELEASED: [(&str, Api); 3] =
+    [("kserve", Api::KServe), ("kthena", Api::Kthena), ("ome", Api::Ome)];
 
 /// Every rule of `validate`: those of all operators, then each operator's own.
 pub fn checks() -> impl Iterator<Item = &'static Check> {

@@ -13,9 +13,10 @@ use crate::merge::history::Record;
 use crate::objects::RenderedObject;
 use crate::operators::Ask;
 use crate::operators::Selector;
+use crate::operators::kthena::releases::KTHENA_SEED;
 use crate::operators::ome::objects::workload::Workload;
 use crate::pods::built::Built;
-use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy};
+use crate::policy::{KthenaPolicy, Policy};
 use crate::yaml::Node;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -64,15 +65,15 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// A renderer that decides for services of OME by another policy than the catalog's.
+    /// A renderer that decides for services of one operator by another policy than the catalog's.
     pub(crate) fn by_policy(
         catalog: &'a Catalog,
         semantics: Follow,
         cluster_domain: &str,
-        ome: &'static Policy,
+        policy: &'static Policy,
     ) -> Self {
         let mut renderer = Self::new(catalog, semantics, cluster_domain);
-        renderer.selectors.insert(crate::api::Api::Ome, Selector::new(ome, catalog));
+        renderer.selectors.insert(policy.api, Selector::new(policy, catalog));
         renderer
     }
 

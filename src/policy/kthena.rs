@@ -1,10 +1,10 @@
 //! How the document on ModelServing (the Kthena blog of 2025-10) and the releases of Kthena differ,
 //! as named values.
 //!
-//! The documented constant is the blog of 2025-10 as the ledger reads it; the releases follow
-//! Kthena v0.1.0 against the head. A rule that differs reads one field; nothing asks which constant
+//! The values are in `operators/kthena/releases.rs`. A rule that differs reads one field; nothing asks which constant
 //! it was given.
 
+use crate::api::Release;
 use std::fmt;
 
 /// A constant by the name users give it in `--kthena-profile`. Declaration order is that of the
@@ -27,14 +27,6 @@ impl KthenaProfile {
     /// The profiles a flag may name.
     pub const NAMED: [Self; 3] = [Self::V0_1, Self::V1_0, Self::Head];
 
-    /// The releases by their tags, oldest first.
-    pub const RELEASES: [(&'static str, Self); 4] = [
-        ("v0.1.0", Self::V0_1),
-        ("v0.4.0", Self::V0_4),
-        ("v1.0.0", Self::V1_0),
-        ("head", Self::Head),
-    ];
-
     /// The word used in flags and output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,17 +35,6 @@ impl KthenaProfile {
             Self::V0_4 => "v0.4",
             Self::V1_0 => "v1.0",
             Self::Head => "head",
-        }
-    }
-
-    /// Its differences.
-    pub fn policy(self) -> &'static KthenaPolicy {
-        match self {
-            Self::Seed => &KTHENA_SEED,
-            Self::V0_1 => &KTHENA_V0_1,
-            Self::V0_4 => &KTHENA_V0_4,
-            Self::V1_0 => &KTHENA_V1_0,
-            Self::Head => &KTHENA_HEAD,
         }
     }
 }
@@ -198,8 +179,10 @@ pub enum Admission {
     reason = "each is a feature that a release has or has not"
 )]
 pub struct KthenaPolicy {
-    /// The constant's name.
+    /// The name users give it.
     pub profile: KthenaProfile,
+    /// Which release it is.
+    pub id: Release,
     /// See [`Admission`].
     pub admission: Admission,
     /// `RoleRollingUpdate` exists (Kthena blog, A Deep Dive of ModelServing, Rolling Update;
@@ -235,6 +218,8 @@ pub struct KthenaPolicy {
     pub plugin_env_repeats: bool,
     /// ModelServings can be scaled as Deployments are, so that autoscalers find them (v0.3.0).
     pub scale_subresource: bool,
+    /// The label selector of the status names one entry pod per group (v1.0.0).
+    pub selects_entries: bool,
     /// See [`OrdinalRule`].
     pub ordinals: OrdinalRule,
     /// See [`ProtectionRule`].
@@ -251,123 +236,3 @@ pub struct KthenaPolicy {
     /// at a time as the document tells it.
     pub reconciles: bool,
 }
-
-/// The Kthena blog as written, contradictions as docs/decisions.md reads them.
-pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
-    profile: KthenaProfile::Seed,
-    admission: Admission::Documents,
-    role_rolling_update: false,
-    role_partition: false,
-    role_max_unavailable_default: false,
-    recovery_none: false,
-    gang: GangRule::Volcano,
-    gang_form: GangForm::TaskMembers,
-    gang_unlisted: UnlistedRole::LeftOut,
-    gang_resources: GangResources::RequestsOrLimits,
-    gang_seed_labels: true,
-    gang_queue: true,
-    controller_revisions: false,
-    role_struct: RoleStruct::Head,
-    scale_subresource: false,
-    plugin_env_repeats: false,
-    ordinals: OrdinalRule::FillHoles,
-    protection: ProtectionRule::Ordinal,
-    pace: UpdatePace::OneByOne,
-    scale_down: ScaleDownRule::HighestOrdinal,
-    role_scaling: RoleScaling::GroupByGroup,
-    role_recreate: RoleRecreateRule::PodThenGroup,
-    reconciles: false,
-};
-
-/// Kthena v0.1.0.
-pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
-    profile: KthenaProfile::V0_1,
-    admission: Admission::Documents,
-    role_rolling_update: false,
-    role_partition: false,
-    role_max_unavailable_default: false,
-    recovery_none: true,
-    gang: GangRule::PolicySet,
-    gang_form: GangForm::TaskMembers,
-    gang_unlisted: UnlistedRole::AllReplicas,
-    gang_resources: GangResources::Requests,
-    gang_seed_labels: false,
-    gang_queue: false,
-    controller_revisions: false,
-    role_struct: RoleStruct::V0_1,
-    scale_subresource: false,
-    plugin_env_repeats: false,
-    ordinals: OrdinalRule::FillHoles,
-    protection: ProtectionRule::Position,
-    pace: UpdatePace::OneByOne,
-    scale_down: ScaleDownRule::HighestOrdinal,
-    role_scaling: RoleScaling::OnePass,
-    role_recreate: RoleRecreateRule::RoleReplica,
-    reconciles: true,
-};
-
-/// Kthena v1.0.0.
-pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
-    profile: KthenaProfile::V1_0,
-    admission: Admission::Documents,
-    role_rolling_update: true,
-    role_partition: false,
-    role_max_unavailable_default: false,
-    recovery_none: true,
-    gang: GangRule::Volcano,
-    gang_form: GangForm::SubGroups,
-    gang_unlisted: UnlistedRole::AllReplicas,
-    gang_resources: GangResources::Requests,
-    gang_seed_labels: false,
-    gang_queue: true,
-    controller_revisions: true,
-    role_struct: RoleStruct::V1_0,
-    scale_subresource: true,
-    plugin_env_repeats: true,
-    ordinals: OrdinalRule::Append,
-    protection: ProtectionRule::Position,
-    pace: UpdatePace::Budget,
-    scale_down: ScaleDownRule::Cheapest,
-    role_scaling: RoleScaling::OnePass,
-    role_recreate: RoleRecreateRule::RoleReplica,
-    reconciles: true,
-};
-
-/// Kthena v0.4.0: as v1.0.0, of whose roles it lacks `maxUnavailable`, and the queue of PodGroups.
-pub static KTHENA_V0_4: KthenaPolicy = KthenaPolicy {
-    profile: KthenaProfile::V0_4,
-    gang_queue: false,
-    role_struct: RoleStruct::V0_4,
-    ..KTHENA_V1_0
-};
-
-/// volcano-sh/kthena @3cc0572, with the documents' reading of manifests.
-pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
-    profile: KthenaProfile::Head,
-    admission: Admission::Documents,
-    role_rolling_update: true,
-    role_partition: true,
-    role_max_unavailable_default: true,
-    recovery_none: true,
-    gang: GangRule::Volcano,
-    gang_form: GangForm::SubGroups,
-    gang_unlisted: UnlistedRole::AllReplicas,
-    gang_resources: GangResources::Requests,
-    gang_seed_labels: false,
-    gang_queue: true,
-    controller_revisions: true,
-    role_struct: RoleStruct::Head,
-    scale_subresource: true,
-    plugin_env_repeats: true,
-    ordinals: OrdinalRule::FillHoles,
-    protection: ProtectionRule::Position,
-    pace: UpdatePace::Budget,
-    scale_down: ScaleDownRule::Cheapest,
-    role_scaling: RoleScaling::OnePass,
-    role_recreate: RoleRecreateRule::RoleReplica,
-    reconciles: true,
-};
-
-/// [`KTHENA_HEAD`] with the CRD and the webhook before it: `--semantics controller`.
-pub static KTHENA_CONTROLLER: KthenaPolicy =
-    KthenaPolicy { admission: Admission::Server, ..KTHENA_HEAD };

@@ -1,13 +1,14 @@
-//! The releases of OME's operator: one constant each, which says what differs from the next.
+//! What releases of OME's operator do differently, as named values.
 //!
-//! In: nothing. Out: [`OmeRelease`], whose fields rules read. A release is written as its
-//! difference from the release after it; nothing asks which constant it was given.
+//! In: nothing. Out: [`OmeRelease`], whose fields rules read; nothing asks which release it was
+//! given. The releases themselves are in `operators/ome/releases.rs`.
 //!
 //! Source: trees of sgl-project/ome at the tags; a field names the function it was read from, and
 //! the pull request that changed it. Paths are under pkg/controller/v1beta1/inferenceservice
 //! unless they begin with pkg/.
 
-use crate::api::{NEWEST_PROBER, OperatorConfig};
+use super::Unknown;
+use crate::api::OperatorConfig;
 
 /// What a class's resources do to those of a container that the service says nothing about
 /// (utils/merging.go, MergeResource).
@@ -71,15 +72,16 @@ pub enum ExternalServiceRule {
     Stays,
 }
 
-/// A field that some releases know and some do not.
+/// Which models the model agent completes. It fills empty fields only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unknown {
-    /// The kinds that have it.
-    pub kinds: &'static [&'static str],
-    /// The field, `*` for every key, `[]` for every element.
-    pub path: &'static str,
-    /// Which releases know it.
-    pub known: &'static str,
+pub enum AgentRule {
+    /// A model of an unknown `model_type` stays without format.
+    KnownTypes,
+    /// Unknown types are read as transformers are; diffusion pipelines have a format of their own
+    /// (#343, #520, #527, #533).
+    AnyTransformer,
+    /// Also nested text configs, experts and vision (#581, #586, #589, #591).
+    Nested,
 }
 
 /// The differences between releases of OME.
@@ -89,12 +91,6 @@ pub struct Unknown {
     reason = "each is a feature that a release has or has not"
 )]
 pub struct OmeRelease {
-    /// Its tag.
-    pub tag: &'static str,
-    /// When it was tagged, or the day of the commit.
-    pub date: &'static str,
-    /// Commit of sgl-project/ome.
-    pub commit: &'static str,
     /// Fields and kinds that its CRDs drop (config/crd/full).
     pub unknown: &'static [Unknown],
     /// Fields that its CRDs have and those after it do not; nothing ever read them.
@@ -165,6 +161,33 @@ pub struct OmeRelease {
     pub predictor_model_looked_up: bool,
     /// Components get a PodDisruptionBudget (#283; reconcilers/pdb).
     pub disruption_budgets: bool,
+    /// Addresses in the status of services without Ingress end with the port (#416;
+    /// reconcilers/ingress).
+    pub address_with_port: bool,
+    /// The router's ServiceAccount, Role and RoleBinding belong to the service and go with it
+    /// (#492; reconcilers/rbac).
+    pub owned_router_roles: bool,
+    /// After a migration the Deployment of the predictor form is looked for by its label in the
+    /// namespace, no longer by the name of the service (#429, #454; cleanup.go).
+    pub predictor_found_by_label: bool,
+    /// Events about services without a runtime give a reason per format (#421;
+    /// pkg/runtimeselector).
+    pub reasons_by_format: bool,
+    /// An update of a Deployment keeps the replicas that it has (#412;
+    /// reconcilers/deployment/deployment_reconciler.go).
+    pub keeps_replicas: bool,
+    /// The webhook of runtimes refuses classes that do not exist, and checks leader and worker of
+    /// ClusterServingRuntimes too (#317;
+    /// pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
+    pub runtimes_checked: bool,
+    /// A predictor with nothing but maxReplicas is migrated (#301; utils/migration_util.go,
+    /// IsPredictorUsed).
+    pub predictor_used_by_most: bool,
+    /// A fine-tuned weight whose strategy cannot be read fails the service (#318); else a line in
+    /// the log.
+    pub strategy_required: bool,
+    /// What its model agent can read (pkg/modelagent, pkg/hfutil).
+    pub agent: AgentRule,
     /// `disableIngressCreation` of the config map it ships (config/configmap).
     pub ingress_disabled: bool,
     /// Image of the prober in the config map it ships.
@@ -177,176 +200,3 @@ impl OmeRelease {
         OperatorConfig::shipped(self.ingress_disabled, self.prober_image)
     }
 }
-
-/// What the CRDs of v0.1.3 drop (`git diff v0.1.3 v0.1.4 -- config/crd/full`).
-const UNKNOWN_TO_V0_1_3: &[Unknown] = &[
-    since_v0_1_4(&["AcceleratorClass"], ""),
-    since_v0_1_4(RUNTIMES, "spec.acceleratorRequirements"),
-    since_v0_1_4(RUNTIMES, "spec.supportedModelFormats[].acceleratorConfig"),
-    since_v0_1_4(RUNTIMES, "spec.*.acceleratorOverride"),
-    since_v0_1_4(RUNTIMES, "spec.*.minAvailable"),
-    since_v0_1_4(RUNTIMES, "spec.*.maxUnavailable"),
-    since_v0_1_4(SERVICES, "spec.acceleratorSelector"),
-    since_v0_1_4(SERVICES, "spec.*.acceleratorOverride"),
-    since_v0_1_4(SERVICES, "spec.*.minAvailable"),
-    since_v0_1_4(SERVICES, "spec.*.maxUnavailable"),
-    since_v0_1_5(MODELS, "spec.apiCapabilities"),
-    since_v0_1_5(MODELS, "spec.diffusionPipeline"),
-    since_v0_1_5(STORED, "spec.storage.downloadPolicy"),
-    since_v0_1_5(&["BenchmarkJob"], "spec.dataset.downloadPolicy"),
-    since_v0_1_5(&["BenchmarkJob"], "spec.outputLocation.downloadPolicy"),
-    since_v0_1_5(RUNTIMES, "spec.supportedModelFormats[].diffusionPipeline"),
-    since_v0_1_5(RUNTIMES, "spec.*.kedaConfig.authModes"),
-    since_v0_1_5(RUNTIMES, "spec.*.kedaConfig.authenticationRef"),
-    since_v0_1_5(SERVICES, "spec.*.kedaConfig.authModes"),
-    since_v0_1_5(SERVICES, "spec.*.kedaConfig.authenticationRef"),
-    since_v0_1_5(SERVICES, "spec.kedaConfig.authModes"),
-    since_v0_1_5(SERVICES, "spec.kedaConfig.authenticationRef"),
-];
-
-/// What the CRDs of v0.1.4 drop (`git diff v0.1.4 v0.1.5 -- config/crd/full`).
-const UNKNOWN_TO_V0_1_4: &[Unknown] = &[
-    since_v0_1_5(MODELS, "spec.apiCapabilities"),
-    since_v0_1_5(MODELS, "spec.diffusionPipeline"),
-    since_v0_1_5(STORED, "spec.storage.downloadPolicy"),
-    since_v0_1_5(&["BenchmarkJob"], "spec.dataset.downloadPolicy"),
-    since_v0_1_5(&["BenchmarkJob"], "spec.outputLocation.downloadPolicy"),
-    since_v0_1_5(RUNTIMES, "spec.supportedModelFormats[].diffusionPipeline"),
-    since_v0_1_5(RUNTIMES, "spec.acceleratorRequirements.minArchitectureVersion"),
-    since_v0_1_5(RUNTIMES, "spec.acceleratorRequirements.minComputePerformanceTFLOPS"),
-    since_v0_1_5(RUNTIMES, "spec.*.acceleratorOverride.constraints.minArchitectureVersion"),
-    since_v0_1_5(RUNTIMES, "spec.*.acceleratorOverride.constraints.minComputePerformanceTFLOPS"),
-    since_v0_1_5(RUNTIMES, "spec.*.acceleratorOverride.constraints.preferredPrecisions"),
-    since_v0_1_5(RUNTIMES, "spec.*.kedaConfig.authModes"),
-    since_v0_1_5(RUNTIMES, "spec.*.kedaConfig.authenticationRef"),
-    since_v0_1_5(SERVICES, "spec.acceleratorSelector.constraints.minArchitectureVersion"),
-    since_v0_1_5(SERVICES, "spec.acceleratorSelector.constraints.minComputePerformanceTFLOPS"),
-    since_v0_1_5(SERVICES, "spec.acceleratorSelector.constraints.preferredPrecisions"),
-    since_v0_1_5(SERVICES, "spec.*.acceleratorOverride.constraints.minArchitectureVersion"),
-    since_v0_1_5(SERVICES, "spec.*.acceleratorOverride.constraints.minComputePerformanceTFLOPS"),
-    since_v0_1_5(SERVICES, "spec.*.acceleratorOverride.constraints.preferredPrecisions"),
-    since_v0_1_5(SERVICES, "spec.*.kedaConfig.authModes"),
-    since_v0_1_5(SERVICES, "spec.*.kedaConfig.authenticationRef"),
-    since_v0_1_5(SERVICES, "spec.kedaConfig.authModes"),
-    since_v0_1_5(SERVICES, "spec.kedaConfig.authenticationRef"),
-];
-
-/// What the CRDs of v0.1.5 drop that those before it knew.
-const RETIRED_WITH_V0_1_5: &[Unknown] = &[
-    v0_1_4_only(RUNTIMES, "spec.acceleratorRequirements.minComputeCapability"),
-    v0_1_4_only(RUNTIMES, "spec.*.acceleratorOverride.constraints.minComputeCapability"),
-    v0_1_4_only(SERVICES, "spec.acceleratorSelector.constraints.minComputeCapability"),
-    v0_1_4_only(SERVICES, "spec.*.acceleratorOverride.constraints.minComputeCapability"),
-];
-
-const RUNTIMES: &[&str] = &["ServingRuntime", "ClusterServingRuntime"];
-const SERVICES: &[&str] = &["InferenceService"];
-const MODELS: &[&str] = &["BaseModel", "ClusterBaseModel"];
-const STORED: &[&str] = &["BaseModel", "ClusterBaseModel", "FineTunedWeight"];
-
-const fn since_v0_1_4(kinds: &'static [&'static str], path: &'static str) -> Unknown {
-    Unknown { kinds, path, known: "since v0.1.4" }
-}
-
-const fn since_v0_1_5(kinds: &'static [&'static str], path: &'static str) -> Unknown {
-    Unknown { kinds, path, known: "since v0.1.5" }
-}
-
-const fn v0_1_4_only(kinds: &'static [&'static str], path: &'static str) -> Unknown {
-    Unknown { kinds, path, known: "in v0.1.4 only" }
-}
-
-/// sgl-project/ome @17b77ed.
-pub static HEAD: OmeRelease = OmeRelease {
-    tag: "head",
-    date: "2026-05-06",
-    commit: "17b77eda",
-    prober_image: NEWEST_PROBER,
-    ..V0_1_5
-};
-
-/// v0.1.5.
-pub static V0_1_5: OmeRelease = OmeRelease {
-    tag: "v0.1.5",
-    date: "2026-03-27",
-    commit: "957f541e",
-    unknown: RETIRED_WITH_V0_1_5,
-    retired: &[],
-    classes: true,
-    default_class: false,
-    policies: true,
-    first_available_looks: true,
-    class_resources: ClassResourceRule::Override,
-    class_replaces_parallelism: true,
-    arguments: ArgumentRule::Flags,
-    sizes: ArgumentRule::Flags,
-    missing_config_crashes: false,
-    named_runtime_formats: true,
-    variables: VariableRule::WhereAbsent,
-    blocklist: false,
-    merged_weights_need_no_model: true,
-    dedicated_suffix: false,
-    autoscaler_follows_suffix: false,
-    mode_by_annotation: true,
-    ready_label_wins: false,
-    layered_selector: true,
-    external_port: ExternalPortRule::OfComponent,
-    external_selects_component: false,
-    external_service: ExternalServiceRule::Stays,
-    service_annotations_filtered: true,
-    long_names: LongNameRule::Shortened,
-    keda: true,
-    predictor_model_looked_up: true,
-    disruption_budgets: true,
-    ingress_disabled: true,
-    prober_image: "ghcr.io/sgl-project/ome/multinode-prober:v1.0-84-3-g5dff59e",
-};
-
-/// v0.1.4.
-pub static V0_1_4: OmeRelease = OmeRelease {
-    tag: "v0.1.4",
-    date: "2025-11-24",
-    commit: "a26e43d4",
-    unknown: UNKNOWN_TO_V0_1_4,
-    retired: RETIRED_WITH_V0_1_5,
-    default_class: true,
-    policies: false,
-    first_available_looks: false,
-    class_resources: ClassResourceRule::Largest,
-    class_replaces_parallelism: false,
-    arguments: ArgumentRule::FirstElement,
-    sizes: ArgumentRule::FirstElement,
-    missing_config_crashes: true,
-    named_runtime_formats: false,
-    variables: VariableRule::Append,
-    blocklist: true,
-    merged_weights_need_no_model: false,
-    dedicated_suffix: true,
-    mode_by_annotation: false,
-    ready_label_wins: true,
-    external_port: ExternalPortRule::Http,
-    external_selects_component: true,
-    external_service: ExternalServiceRule::ByAnnotation,
-    service_annotations_filtered: false,
-    long_names: LongNameRule::Refused,
-    keda: false,
-    predictor_model_looked_up: false,
-    ingress_disabled: false,
-    ..V0_1_5
-};
-
-/// v0.1.3.
-pub static V0_1_3: OmeRelease = OmeRelease {
-    tag: "v0.1.3",
-    date: "2025-07-16",
-    commit: "578577ad",
-    unknown: UNKNOWN_TO_V0_1_3,
-    retired: &[],
-    classes: false,
-    class_resources: ClassResourceRule::None,
-    autoscaler_follows_suffix: true,
-    layered_selector: false,
-    external_service: ExternalServiceRule::Stays,
-    disruption_budgets: false,
-    ..V0_1_4
-};

@@ -114,6 +114,13 @@ impl<'a> Item<'a> {
         &world.sources.get(self.object().span.source).name
     }
 
+    /// The release that ships it, as `--release` takes it; none of the built-in catalog, which is
+    /// made of the documents, and of the input.
+    fn release(&self, world: &'a World) -> Option<&'a str> {
+        let path = self.path(world).strip_prefix("builtin:shipped/")?;
+        path.split_once('/').map(|(release, _)| release)
+    }
+
     /// `sglang` or `vllm`, of a built-in runtime: the directory it stands in.
     pub fn engine(&self) -> Option<&'a str> {
         self.builtin_parts().map(|(engine, _)| engine)
@@ -157,6 +164,7 @@ impl<'a> Item<'a> {
             "name": object.id.name.as_str(),
             "api": object.api.as_str(),
             "source": if object.builtin { "builtin" } else { "user" },
+            "release": object.builtin.then(|| self.release(world).unwrap_or("documents")),
             "overridesBuiltin": world.catalog.overrides_builtin(object),
             "file": self.path(world),
         });
@@ -385,7 +393,10 @@ pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> S
             },
             name,
             summary(item),
-            if object.builtin { "builtin".to_owned() } else { "user".to_owned() },
+            item.release(world).map_or_else(
+                || if object.builtin { "builtin".to_owned() } else { "user".to_owned() },
+                |release| format!("shipped by {release}"),
+            ),
             world.sources.locate(object.name_span()).to_string(),
         ]
     });

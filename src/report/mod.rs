@@ -37,6 +37,7 @@ mod phrases;
 pub mod places;
 mod queue;
 pub mod rdjson;
+pub mod releases;
 pub mod roll;
 pub mod roll_all;
 pub mod rollout;

@@ -4,9 +4,12 @@
 //! here.
 
 pub(crate) mod complete;
+mod in_cluster;
+mod known;
 mod read;
 mod trial;
 
+pub use in_cluster::ClusterRelease;
 pub(crate) use read::typed::dialect;
 pub use read::{Given, World, read};
 pub use trial::{Ground, Others, bare};

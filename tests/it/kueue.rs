@@ -26,8 +26,10 @@ fn world(text: &str) -> World {
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    let world =
-        ome::workspace::read(loaded, &Given::new(Semantics::Documented, &ome::policy::KTHENA_SEED));
+    let world = ome::workspace::read(
+        loaded,
+        &Given::new(Semantics::Documented, &ome::operators::kthena::releases::KTHENA_SEED),
+    );
     // A world without objects is asked about, too.
     let found = |finding: &&ome::diag::Diagnostic| finding.code != ome::diag::Code::EmptyInput;
     assert_eq!(world.diagnostics.iter().find(found), None, "{text}");

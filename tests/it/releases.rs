@@ -73,6 +73,15 @@ fn an_upgrade_names_the_rules_that_hit_each_service() {
     assert_eq!(answer["summary"]["restarts"], 2);
     assert_eq!(answer["summary"]["fails"], 0);
     assert_eq!(group("a/named")["leftBehind"][0]["object"], "Ingress/a/named");
+    // The CRDs know other fields, and none of them is in the fleet.
+    assert!(!rules("a/named").contains(&"C9".to_owned()), "{:?}", rules("a/named"));
+    let notes: Vec<&str> = answer["notes"]
+        .as_array()
+        .expect("notes")
+        .iter()
+        .filter_map(|note| note["id"].as_str())
+        .collect();
+    assert_eq!(notes, ["B6", "C10", "D"]);
     assert_eq!(upgrade("ome=v0.1.5", "ome=v0.1.5").0, Some(0));
     assert_eq!(upgrade("ome=v0.1.5", "ome=head").0, Some(0));
 }
@@ -269,4 +278,294 @@ fn an_upgrade_of_kthena_is_the_controllers() {
     let args = ["diff", "--from-release", "kthena=v0.4.0", "--to-release", "kthena=head"];
     let done = scratch.ome(&[&args[..], &["-f", "fleet.yaml"]].concat());
     assert!(done.stdout.starts_with("mode: controller · base: kthena=v0.4.0"), "{}", done.stdout);
+}
+
+/// What a fleet of KServe is made of in the tests of its upgrades.
+const OF_KSERVE: &str = "apiVersion: serving.kserve.io/v1alpha1
+kind: ClusterServingRuntime
+metadata: {name: acme-vllm, annotations: {serving.kserve.io/server-type: vllmserver}}
+spec:
+  supportedModelFormats: [{name: vLLM, autoSelect: true}, {name: huggingface, autoSelect: true}]
+  protocolVersions: [v1]
+  containers: [{name: kserve-container, image: 'vllm/vllm-openai:v0.9.0'}]
+---
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: cpu, namespace: a, annotations: {serving.kserve.io/deploymentMode: Standard}}
+spec: {predictor: {model: {modelFormat: {name: huggingface}, storageUri: gs://acme/m, runtime: acme-vllm}}}
+---
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: named, namespace: a, annotations: {serving.kserve.io/deploymentMode: Standard}}
+spec: {predictor: {name: blue, model: {modelFormat: {name: huggingface}, storageUri: gs://acme/m, runtime: acme-vllm, runtimeVersion: v0.9.0}}}
+---
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: vllm, namespace: a, annotations: {serving.kserve.io/deploymentMode: Standard}}
+spec: {predictor: {model: {modelFormat: {name: vLLM}, storageUri: gs://acme/m, runtime: acme-vllm, runtimeVersion: v0.9.0}}}
+";
+
+#[test]
+fn an_upgrade_of_kserve_names_its_rules() {
+    let scratch = Scratch::new("kserve-upgrade");
+    scratch.write("fleet.yaml", OF_KSERVE);
+    let args = ["--from-release", "kserve=v0.19.0", "--to-release", "kserve=v0.20.0"];
+    let (exit, answer) = scratch.diff(&[&args[..], &["-f", "fleet.yaml"]].concat());
+    assert_eq!(exit, Some(2));
+    let group = |service: &str| {
+        let groups = answer["groups"].as_array().expect("groups");
+        groups.iter().find(|group| group["services"][0] == service).expect("a group").clone()
+    };
+    let rules = |service: &str| -> Vec<Value> {
+        let rules = group(service)["rules"].as_array().cloned().unwrap_or_default();
+        rules.iter().map(|rule| rule["id"].clone()).collect()
+    };
+    assert_eq!(rules("a/cpu"), ["I3"], "{:#}", group("a/cpu"));
+    assert!(group("a/cpu").to_string().contains("vllm/vllm-openai-cpu:v0.9.0"));
+    assert_eq!(rules("a/named"), ["I1"], "{:#}", group("a/named"));
+    assert!(group("a/named").to_string().contains("named-blue-predictor"));
+    assert_eq!(rules("a/vllm"), ["I2"], "{:#}", group("a/vllm"));
+    let refused = "does not support specified protocol version";
+    assert!(group("a/vllm")["fails"]["message"].as_str().is_some_and(|why| why.contains(refused)));
+    assert_eq!(answer["summary"]["fails"], 1);
+}
+
+#[test]
+fn rules_that_change_no_object_say_what_they_reach() {
+    let scratch = Scratch::new("notes");
+    let more = "---
+apiVersion: ome.io/v1beta1
+kind: FineTunedWeight
+metadata: {name: lora}
+spec: {modelType: LoRA, storage: {storageUri: oci://n/a/b/c/o/d}, baseModelRef: {name: llama}}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: typo}
+spec:
+  supportedModelFormats: [{modelFormat: {name: onnx}}]
+  acceleratorRequirements: {acceleratorClasses: [h1OO]}
+  engineConfig: {runner: {name: ome-container, image: x}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: routed, namespace: a}
+spec: {model: {name: llama}, engine: {minReplicas: 2, maxReplicas: 2}, router: {runner: {name: router, image: x}, minReplicas: 1, maxReplicas: 1}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: old, namespace: a}
+spec: {predictor: {model: {baseModel: llama}, minReplicas: 1}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: zero, namespace: a}
+spec: {model: {name: llama}, engine: {minReplicas: 0}}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterBaseModel
+metadata: {name: odd}
+spec: {modelFormat: {name: odd}, modelParameterSize: 1B, storage: {storageUri: hf://acme/odd, path: /m}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: refused, namespace: a}
+spec: {model: {name: odd}, engine: {}}
+";
+    scratch.write("fleet.yaml", &[FLEET, more].concat());
+    let notes = |from: &str, to: &str| -> Vec<(String, Vec<String>)> {
+        let args = ["--from-release", from, "--to-release", to, "-f", "fleet.yaml"];
+        let answer = scratch.diff(&args).1;
+        let notes = answer["notes"].as_array().cloned().unwrap_or_default();
+        let texts = |list: &Value| -> Vec<String> {
+            let list = list.as_array().cloned().unwrap_or_default();
+            list.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+        };
+        notes
+            .iter()
+            .map(|note| (note["id"].as_str().expect("an id").to_owned(), texts(&note["objects"])))
+            .collect()
+    };
+    let reached = |notes: &[(String, Vec<String>)], id: &str| {
+        let found = notes.iter().find(|(own, _)| own == id);
+        found.map(|(_, objects)| objects.join(" ")).unwrap_or_default()
+    };
+    let later = notes("ome=v0.1.4", "ome=v0.1.5");
+    let service = |name: &str| format!("InferenceService/a/{name}");
+    assert!(!reached(&later, "B6").contains(&service("zero")), "{later:?}");
+    assert!(reached(&later, "B6").contains(&service("routed")), "{later:?}");
+    assert_eq!(reached(&later, "B7"), service("routed"));
+    assert_eq!(reached(&later, "C6"), service("old"));
+    assert!(reached(&later, "C8").contains(&service("refused")), "{later:?}");
+    assert!(!reached(&later, "C8").contains(&service("named")), "{later:?}");
+    assert!(!reached(&later, "C10").contains(&service("routed")), "{later:?}");
+    assert!(reached(&later, "C10").contains(&service("named")), "{later:?}");
+    assert!(reached(&later, "D").contains("ClusterBaseModel/llama"), "{later:?}");
+    let earlier = notes("ome=v0.1.3", "ome=v0.1.4");
+    assert_eq!(reached(&earlier, "G8"), "FineTunedWeight/lora");
+    assert!(reached(&later, "G8").is_empty() && reached(&earlier, "B6").is_empty());
+    let last = notes("ome=v0.1.5", "ome=head");
+    assert_eq!(last.iter().map(|note| note.0.as_str()).collect::<Vec<_>>(), ["D"]);
+}
+
+#[test]
+fn metadata_of_what_exists_is_not_updated() {
+    let scratch = Scratch::new("metadata");
+    let fleet = FLEET.replace(
+        "spec: {model: {name: llama}, engine: {}, acc",
+        "spec: {model: {name: llama}, engine: {annotations: {prometheus.io/scrape: 'true'}}, acc",
+    );
+    scratch.write("fleet.yaml", &fleet);
+    let args = ["a/named", "--from-release", "ome=v0.1.4", "--to-release", "ome=v0.1.5"];
+    let answer = scratch.diff(&[&args[..], &["-f", "fleet.yaml"]].concat()).1;
+    let group = &answer["groups"][0];
+    let objects = group["objects"].as_array().expect("objects");
+    let changed: Vec<&Value> = objects
+        .iter()
+        .filter(|object| object["action"] == "update")
+        .map(|object| &object["object"])
+        .collect();
+    // v0.1.5 makes the Service without the annotation, and does not take it from the one that exists.
+    assert_eq!(changed, ["Deployment/a/named-engine"], "{group:#}");
+}
+
+#[test]
+fn an_upgrade_can_be_decided_with_the_runtimes_that_each_release_ships() {
+    let scratch = Scratch::new("own-catalog");
+    let model = "apiVersion: ome.io/v1beta1
+kind: ClusterBaseModel
+metadata: {name: llama-1b}
+spec:
+  modelFormat: {name: safetensors, version: '1.0.0'}
+  modelFramework: {name: transformers, version: '4.45.0.dev0'}
+  modelArchitecture: LlamaForCausalLM
+  modelParameterSize: 1.24B
+  storage: {storageUri: hf://meta-llama/Llama-3.2-1B, path: /models/llama}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: srt-llama-3-2-1b-instruct}
+spec:
+  supportedModelFormats: [{modelFormat: {name: mine}}]
+  engineConfig: {runner: {name: ome-container, image: mine}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: chat, namespace: a}
+spec: {model: {name: llama-1b}, runtime: {name: srt-llama-3-2-1b-instruct}, engine: {}}
+";
+    scratch.write("fleet.yaml", model);
+    let upgrade = |more: &[&str]| {
+        let args =
+            ["--from-release", "ome=v0.1.4", "--to-release", "ome=v0.1.5", "-f", "fleet.yaml"];
+        scratch.diff(&[&args[..], more].concat()).1
+    };
+    let alone = upgrade(&[]);
+    assert_eq!(alone["summary"]["refused"], 1, "{alone:#}");
+    let own = upgrade(&["--own-catalog"]);
+    assert_eq!(own["summary"]["refused"], 0, "{own:#}");
+    let listed = |release: &str| -> Value {
+        let args = [
+            "catalog",
+            "list",
+            "--no-config",
+            "--kind",
+            "runtime",
+            "-o",
+            "json",
+            "-f",
+            "fleet.yaml",
+        ];
+        let done = scratch.ome(&[&args[..], &["--release", release]].concat());
+        serde_json::from_str::<Value>(&done.stdout).expect("JSON")["items"].clone()
+    };
+    let items = listed("ome=v0.1.4");
+    let items = items.as_array().expect("items");
+    assert_eq!(items.len(), 35);
+    assert!(items.iter().all(|item| item["release"] == "ome=v0.1.4"), "{items:?}");
+    let releases = scratch.ome(&["catalog", "releases", "-o", "json"]).stdout;
+    let releases: Value = serde_json::from_str(&releases).expect("JSON");
+    let of = |release: &str| {
+        let rows = releases["releases"].as_array().expect("rows");
+        let is_it = |row: &&Value| row["operator"] == "ome" && row["release"] == release;
+        rows.iter().find(is_it).expect("a row").clone()
+    };
+    assert_eq!(of("v0.1.4")["runtimes"], 35);
+    assert_eq!(
+        (of("head")["default"].clone(), of("v0.1.5")["default"].clone()),
+        (true.into(), false.into())
+    );
+    let other =
+        ["diff", "--own-catalog", "--from-release", "kthena=v0.4.0", "--to-release", "kthena=head"];
+    let other = scratch.ome(&[&other[..], &["-f", "fleet.yaml"]].concat());
+    assert!(other.stderr.contains("needs two releases of OME"), "{}", other.stderr);
+}
+
+#[test]
+fn a_live_dump_tells_which_release_it_runs() {
+    let scratch = Scratch::new("live");
+    let live = FLEET.replace("metadata: {name: named,", "metadata: {uid: 0b1e, name: named,");
+    let controller = |tag: &str| {
+        format!(
+            "---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: ome-controller-manager, namespace: ome}}
+spec:
+  selector: {{matchLabels: {{a: b}}}}
+  template:
+    metadata: {{labels: {{a: b}}}}
+    spec: {{containers: [{{name: manager, image: 'ghcr.io/moirai-internal/ome-manager:{tag}'}}]}}
+"
+        )
+    };
+    let header = |files: &str, more: &[&str]| {
+        scratch.write("fleet.yaml", files);
+        let args = ["plan", "--no-config", "--semantics", "controller", "-f", "fleet.yaml"];
+        let done = scratch.ome(&[&args[..], more].concat());
+        (done.stdout.lines().next().unwrap_or_default().to_owned(), done.stdout)
+    };
+    let (known, table) = header(&[&live, controller("v0.1.4").as_str()].concat(), &[]);
+    assert!(
+        known.contains("cluster: ome=v0.1.4 (image of Deployment/ome/ome-controller-manager)"),
+        "{known}"
+    );
+    // v0.1.4 gives the first class of the runtime to a service that names none.
+    assert_eq!(table.matches(" 4 h100").count(), 2, "{table}");
+    let (near, table) = header(&[&live, controller("v1.2.0").as_str()].concat(), &[]);
+    assert!(
+        near.contains("cluster: ome=v1.2.0") && near.contains("nearest known ome=v0.1.5"),
+        "{near}"
+    );
+    assert_eq!(table.matches(" 4 h100").count(), 1, "{table}");
+    let asked = ["--release", "ome=head"];
+    let (asked, _) = header(&[&live, controller("v0.1.4").as_str()].concat(), &asked);
+    assert!(asked.contains("release: ome=head") && !asked.contains("cluster:"), "{asked}");
+    let (written, _) = header(&[FLEET, controller("v0.1.4").as_str()].concat(), &[]);
+    assert!(!written.contains("cluster:"), "{written}");
+    let definition = "---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: inferenceservices.ome.io}
+spec:
+  group: ome.io
+  scope: Namespaced
+  names: {kind: InferenceService, plural: inferenceservices}
+  versions:
+    - name: v1beta1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                acceleratorSelector:
+                  type: object
+                  properties: {constraints: {type: object, properties: {minComputeCapability: {type: integer}}}}
+";
+    let (fields, _) = header(&[&live, definition].concat(), &[]);
+    assert!(fields.contains("cluster: ome=v0.1.4 (fields of the CRDs of ome.io)"), "{fields}");
 }

@@ -1,11 +1,15 @@
 //! `ome catalog`: what there is to choose from, with its source.
 
+use crate::api::Api;
+use crate::builtin;
 use crate::cli::args::{InputArgs, ReportFormat};
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::nearest;
+use crate::operators::{self, RELEASED};
 use crate::report::SCHEMA_VERSION;
 use crate::report::catalog::{self, Item, ItemKind};
+use crate::report::releases::{self as report, ReleaseRow};
 use crate::report::table::Style;
 use serde_json::json;
 
@@ -20,6 +24,8 @@ pub(crate) struct Args {
 enum Action {
     /// List what is loaded; filters are ANDed.
     List(ListArgs),
+    /// List the releases of operators that `--release` takes, and what they ship.
+    Releases(ReleasesArgs),
     /// Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file
     /// name only one has.
     Show(ShowArgs),
@@ -65,16 +71,31 @@ struct ShowArgs {
     input: InputArgs,
 }
 
+#[derive(Debug, clap::Args)]
+struct ReleasesArgs {
+    /// Output format.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: ReportFormat,
+}
+
+/// What a session reads: with a release of OME, the runtimes that it ships instead of the built-in
+/// catalog.
+fn ask(input: &InputArgs) -> Ask<'static> {
+    let shipped = input.release.iter().any(|name| name.starts_with("ome="));
+    Ask { shipped, ..Ask::default() }
+}
+
 /// Lists or shows.
 pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match args.action {
         Action::List(args) => list(&args, io),
+        Action::Releases(args) => releases(&args, io),
         Action::Show(args) => show(&args, io),
     }
 }
 
 fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &Ask::default())?;
+    let session = Session::open(&args.input, &ask(&args.input))?;
     let found = session.settle([]);
     let mut items = catalog::items(&session.world, |object| session.is_selected(object));
     items.retain(|item| {
@@ -103,7 +124,7 @@ fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &Ask::default())?;
+    let session = Session::open(&args.input, &ask(&args.input))?;
     let found = session.settle([]);
     let items = catalog::items(&session.world, |_| true);
     let given = match args.name.as_slice() {
@@ -162,6 +183,30 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         session.say(&found, io);
         let style = Style { color: io.out_color(), width: io.width() };
         io.print(&catalog::show(item, &session.world, style))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn releases(args: &ReleasesArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let rows: Vec<ReleaseRow> = RELEASED
+        .into_iter()
+        .flat_map(|(operator, api)| {
+            let releases = operators::releases(api);
+            let newest = releases.last().map(|release| release.tag);
+            releases.into_iter().map(move |release| ReleaseRow {
+                operator,
+                release,
+                default: newest == Some(release.tag),
+                runtimes: (api == Api::Ome).then(|| builtin::shipped_count(release.tag)),
+            })
+        })
+        .collect();
+    if args.output == ReportFormat::Json {
+        let rows: Vec<_> = rows.iter().map(ReleaseRow::json).collect();
+        io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "releases": rows }))?;
+    } else {
+        let style = Style { color: io.out_color(), width: io.width() };
+        io.print(&report::text(&rows, style))?;
     }
     Ok(Outcome::Done)
 }

@@ -44,6 +44,10 @@ pub(crate) struct Args {
     /// The release after the upgrade.
     #[arg(long, value_name = "OPERATOR=TAG", requires = "from_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(releases::names()))]
     to_release: Option<String>,
+    /// Decide on each side with the runtimes that its release of OME ships; they replace those of
+    /// the input that have their names.
+    #[arg(long, requires = "to_release")]
+    own_catalog: bool,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
@@ -135,7 +139,11 @@ impl FailOn {
 /// Reads both states, compares and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     one_operator(args)?;
-    let ask = Ask { admitted: args.to_release.is_some(), ..args.decision.ask()? };
+    let ask = Ask {
+        admitted: args.to_release.is_some(),
+        shipped: args.own_catalog,
+        ..args.decision.ask()?
+    };
     let mut after = Session::open(&following(args, args.to_release.as_ref())?, &ask)?;
     let bases = if args.base.is_empty() && args.to_release.is_none() {
         load::merge_base(&args.input.files).map(|commit| vec![commit])
@@ -227,6 +235,11 @@ fn one_operator(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!(
             "`--from-release` names {from} and `--to-release` {to}: compare two releases of one operator"
         )));
+    }
+    if args.own_catalog && args.to_release.as_ref().is_some_and(|name| !name.starts_with("ome=")) {
+        return Err(Failure::Usage(
+            "`--own-catalog` needs two releases of OME: of no other operator the shipped runtimes are known".into(),
+        ));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@ mod values;
 
 use super::*;
 use crate::load::{self, Request};
-use crate::policy::KTHENA_SEED;
+use crate::operators::kthena::releases::KTHENA_SEED;
 use crate::workspace::Given;
 use crate::yaml::Limits;
 use serde_json::{Value, json};

@@ -5,4 +5,6 @@ pub(crate) mod checks;
 pub(crate) mod compose;
 pub(crate) mod objects;
 pub mod read;
+pub mod releases;
 pub(crate) mod select;
+pub mod upgrade;

@@ -2,4 +2,6 @@
 
 pub mod objects;
 pub mod read;
+pub mod releases;
 pub mod rollout;
+pub mod upgrade;

@@ -6,4 +6,6 @@ pub mod checks;
 pub mod compose;
 pub(crate) mod objects;
 pub mod read;
+pub mod releases;
 pub mod select;
+pub mod upgrade;

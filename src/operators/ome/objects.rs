@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
         let service = self.service();
         let workload = decide::workload(service, component, self.settings)?;
         let frame =
-            Frame::new(service, component, self.namespace.clone(), self.settings.policy.ome);
+            Frame::new(service, component, self.namespace.clone(), self.settings.policy.ome());
         let kind = Some(component.kind);
         let mut pod = component.pod.clone();
         if component.kind == ComponentKind::Router {
@@ -173,7 +173,7 @@ impl<'a> Writer<'a> {
                 }
             }
         }
-        if self.settings.policy.ome.disruption_budgets {
+        if self.settings.policy.ome().disruption_budgets {
             self.push(kind, disruption::object(frame));
         }
     }
@@ -287,7 +287,7 @@ impl<'a> Writer<'a> {
         } else {
             ComponentKind::Engine
         };
-        let release = self.settings.policy.ome;
+        let release = self.settings.policy.ome();
         let port = match release.external_port {
             ExternalPortRule::OfComponent => {
                 let port = self.first_port(&entry.component_name(main));

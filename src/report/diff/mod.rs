@@ -12,7 +12,9 @@ use super::fill::fill;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::{Follow, ObjectRef};
 use crate::diag::Diagnostic;
-use crate::diff::{Capacity, Cause, Cost, Diff, Group, ObjectChange, Pair, Refused, Room, Waits};
+use crate::diff::{
+    Capacity, Cause, Cost, Diff, Group, Note, ObjectChange, Pair, Refused, Room, Waits,
+};
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
 use crate::secret::Place;
@@ -55,7 +57,7 @@ pub fn unread(found: &[Diagnostic], sources: &SourceMap) -> Value {
 impl Answer for View<'_> {
     fn json(&self) -> Value {
         let summary = &self.diff.summary;
-        json!({
+        let mut out = json!({
             "schemaVersion": SCHEMA_VERSION,
             "semantics": self.semantics.run().as_str(),
             "base": self.base,
@@ -77,7 +79,14 @@ impl Answer for View<'_> {
             "services": self.diff.groups.iter().enumerate().flat_map(|(index, group)| group.services.iter().zip(&group.costs).map(move |(service, costs)| row(index, group, service, costs))).collect::<Vec<_>>(),
             "groups": self.diff.groups.iter().map(group).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
-        })
+        });
+        if !self.diff.notes.is_empty() {
+            out["notes"] = self.diff.notes.iter().map(note).collect();
+        }
+        if let Some(basis) = self.diff.basis {
+            out["basis"] = basis.into();
+        }
+        out
     }
 
     /// As `terraform plan` shows a plan.
@@ -124,6 +133,13 @@ fn gpus(gpus: &Pair<Count>) -> Value {
 /// Dollars per hour; null on both sides where no class has a price.
 fn costs(costs: &Pair<Cost>) -> Value {
     json!({ "before": costs.from, "after": costs.to })
+}
+
+/// What an upgrade changes beside objects.
+fn note(note: &Note) -> Value {
+    let objects: Vec<String> = note.objects.iter().map(ToString::to_string).collect();
+    let rule = note.rule;
+    json!({ "id": rule.id, "title": rule.title, "source": rule.source, "action": rule.action, "objects": objects })
 }
 
 fn row(index: usize, group: &Group, service: &str, costs: &Pair<Cost>) -> Value {

@@ -2,7 +2,7 @@
 
 use super::{View, field, values};
 use crate::diff::{
-    Action, Capacity, Cause, Change, Cost, Fate, Group, ObjectChange, Pair, Room, Waits,
+    Action, Capacity, Cause, Change, Cost, Fate, Group, Note, ObjectChange, Pair, Room, Waits,
 };
 use crate::pipeline::ServingUpgrade;
 use crate::quantity::Count;
@@ -36,8 +36,21 @@ pub(super) struct Shown {
     /// What the change does to the room on the nodes, a sentence each.
     pub(super) capacity: Vec<String>,
     capacity_code: Vec<String>,
+    /// What an upgrade changes beside objects.
+    pub(super) notes: Vec<ShownNote>,
+    /// How the rules of the releases are known.
+    pub(super) basis: Option<&'static str>,
     /// Groups that are left out.
     left_out: usize,
+}
+
+/// A rule that changes no object of a service.
+#[derive(Debug, Serialize)]
+pub(super) struct ShownNote {
+    pub(super) title: String,
+    /// "InferenceService/a/chat and 3 more".
+    pub(super) reaches: String,
+    pub(super) action: &'static str,
 }
 
 /// GPUs before and after, with the length of their bars.
@@ -180,9 +193,23 @@ impl Shown {
             gpus: bars(&summary.gpus),
             capacity_code: capacity.iter().map(|line| code(line)).collect(),
             capacity,
+            notes: view.diff.notes.iter().map(note).collect(),
+            basis: view.diff.basis,
             left_out: view.diff.groups.len() - groups.len(),
             groups,
         }
+    }
+}
+
+fn note(note: &Note) -> ShownNote {
+    let first: Vec<String> =
+        note.objects.iter().take(2).map(|object| printable(&object.to_string())).collect();
+    let more = note.objects.len() - first.len();
+    let reaches = first.join(", ");
+    ShownNote {
+        title: format!("{}: {} ({})", note.rule.id, note.rule.title, note.rule.source),
+        reaches: if more > 0 { format!("{reaches} and {more} more") } else { reaches },
+        action: note.rule.action,
     }
 }
 

@@ -71,6 +71,17 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         }
         out.end_line();
     }
+    for note in &shown.notes {
+        line!(out, "{}", note.title);
+        line!(out, "  reaches {}", note.reaches);
+        line!(out, "  before the upgrade: {}", note.action);
+    }
+    if let Some(basis) = &shown.basis {
+        line!(out, "{basis}");
+    }
+    if !shown.notes.is_empty() || shown.basis.is_some() {
+        out.end_line();
+    }
     for line in &shown.capacity {
         line!(out, "{line}");
     }

@@ -3,16 +3,19 @@
 mod beside;
 pub(super) mod typed;
 
-use crate::api::{Api, Follow, Object, ObjectRef, OperatorConfig, Scope, Service};
+use crate::api::{Api, Follow, Object, ObjectRef, OperatorConfig, Scope, Semantics, Service};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded};
+use crate::operators;
 use crate::operators::ome::read as ome;
-use crate::policy::{BuiltinMode, KthenaPolicy, Releases};
+use crate::policy::{BuiltinMode, KthenaPolicy, Own, Releases};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
 use crate::workspace::complete::{ModelFacts, completions};
+use crate::workspace::in_cluster::{self, ClusterRelease};
+use crate::workspace::known::Known;
 use crate::workspace::read::beside::{Beside, Settings};
 use crate::workspace::read::typed::{Typed, typed};
 use crate::yaml::{Node, Origin, Value};
@@ -30,6 +33,8 @@ pub struct Given {
     pub protocol: Option<EcoString>,
     /// The releases that are followed.
     pub releases: Releases,
+    /// Operators whose release a flag or the settings name; that of the others a live cluster tells.
+    pub named: Vec<Api>,
     /// By which document or release ModelServings are read.
     pub kthena: &'static KthenaPolicy,
     /// Deployment mode of services of KServe that do not say it themselves.
@@ -42,6 +47,8 @@ pub struct Given {
     pub models: ModelFacts,
     /// When objects of the built-in catalog are used.
     pub builtin: BuiltinMode,
+    /// Built-in objects replace those of the input that have their names.
+    pub shipped: bool,
 }
 
 impl Given {
@@ -51,13 +58,15 @@ impl Given {
             semantics: semantics.into(),
             namespace: "default".into(),
             protocol: None,
-            releases: Releases::default(),
+            releases: operators::newest(),
+            named: Vec::new(),
             kthena,
             deployment_mode: None,
             expand: false,
             v2_probes: false,
             models: ModelFacts::default(),
             builtin: BuiltinMode::Auto,
+            shipped: false,
         }
     }
 }
@@ -74,6 +83,8 @@ pub struct World {
     /// Why something of the input is not in the catalog: the first file or document that was left
     /// out, whatever the settings make of its severity.
     pub unread: Option<Diagnostic>,
+    /// The releases of the cluster that was read, where it is a live one.
+    pub in_cluster: Vec<ClusterRelease>,
     /// What it was read by.
     pub(super) given: Given,
 }
@@ -86,25 +97,29 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     if is_live && given.builtin == BuiltinMode::Auto {
         documents.retain(|document| !document.builtin);
     }
+    let mut given = given.clone();
+    let in_cluster = if is_live { running(&documents, &mut given) } else { Vec::new() };
+    let given = &given;
     let mut unread = diagnostics.iter().find(|finding| leaves_out(finding)).cloned();
-    let known = completions(&documents, &given.models, &mut sources, &mut diagnostics);
+    let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
     let typed: Vec<(Option<Typed>, bool, Vec<Diagnostic>)> = documents
         .into_par_iter()
         .enumerate()
         .map(|(index, document)| {
             let (builtin, mut found) = (document.builtin, Vec::new());
-            let known = || known.get(&index).cloned().unwrap_or_default();
+            let known = || completed.get(&index).cloned().unwrap_or_default();
             let typed = typed(document, given, &sources, known, &mut found);
             (typed, builtin, found)
         })
         .collect();
-    let mut config = given.releases.ome.ome.config();
+    let mut config = given.releases.ome[1].ome().config();
     let mut others = Beside::default();
     let mut services: Vec<(Service, Service)> = Vec::new();
     let mut builder = Builder::new(Options {
         semantics: given.semantics,
         all_builtin: given.builtin == BuiltinMode::Always,
-        releases: given.releases,
+        shipped: given.shipped,
+        releases: Some(given.releases),
     });
     let mut found_builtin = Vec::new();
     for (typed, builtin, found) in typed {
@@ -158,7 +173,27 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     builder.config(config);
     let (catalog, found) = builder.finish(found_builtin);
     diagnostics.extend(found);
-    World { sources, catalog, diagnostics, unread, given: given.clone() }
+    World { sources, catalog, diagnostics, unread, in_cluster, given: given.clone() }
+}
+
+/// The releases that a live cluster runs; those that no flag and no setting names are followed.
+fn running(documents: &[Document], given: &mut Given) -> Vec<ClusterRelease> {
+    let mut found = Vec::new();
+    for (api, group) in [(Api::Ome, ome::GROUP), (Api::KServe, "serving.kserve.io")] {
+        if given.named.contains(&api) {
+            continue;
+        }
+        let known = operators::releases(api);
+        let release = in_cluster::release(documents, api, &known).or_else(|| {
+            in_cluster::by_definitions(documents, api, group, &operators::definitions(api))
+        });
+        let Some(release) = release else { continue };
+        if let Some(policy) = operators::release(api, release.followed) {
+            given.releases.follow(policy);
+        }
+        found.push(release);
+    }
+    found
 }
 
 /// Whether an object is as a server hands it out, and not as it was written.
@@ -187,6 +222,18 @@ fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
     {
         name.value = Value::Str(sources.text(span).into());
     }
+}
+
+/// What the CRDs of the release know that decides about services of an API; none under the
+/// documents.
+fn followed(api: Api, given: &Given) -> Option<Known> {
+    let policy = given.releases.policy(api, given.semantics)?;
+    let (operator, unknown, retired): (_, _, &[_]) = match policy.own {
+        _ if policy.semantics == Semantics::Documented => return None,
+        Own::Ome(own) => ("OME", own.unknown, own.retired),
+        Own::KServe(own) => ("KServe", own.unknown, &[]),
+    };
+    Some(Known { operator, tag: policy.id.tag, unknown, retired })
 }
 
 /// Whose objects a group holds.

@@ -12,8 +12,9 @@ use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
 use crate::policy::{Admission, Policy};
 use crate::source::SourceMap;
+use crate::workspace::known;
 use crate::workspace::read::beside::{CONFIG_MAP, Settings};
-use crate::workspace::read::{Given, api_of, object};
+use crate::workspace::read::{Given, api_of, followed, object};
 use crate::yaml::{Node, Origin, Rule};
 use crate::{cluster as machines, schema};
 
@@ -43,7 +44,7 @@ pub(super) fn typed(
     mut document: Document,
     given: &Given,
     sources: &SourceMap,
-    known: impl FnOnce() -> Completion,
+    completed: impl FnOnce() -> Completion,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Typed> {
     let schema = schema::kind(&document.api_version, &document.kind);
@@ -51,13 +52,12 @@ pub(super) fn typed(
     if is_model_serving {
         kthena::prepare(&mut document.node, given.kthena, diagnostics);
     }
-    if document.group() == ome::GROUP && given.semantics.of(Api::Ome) == Semantics::Controller {
-        let release = given.releases.ome.ome;
-        if !ome::known::is_known(&document.kind, release) {
-            diagnostics.push(ome::known::unknown_kind(&document.kind, document.span, release));
+    if let Some(release) = followed(api_of(document.group()), given) {
+        if !known::is_known(&document.kind, release) {
+            diagnostics.push(known::unknown_kind(&document.kind, document.span, release));
             return None;
         }
-        ome::known::stored(&mut document.node, &document.kind, release, diagnostics);
+        known::stored(&mut document.node, &document.kind, release, diagnostics);
     }
     if let Some(schema) = schema {
         let server = match api_of(document.group()) {
@@ -82,7 +82,7 @@ pub(super) fn typed(
     let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
     Some(match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
-            Typed::Model(Box::new(ome::model(object, known(), semantics, diagnostics)))
+            Typed::Model(Box::new(ome::model(object, completed(), semantics, diagnostics)))
         }
         (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
         (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(Box::new(

@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 impl Input {
     fn world(&self, expand: bool) -> World {
-        let given = Given::new(Semantics::Controller, &ome::policy::KTHENA_SEED);
+        let given =
+            Given::new(Semantics::Controller, &ome::operators::kthena::releases::KTHENA_SEED);
         load_text(&self.text(), &Given { expand, ..given })
     }
 

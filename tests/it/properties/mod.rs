@@ -52,7 +52,7 @@ fn world(fleet: &Fleet, semantics: Semantics) -> World {
 
 /// A text as it is read from standard input.
 fn read(text: &str, semantics: Semantics) -> World {
-    load_text(text, &Given::new(semantics, &ome::policy::KTHENA_SEED))
+    load_text(text, &Given::new(semantics, &ome::operators::kthena::releases::KTHENA_SEED))
 }
 
 /// A text as it is read from standard input under flags.

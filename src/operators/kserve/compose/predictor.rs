@@ -14,6 +14,7 @@ use crate::pods::container::set_env;
 use crate::pods::rules::SERVICE_NAME_ENV;
 use crate::pods::{lint, quantities, variables};
 use crate::policy::LayerRule;
+use crate::policy::kserve::ImageSuffixRule;
 use crate::yaml::{Map, Node, Places, Value};
 
 /// The container that serves.
@@ -210,7 +211,11 @@ fn of_runtime<R: Record>(
     let own = facts.predictor.get("containers").map(Node::items).unwrap_or_default();
     let mut container = over(facts, &listed[main], &typed::container_fields(model), rec)?;
     container = expand(facts, MAIN, &container, findings)?;
-    server::image(server::of_image(runtime), &mut container, facts.model("runtimeVersion"));
+    let server = match facts.policy.kserve().image_suffix {
+        ImageSuffixRule::NamedRuntimes => server::with_gpu_image(runtime),
+        ImageSuffixRule::Server => server::of_image(runtime),
+    };
+    server::image(server, &mut container, facts.model("runtimeVersion"));
     let mut containers = vec![container];
     let collocated =
         |list: &[Node]| position(list, "name", TRANSFORMER).map(|index| list[index].clone());

@@ -10,6 +10,8 @@ use crate::pods::rules::{KSERVE_IMAGE, KSERVE_SERVER};
 use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};
 
+/// Servers whose images have a tag for GPUs.
+const GPU_TAGS: [&str; 3] = ["tensorflow-serving", "torchserve", "huggingfaceserver"];
 /// Annotation of a runtime that names its server.
 const SERVER_TYPE: &str = "serving.kserve.io/server-type";
 
@@ -26,6 +28,12 @@ pub(super) fn of(runtime: &Runtime) -> &str {
 /// everything but the image.
 pub(super) fn of_image(runtime: &Runtime) -> &str {
     Some(of(runtime)).filter(|server| !server.is_empty()).unwrap_or_else(|| of_name(runtime))
+}
+
+/// The server as images know it up to v0.19.0: those alone that are published with a tag for GPUs,
+/// by the name of their runtime.
+pub(super) fn with_gpu_image(runtime: &Runtime) -> &str {
+    Some(of_name(runtime)).filter(|server| GPU_TAGS.contains(server)).unwrap_or_default()
 }
 
 fn of_name(runtime: &Runtime) -> &str {
@@ -121,11 +129,7 @@ pub(super) fn image(server: &str, container: &mut Node, version: Option<&Node>) 
             origin = node.origin;
             eco_format!("{}:{version}", found.map_or(image.as_str(), |(repository, _)| repository))
         }
-        (None, Some((_, tag)))
-            if matches!(server, "tensorflow-serving" | "torchserve" | "huggingfaceserver")
-                && gpu
-                && !tag.ends_with("-gpu") =>
-        {
+        (None, Some((_, tag))) if GPU_TAGS.contains(&server) && gpu && !tag.ends_with("-gpu") => {
             eco_format!("{image}-gpu")
         }
         (None, Some((repository, tag)))

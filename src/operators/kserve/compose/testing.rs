@@ -3,8 +3,8 @@
 use super::{components, effective};
 use crate::api::{Api, Object, ObjectRef, OperatorConfig, Scope, Semantics};
 use crate::diag::Diagnostic;
+use crate::operators;
 use crate::operators::kserve::read as kserve;
-use crate::policy::Releases;
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
 
@@ -48,7 +48,7 @@ pub(super) fn expanded(model: &str, predictor: &str, beside: &str) -> (Node, Vec
         "kind: InferenceService\nmetadata: {{name: s, annotations: {{serving.kserve.io/deploymentMode: Standard}}}}\nspec: {{predictor: {{{predictor}model: {{modelFormat: {{name: f}}, {model}}}}}}}\n\
          ---\nkind: ClusterServingRuntime\nmetadata: {{name: rt}}\nspec: {{containers: [{{name: kserve-container, image: i}}]}}\n---\n{beside}"
     );
-    let policy = Releases::default()
+    let policy = operators::newest()
         .policy(Api::KServe, Semantics::Documented)
         .expect("KServe has a policy");
     let mut found = Vec::new();

@@ -44,6 +44,8 @@ struct View<'a> {
     cluster_domain: &'a str,
     /// The release deletes workers in every pass, and creates them again.
     recreates_workers: bool,
+    /// The release divides the traffic of routes among canaries.
+    canary_routes: bool,
 }
 
 /// A component that a route leads to is not ready, so the route is not written.
@@ -107,6 +109,9 @@ impl View<'_> {
     /// Variants of the predictor beside the stable one: name of the Service and share of the
     /// traffic.
     fn canaries(&self) -> Vec<(EcoString, i64)> {
+        if !self.canary_routes {
+            return Vec::new();
+        }
         let listed = self.service.object.spec("canary").map(Node::items).unwrap_or_default();
         let name = |canary: &Node| {
             canary
@@ -142,6 +147,7 @@ fn view<'a>(composed: &'a Built<'a>, settings: Settings<'a>) -> Option<(View<'a>
         settings: IngressSettings::of(&config.ingress),
         cluster_domain: settings.cluster_domain,
         recreates_workers: settings.policy.semantics != Semantics::Documented,
+        canary_routes: settings.policy.kserve().canary_routes,
     };
     Some((view, facts))
 }

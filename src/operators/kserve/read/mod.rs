@@ -266,8 +266,12 @@ fn protocol(
     }
     let format = model.at(&["modelFormat", "name"]).and_then(Node::as_str);
     asked.or_else(|| {
-        matches!(format, Some("triton" | "vLLM"))
-            .then(|| Field::new("v2".into(), crate::yaml::Origin::Default(&V2_SERVERS)))
+        let speaks_v2 = match format {
+            Some("triton") => true,
+            Some("vLLM") => policy.kserve().vllm_speaks_v2,
+            _ => false,
+        };
+        speaks_v2.then(|| Field::new("v2".into(), crate::yaml::Origin::Default(&V2_SERVERS)))
     })
 }
 

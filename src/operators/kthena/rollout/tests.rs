@@ -5,7 +5,8 @@ use super::{Action, Before, Cause, Cell, GroupStatus, Kind, Outcome, Scenario, s
 use crate::api::{Api, ModelServing, Object, ObjectRef, Scope};
 use crate::operators::kthena::objects::{Expanded, expand, pod_group};
 use crate::operators::kthena::read as kthena;
-use crate::policy::{KTHENA_HEAD, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0, KthenaPolicy};
+use crate::operators::kthena::releases::{KTHENA_HEAD, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0};
+use crate::policy::KthenaPolicy;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Limits, parse};
 use ecow::EcoString;

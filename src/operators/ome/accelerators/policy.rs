@@ -54,7 +54,7 @@ pub(super) fn decide<'a>(
         let error = name(request, named, &mut decision);
         return (decision, error);
     }
-    let release = request.policy.ome;
+    let release = request.policy.ome();
     let written = policy.map(|policy| policy.value.as_str()).filter(|policy| !policy.is_empty());
     let in_force = written.or(release.default_class.then_some(FIRST_AVAILABLE));
     let looks = match in_force {
@@ -244,7 +244,7 @@ fn name<'a>(
 fn format_entry(request: &Request<'_, '_>) -> Option<usize> {
     let model = request.model?;
     let counts = |entry: &FormatEntry| {
-        (request.named_runtime && request.policy.ome.named_runtime_formats)
+        (request.named_runtime && request.policy.ome().named_runtime_formats)
             || entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value)
     };
     let mut best: Option<(i64, usize)> = None;

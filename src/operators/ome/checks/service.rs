@@ -6,7 +6,7 @@
 //! do not forbid it, the warning that a server refuses it. Sentences are the webhooks' own. What a
 //! webhook decides by looking models and runtimes up is found where services are decided.
 
-use crate::api::{Api, ComponentKind, Object, Service};
+use crate::api::{Api, ComponentKind, Object, Scope, Semantics, Service};
 use crate::check::refusals::Refusals;
 use crate::check::{View, about};
 use crate::diag::{Code, Diagnostic};
@@ -63,7 +63,12 @@ pub(crate) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             utilization(service, &mut refuse);
         }
     }
-    for runtime in view.catalog.runtimes(Api::Ome) {
+    let all = view
+        .catalog
+        .policy(Api::Ome, semantics)
+        .is_none_or(|policy| semantics == Semantics::Documented || policy.ome().runtimes_checked);
+    let runtimes = view.catalog.runtimes(Api::Ome).iter();
+    for runtime in runtimes.filter(|runtime| all || runtime.object.id.scope != Scope::Cluster) {
         // A disabled runtime is let in unseen.
         if !runtime.disabled.as_ref().is_some_and(|disabled| disabled.value) {
             workers(&runtime.object, &mut Refusals { semantics, object: &runtime.object, found });

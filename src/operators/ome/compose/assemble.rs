@@ -216,7 +216,7 @@ impl Builder<'_> {
                 LayerRule::Typed => accelerator.class.discovery.node_selector.clone(),
                 LayerRule::Written => accelerator.own_selector(),
             });
-            let layers = if self.policy.ome.layered_selector {
+            let layers = if self.policy.ome().layered_selector {
                 [
                     self.sources.runtime.and_then(|runtime| runtime.object.spec("nodeSelector")),
                     class.as_ref(),
@@ -301,7 +301,7 @@ impl Builder<'_> {
                 name_container(&mut runner, Origin::Default(&RUNNER_NAME));
             }
             let lacks = |accelerator: &&accelerator::Accelerator<'_>| accelerator.lacks_config();
-            if self.policy.ome.missing_config_crashes
+            if self.policy.ome().missing_config_crashes
                 && let Some(accelerator) = steps.accelerator.filter(lacks)
             {
                 return Err(Failure::with_help(
@@ -368,7 +368,7 @@ impl Builder<'_> {
             && let Some(spec) =
                 self.sources.runtime.and_then(|runtime| runtime.object.node.get("spec"))
         {
-            container::resources_of_runtime(self.policy.ome.class_resources, container, spec);
+            container::resources_of_runtime(self.policy.ome().class_resources, container, spec);
         }
         steps.run(container, rec);
     }

@@ -188,7 +188,7 @@ pub fn merged<'a, R: Record>(
             && !accelerator::states_resources(service, *kind)
         {
             within(Step::Field(kind.as_str()), rec, |rec| {
-                let rule = policy.ome.class_resources;
+                let rule = policy.ome().class_resources;
                 accelerator::overwrite_resources(rule, &mut spec, accelerator.class, rec);
             });
         }

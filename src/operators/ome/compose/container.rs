@@ -53,11 +53,11 @@ impl Steps<'_> {
         self.mounts(container);
         let typed = self.accelerator.filter(|_| self.policy.layers == LayerRule::Typed);
         if let Some(accelerator) = typed {
-            accelerator::overwrite_container(self.policy.ome, accelerator, container, rec);
+            accelerator::overwrite_container(self.policy.ome(), accelerator, container, rec);
         }
         // From v0.1.5 on PARALLELISM_SIZE is set only where no class was chosen
         // (pkg/controller/v1beta1/inferenceservice/components/base.go, PARALLELISM_SIZE).
-        if typed.is_none() || !self.policy.ome.class_replaces_parallelism {
+        if typed.is_none() || !self.policy.ome().class_replaces_parallelism {
             self.parallelism(container, rec);
         }
     }
@@ -108,7 +108,7 @@ impl Steps<'_> {
 
     /// Adds a variable of the operator's.
     fn add_env(&self, container: &mut Node, name: &str, value: EcoString, rule: &'static Rule) {
-        match self.policy.ome.variables {
+        match self.policy.ome().variables {
             VariableRule::WhereAbsent => default_env(container, name, value, rule),
             VariableRule::Append => push(container, "env", variable(name, value, rule)),
         }
@@ -117,7 +117,7 @@ impl Steps<'_> {
     /// Whether the block lists of the model's ConfigMap are mounted. The annotation says the
     /// opposite of what it does.
     fn mounts_blocklists(&self) -> bool {
-        self.policy.ome.blocklist && value(self.annotations, DISABLE_BLOCKLIST) == "true"
+        self.policy.ome().blocklist && value(self.annotations, DISABLE_BLOCKLIST) == "true"
     }
 
     fn mounts(&self, container: &mut Node) {

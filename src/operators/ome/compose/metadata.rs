@@ -178,7 +178,7 @@ fn build_annotations<R: Record>(
     }
     if sources.fine_tuned.is_some_and(|weight| weight.merged) {
         forced.set(MERGED_WEIGHTS, "true", &FINE_TUNED_ANNOTATIONS);
-        if sources.policy.ome.merged_weights_need_no_model {
+        if sources.policy.ome().merged_weights_need_no_model {
             forced.set(INJECT_MODEL_INIT, "false", &FINE_TUNED_ANNOTATIONS);
         }
     } else {

@@ -25,7 +25,7 @@ pub(crate) fn of_component(
     match kind {
         ComponentKind::Engine => {
             let asked = Some(spec)
-                .filter(|_| policy.ome.mode_by_annotation)
+                .filter(|_| policy.ome().mode_by_annotation)
                 .and_then(|spec| spec.at(&["annotations", MODE_ANNOTATION]))
                 .and_then(Node::as_str)
                 .and_then(DeploymentMode::from_annotation);
@@ -71,7 +71,7 @@ pub(crate) fn uses_leader(mode: DeploymentMode, spec: &Node) -> bool {
 mod tests {
     use super::*;
     use crate::operators::ome::compose::testing::node;
-    use crate::policy::OME_V0_1_5;
+    use crate::operators::ome::releases::V0_1_5 as OME_V0_1_5;
     use DeploymentMode::{
         MultiNode, MultiNodeRayVllm, RawDeployment, Serverless, VirtualDeployment,
     };

@@ -30,7 +30,7 @@ pub(crate) fn apply<R: Record>(
         );
         let origin = Origin::Derived(&MODEL_READY);
         if let Some(map) = map_mut(pod, "nodeSelector", origin)
-            .filter(|map| policy.ome.ready_label_wins || !map.contains_key(&key))
+            .filter(|map| policy.ome().ready_label_wins || !map.contains_key(&key))
         {
             map.insert(key, Node::str("Ready", origin));
         }

@@ -7,8 +7,9 @@ use super::testing::{Fixture, flow, losers, node};
 use crate::api::DeploymentMode;
 use crate::diag::Checked;
 use crate::merge::history::History;
+use crate::operators::ome::releases::{DOCUMENTED as OME_DOCUMENTED, V0_1_5 as OME_V0_1_5};
 use crate::pods::built::{Built, Component};
-use crate::policy::{OME_DOCUMENTED, OME_V0_1_5, Policy};
+use crate::policy::Policy;
 use crate::yaml::{Map, Node, Value};
 
 const BOTH: [&Policy; 2] = [&OME_DOCUMENTED, &OME_V0_1_5];

@@ -179,7 +179,7 @@ fn autoscaler_class(
         !autoscaler::KEDA_ANNOTATIONS.into_iter().all(said)
     };
     let found = autoscaler::class(&component.annotations);
-    if found == Ok(autoscaler::Class::Keda) && !settings.policy.ome.keda && asks_config() {
+    if found == Ok(autoscaler::Class::Keda) && !settings.policy.ome().keda && asks_config() {
         let message = format!(
             "the controller would crash on the ScaledObject of `{}`: it does not know `kedaConfig`",
             component.name
@@ -208,7 +208,7 @@ fn host(service: &Service, component: &Component, settings: Settings<'_>) -> Res
     let annotations = &component.annotations;
     let ingress = IngressSettings::resolve(settings.config, annotations);
     let name = &component.name;
-    match settings.policy.ome.long_names {
+    match settings.policy.ome().long_names {
         LongNameRule::Shortened => {
             ingress.host(name, &service.namespace, &component.labels, annotations)
         }
@@ -303,7 +303,7 @@ pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<E
         let by_annotation = annotations
             .get("ome.io/ingress-disable-creation")
             .is_some_and(|value| value.as_str() == Some("true"));
-        return Ok(match settings.policy.ome.external_service {
+        return Ok(match settings.policy.ome().external_service {
             ExternalServiceRule::ByAnnotation if !by_annotation => Entrance::None,
             _ => Entrance::External,
         });

@@ -12,8 +12,8 @@ use crate::diag::Diagnostic;
 use crate::objects::Settings;
 use crate::operators::ome::objects::model_config::ModelConfig;
 use crate::operators::ome::read as ome;
+use crate::operators::ome::releases::V0_1_5 as OME_V0_1_5;
 use crate::pods::built::{Built, Component};
-use crate::policy::OME_V0_1_5;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Limits, Map, Node, Origin, Value, parse, split};
 use ecow::eco_format;
@@ -31,8 +31,11 @@ struct World {
 
 /// Everything a run of a case reads.
 fn world(files: &[std::path::PathBuf]) -> World {
-    let mut builder =
-        Builder::new(Options { semantics: Semantics::Controller.into(), ..Options::default() });
+    let mut builder = Builder::new(Options {
+        semantics: Semantics::Controller.into(),
+        releases: Some(crate::operators::newest()),
+        ..Options::default()
+    });
     let mut services = Vec::new();
     let mut config = OperatorConfig::default();
     for file in files {

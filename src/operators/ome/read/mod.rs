@@ -4,7 +4,6 @@
 pub mod accelerator;
 pub(crate) mod config;
 pub(crate) mod formats;
-pub mod known;
 pub(crate) mod predictor;
 
 use crate::api::fields::{Reader, boolean, diffusion, integer, text, texts};
@@ -248,7 +247,9 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
         predictor: Predictor {
             migrated: migrated.is_some(),
             warned: object.spec("predictor").is_some_and(predictor::used),
-            used: object.spec("predictor").is_some_and(predictor::used_by_controller),
+            used: object.spec("predictor").is_some_and(|form| {
+                predictor::used_by_controller(form, policy.ome().predictor_used_by_most)
+            }),
         },
         namespace,
         model,

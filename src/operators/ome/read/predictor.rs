@@ -85,11 +85,12 @@ pub(super) fn used(predictor: &Node) -> bool {
 }
 
 /// Whether the controller takes a predictor for used (migration_util.go, IsPredictorUsed):
-/// maxReplicas and workers count here as well.
-pub(super) fn used_by_controller(predictor: &Node) -> bool {
+/// workers count here as well, and, `by_most`, maxReplicas.
+pub(super) fn used_by_controller(predictor: &Node, by_most: bool) -> bool {
+    let most = || predictor.get("maxReplicas").and_then(Node::as_int);
     used(predictor)
         || predictor.get("workerSpec").is_some()
-        || predictor.get("maxReplicas").and_then(Node::as_int).is_some_and(|replicas| replicas != 0)
+        || (by_most && most().is_some_and(|replicas| replicas != 0))
 }
 
 /// The first container named `ome-container` or whose name contains `ome`, else the first one,

@@ -24,7 +24,7 @@ pub(crate) fn resolve<'a>(
         // Migration writes the kind of the model it finds, which the ConfigMap honours and
         // selection does not.
         (ModelLookup::ClusterFirst, ModelKindRule::ConfigMapOnly)
-            if !policy.ome.predictor_model_looked_up =>
+            if !policy.ome().predictor_model_looked_up =>
         {
             config_map_lookup(catalog, service, name, Some("ClusterBaseModel"))?;
             in_namespace().or_else(in_cluster)

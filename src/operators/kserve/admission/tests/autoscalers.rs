@@ -160,7 +160,7 @@ fn scale_percent() -> &'static str {
 // The default of the settings is written into the service before it is judged.
 #[test]
 fn the_settings_decide_where_the_annotation_is_silent() {
-    let policy = Releases::default().policy(Api::KServe, Semantics::Controller).expect("a policy");
+    let policy = operators::newest().policy(Api::KServe, Semantics::Controller).expect("a policy");
     let service = crate::operators::kserve::read::service(
         read(&format!("metadata: {{name: s}}\nspec: {}\n", predictor("scaleMetric: memory"))),
         policy,

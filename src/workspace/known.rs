@@ -1,34 +1,50 @@
 //! What the CRDs of a release keep of an object.
 //!
-//! In: a document of OME as it was written, and the release. Out: the document as that release's
-//! API server stores it, with a finding per field that it drops.
+//! In: a document as it was written, and what the release of its operator does not know. Out: the
+//! document as that release's API server stores it, with a finding per field that it drops.
 
 use crate::diag::{Code, Diagnostic};
-use crate::policy::ome::{OmeRelease, Unknown};
+use crate::policy::Unknown;
 use crate::source::Span;
 use crate::yaml::{Node, Value};
 use ecow::{EcoString, eco_format};
 
-/// Whether a release knows a kind of OME at all.
-pub fn is_known(kind: &str, release: &OmeRelease) -> bool {
+/// What the CRDs of a release know.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// Operator and release, for people.
+    pub(super) operator: &'static str,
+    /// Tag of the release.
+    pub(super) tag: &'static str,
+    /// Fields and kinds that are dropped.
+    pub(super) unknown: &'static [Unknown],
+    /// Fields that are kept and that nothing of the release ever read.
+    pub(super) retired: &'static [Unknown],
+}
+
+/// Whether a release knows a kind of its operator at all.
+pub(super) fn is_known(kind: &str, release: Known) -> bool {
     !release.unknown.iter().any(|unknown| unknown.path.is_empty() && unknown.kinds.contains(&kind))
 }
 
 /// The finding about an object of a kind that a release does not know.
-pub fn unknown_kind(kind: &str, span: Span, release: &OmeRelease) -> Diagnostic {
+pub(super) fn unknown_kind(kind: &str, span: Span, release: Known) -> Diagnostic {
     Diagnostic::new(
         Code::FieldOfAnotherRelease,
-        format!("OME {} does not know {kind}: the object is left out", release.tag),
+        format!(
+            "{} {} does not know {kind}: the object is left out",
+            release.operator, release.tag
+        ),
     )
     .at(span)
     .help("leave it out of what is applied to this release")
 }
 
 /// Takes out what a release does not know, and what nothing of it ever read.
-pub fn stored(
+pub(super) fn stored(
     node: &mut Node,
     kind: &str,
-    release: &OmeRelease,
+    release: Known,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let of_kind = |unknown: &&Unknown| unknown.kinds.contains(&kind) && !unknown.path.is_empty();
@@ -36,7 +52,10 @@ pub fn stored(
         remove(node, unknown.path, "", &mut |path, span| {
             let finding = Diagnostic::new(
                 Code::FieldOfAnotherRelease,
-                format!("OME {} drops `{path}`, which is known {}", release.tag, unknown.known),
+                format!(
+                    "{} {} drops `{path}`, which is known {}",
+                    release.operator, release.tag, unknown.known
+                ),
             );
             diagnostics.push(
                 finding.at(span).path(path).help("delete it, or follow a release that knows it"),
@@ -85,7 +104,8 @@ fn remove(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::ome::{HEAD, V0_1_3, V0_1_4, V0_1_5};
+    use crate::operators::ome::releases::{HEAD, V0_1_3, V0_1_4, V0_1_5};
+    use crate::policy::Policy;
     use crate::yaml::{Origin, Rule};
 
     #[test]
@@ -95,7 +115,13 @@ mod tests {
             "acceleratorSelector": {"constraints": {"minComputeCapability": "9.0", "preferredPrecisions": ["fp8"]}},
             "engine": {"minAvailable": 1, "kedaConfig": {"authModes": "bearer"}},
         }});
-        let kept = |release: &OmeRelease| {
+        let known = |policy: &Policy| {
+            let own = policy.ome();
+            let (unknown, retired) = (own.unknown, own.retired);
+            Known { operator: "OME", tag: policy.id.tag, unknown, retired }
+        };
+        let kept = |policy: &Policy| {
+            let release = known(policy);
             let mut node = Node::from_json(&selector, Origin::Derived(&RULE));
             let mut found = Vec::new();
             stored(&mut node, "InferenceService", release, &mut found);
@@ -126,6 +152,9 @@ mod tests {
             );
             assert_eq!(found, ["spec.acceleratorSelector.constraints.minComputeCapability"]);
         }
-        assert!(!is_known("AcceleratorClass", &V0_1_3) && is_known("AcceleratorClass", &V0_1_4));
+        assert!(
+            !is_known("AcceleratorClass", known(&V0_1_3))
+                && is_known("AcceleratorClass", known(&V0_1_4))
+        );
     }
 }

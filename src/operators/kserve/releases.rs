@@ -1,0 +1,119 @@
+//! The releases of KServe's controller: one constant each, which says what differs from the next.
+//!
+//! A new release is a row of [`RELEASES`] with the values in which it differs from the one before
+//! it. Of v0.19.0 and v0.20.0 the rules were read in the source and counted over recorded services;
+//! only the head was recorded case by case.
+//!
+//! Source: trees of kserve/kserve at the tags; the fields name the functions.
+
+use crate::api::{Api, Release, Semantics};
+use crate::policy::kserve::{ImageSuffixRule, KServeRelease};
+use crate::policy::{
+    AcceleratorRule, AutoSelectRule, FaultRule, FormatRule, LayerRule, MainContainerRule,
+    ModelKindRule, ModelVolumeRule, Own, ParallelismRule, Policy, ProtocolRule, QuantizationRule,
+    RangeRule, RankRule, ReplicaRule, TemplateRule, Unknown, UnsetRule, VersionRule,
+};
+
+/// KServe as documented (Serving Runtimes; 0.10 docs).
+pub static DOCUMENTED: Policy = Policy {
+    semantics: Semantics::Documented,
+    api: Api::KServe,
+    release: "documents",
+    id: Release { tag: "documented", date: "", commit: "" },
+    legacy_format_name: true,
+    formats: FormatRule::Name,
+    unset: UnsetRule::Unconstrained,
+    version: VersionRule::Precision,
+    range: RangeRule::OpenBounds,
+    auto_select: AutoSelectRule::MatchedEntry,
+    rank: RankRule::Priority,
+    protocol: ProtocolRule::Listed,
+    default_protocol: "v1",
+    model_kind: ModelKindRule::Honoured,
+    accelerator_gate: false,
+    accelerators: AcceleratorRule::Requirements,
+    implied_engine: false,
+    model_optional: true,
+    crd_defaults: false,
+    layers: LayerRule::Written,
+    replicas: ReplicaRule::Runtime,
+    template: TemplateRule::FieldChains,
+    main_container: MainContainerRule::RunnerOrFirst,
+    model_volume: ModelVolumeRule::WhereMounted,
+    parallelism: ParallelismRule::WhereReferenced,
+    ready_label: false,
+    virtual_first: false,
+    pod_faults: FaultRule::Stop,
+    quantization: QuantizationRule::Finest,
+    own: Own::KServe(&HEAD_OWN),
+};
+
+/// kserve/kserve @aaac4e2.
+pub static HEAD: Policy = Policy {
+    semantics: Semantics::Controller,
+    release: "v0.20.0",
+    id: Release { tag: "head", date: "2026-08-21", commit: "aaac4e29" },
+    legacy_format_name: false,
+    unset: UnsetRule::Mismatch,
+    version: VersionRule::Operator,
+    range: RangeRule::CrashOnMissingBound,
+    auto_select: AutoSelectRule::MatchedEntry,
+    rank: RankRule::Protocol,
+    model_kind: ModelKindRule::ConfigMapOnly,
+    accelerators: AcceleratorRule::Policy,
+    model_optional: false,
+    crd_defaults: true,
+    layers: LayerRule::Typed,
+    replicas: ReplicaRule::Webhook,
+    template: TemplateRule::HtmlTemplate,
+    main_container: MainContainerRule::RunnerOnly,
+    model_volume: ModelVolumeRule::Everywhere,
+    parallelism: ParallelismRule::Nvidia,
+    ready_label: true,
+    pod_faults: FaultRule::Print,
+    quantization: QuantizationRule::Written,
+    own: Own::KServe(&HEAD_OWN),
+    ..DOCUMENTED
+};
+
+/// v0.20.0.
+pub static V0_20_0: Policy = Policy {
+    id: Release { tag: "v0.20.0", date: "2026-08-06", commit: "1fb78105" },
+    own: Own::KServe(&V0_20_0_OWN),
+    ..HEAD
+};
+
+/// v0.19.0.
+pub static V0_19_0: Policy = Policy {
+    release: "v0.19.0",
+    id: Release { tag: "v0.19.0", date: "2026-06-12", commit: "b0eda63d" },
+    own: Own::KServe(&V0_19_0_OWN),
+    ..V0_20_0
+};
+
+/// The releases that can be followed, oldest first.
+pub static RELEASES: [&Policy; 3] = [&V0_19_0, &V0_20_0, &HEAD];
+
+static HEAD_OWN: KServeRelease = KServeRelease {
+    unknown: &[],
+    vllm_speaks_v2: true,
+    image_suffix: ImageSuffixRule::Server,
+    canary_routes: true,
+};
+
+static V0_20_0_OWN: KServeRelease = KServeRelease { canary_routes: false, ..HEAD_OWN };
+
+static V0_19_0_OWN: KServeRelease = KServeRelease {
+    unknown: UNKNOWN_TO_V0_19_0,
+    vllm_speaks_v2: false,
+    image_suffix: ImageSuffixRule::NamedRuntimes,
+    ..V0_20_0_OWN
+};
+
+/// What the CRDs of v0.19.0 drop (`git diff v0.19.0 v0.20.0 -- config/crd/full`).
+const UNKNOWN_TO_V0_19_0: &[Unknown] =
+    &[since_v0_20("spec.predictor.name"), since_v0_20("spec.canary")];
+
+const fn since_v0_20(path: &'static str) -> Unknown {
+    Unknown { kinds: &["InferenceService"], path, known: "since v0.20.0" }
+}

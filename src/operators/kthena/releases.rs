@@ -1,0 +1,149 @@
+//! The document on ModelServing and the releases of Kthena, a constant each.
+//!
+//! The documented constant is the blog of 2025-10 as docs/decisions.md reads it; a release says how
+//! it differs from another one. A new release is a row of [`RELEASES`].
+
+use crate::api::Release;
+use crate::policy::{
+    Admission, GangForm, GangResources, GangRule, KthenaPolicy, KthenaProfile, OrdinalRule,
+    ProtectionRule, RoleRecreateRule, RoleScaling, RoleStruct, ScaleDownRule, UnlistedRole,
+    UpdatePace,
+};
+
+/// The releases that can be followed, oldest first.
+pub static RELEASES: [&KthenaPolicy; 4] = [&KTHENA_V0_1, &KTHENA_V0_4, &KTHENA_V1_0, &KTHENA_HEAD];
+
+/// The constant that a profile names.
+pub fn of(profile: KthenaProfile) -> &'static KthenaPolicy {
+    RELEASES.into_iter().find(|release| release.profile == profile).unwrap_or(&KTHENA_SEED)
+}
+
+/// The Kthena blog as written, contradictions as docs/decisions.md reads them.
+pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::Seed,
+    id: Release { tag: "documented", date: "", commit: "" },
+    admission: Admission::Documents,
+    role_rolling_update: false,
+    role_partition: false,
+    role_max_unavailable_default: false,
+    recovery_none: false,
+    gang: GangRule::Volcano,
+    gang_form: GangForm::TaskMembers,
+    gang_unlisted: UnlistedRole::LeftOut,
+    gang_resources: GangResources::RequestsOrLimits,
+    gang_seed_labels: true,
+    gang_queue: true,
+    controller_revisions: false,
+    role_struct: RoleStruct::Head,
+    scale_subresource: false,
+    plugin_env_repeats: false,
+    selects_entries: false,
+    ordinals: OrdinalRule::FillHoles,
+    protection: ProtectionRule::Ordinal,
+    pace: UpdatePace::OneByOne,
+    scale_down: ScaleDownRule::HighestOrdinal,
+    role_scaling: RoleScaling::GroupByGroup,
+    role_recreate: RoleRecreateRule::PodThenGroup,
+    reconciles: false,
+};
+
+/// Kthena v0.1.0.
+pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::V0_1,
+    id: Release { tag: "v0.1.0", date: "2025-10-31", commit: "f4305628" },
+    admission: Admission::Documents,
+    role_rolling_update: false,
+    role_partition: false,
+    role_max_unavailable_default: false,
+    recovery_none: true,
+    gang: GangRule::PolicySet,
+    gang_form: GangForm::TaskMembers,
+    gang_unlisted: UnlistedRole::AllReplicas,
+    gang_resources: GangResources::Requests,
+    gang_seed_labels: false,
+    gang_queue: false,
+    controller_revisions: false,
+    role_struct: RoleStruct::V0_1,
+    scale_subresource: false,
+    plugin_env_repeats: false,
+    selects_entries: false,
+    ordinals: OrdinalRule::FillHoles,
+    protection: ProtectionRule::Position,
+    pace: UpdatePace::OneByOne,
+    scale_down: ScaleDownRule::HighestOrdinal,
+    role_scaling: RoleScaling::OnePass,
+    role_recreate: RoleRecreateRule::RoleReplica,
+    reconciles: true,
+};
+
+/// Kthena v1.0.0.
+pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::V1_0,
+    id: Release { tag: "v1.0.0", date: "2026-07-16", commit: "2d67015a" },
+    admission: Admission::Documents,
+    role_rolling_update: true,
+    role_partition: false,
+    role_max_unavailable_default: false,
+    recovery_none: true,
+    gang: GangRule::Volcano,
+    gang_form: GangForm::SubGroups,
+    gang_unlisted: UnlistedRole::AllReplicas,
+    gang_resources: GangResources::Requests,
+    gang_seed_labels: false,
+    gang_queue: true,
+    controller_revisions: true,
+    role_struct: RoleStruct::V1_0,
+    scale_subresource: true,
+    plugin_env_repeats: true,
+    selects_entries: true,
+    ordinals: OrdinalRule::Append,
+    protection: ProtectionRule::Position,
+    pace: UpdatePace::Budget,
+    scale_down: ScaleDownRule::Cheapest,
+    role_scaling: RoleScaling::OnePass,
+    role_recreate: RoleRecreateRule::RoleReplica,
+    reconciles: true,
+};
+
+/// Kthena v0.4.0: as v1.0.0, of whose roles it lacks `maxUnavailable`, and the queue of PodGroups.
+pub static KTHENA_V0_4: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::V0_4,
+    id: Release { tag: "v0.4.0", date: "2026-04-17", commit: "2916fb73" },
+    selects_entries: false,
+    gang_queue: false,
+    role_struct: RoleStruct::V0_4,
+    ..KTHENA_V1_0
+};
+
+/// volcano-sh/kthena @3cc0572, with the documents' reading of manifests.
+pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::Head,
+    id: Release { tag: "head", date: "2026-08-21", commit: "3cc05728" },
+    admission: Admission::Documents,
+    role_rolling_update: true,
+    role_partition: true,
+    role_max_unavailable_default: true,
+    recovery_none: true,
+    gang: GangRule::Volcano,
+    gang_form: GangForm::SubGroups,
+    gang_unlisted: UnlistedRole::AllReplicas,
+    gang_resources: GangResources::Requests,
+    gang_seed_labels: false,
+    gang_queue: true,
+    controller_revisions: true,
+    role_struct: RoleStruct::Head,
+    scale_subresource: true,
+    plugin_env_repeats: true,
+    selects_entries: true,
+    ordinals: OrdinalRule::FillHoles,
+    protection: ProtectionRule::Position,
+    pace: UpdatePace::Budget,
+    scale_down: ScaleDownRule::Cheapest,
+    role_scaling: RoleScaling::OnePass,
+    role_recreate: RoleRecreateRule::RoleReplica,
+    reconciles: true,
+};
+
+/// [`KTHENA_HEAD`] with the CRD and the webhook before it: `--semantics controller`.
+pub static KTHENA_CONTROLLER: KthenaPolicy =
+    KthenaPolicy { admission: Admission::Server, ..KTHENA_HEAD };

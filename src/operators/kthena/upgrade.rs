@@ -1,0 +1,52 @@
+//! What an upgrade of Kthena changes, rule by rule.
+
+use crate::policy::upgrade::ReleaseRule;
+
+/// Rules of Kthena's releases (releases.md H).
+pub static ROLE_STRUCT: ReleaseRule = ReleaseRule {
+    id: "H1",
+    title: "the struct of a role has other fields, whose names are hashed: the same roles get another revision, and every group that `partition` does not protect is deleted and made anew",
+    source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go Revision, pkg/apis/workload/v1alpha1/servinggroup_types.go Role",
+    action: "set `rolloutStrategy.rollingUpdateConfiguration.partition` to `replicas` to hold the groups back, and lower it when they may restart",
+};
+
+/// See [`ROLE_STRUCT`].
+pub static ROLE_BUDGET: ReleaseRule = ReleaseRule {
+    id: "H2",
+    title: "a role of RoleRollingUpdate has `maxUnavailable` 1 where nothing is written, and a `partition` of its own; before all its outdated replicas went at once",
+    source: "volcano-sh/kthena pkg/apis/workload/v1alpha1/servinggroup_types.go RollingUpdateConfiguration, model_serving_controller.go calMaxScaleDown",
+    action: "write `maxUnavailable` where another number is wanted",
+};
+
+/// See [`ROLE_STRUCT`].
+pub static QUEUE: ReleaseRule = ReleaseRule {
+    id: "H3",
+    title: "PodGroups are put into the queue of the annotation `scheduling.volcano.sh/queue-name`",
+    source: "volcano-sh/kthena pkg/model-serving-controller/podgroupmanager/manager.go",
+    action: "make sure that the queue exists and has room, or take the annotation off",
+};
+
+/// As [`ROLE_STRUCT`], of a ModelServing that is replaced role replica by role replica, where
+/// roles have a partition of their own.
+pub static ROLE_STRUCT_BY_ROLE: ReleaseRule = ReleaseRule {
+    id: "H1",
+    title: "the struct of a role has other fields, whose names are hashed: the same roles get another hash, and every role replica that no `partition` protects is deleted and made anew",
+    source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go CalRoleTemplateHash, pkg/apis/workload/v1alpha1/servinggroup_types.go Role",
+    action: "plan for the restart: which replicas a partition of a role holds back at an upgrade was not recorded",
+};
+
+/// The same towards a release without a partition of roles.
+pub static ROLE_STRUCT_UNHELD: ReleaseRule = ReleaseRule {
+    id: "H1",
+    title: "the struct of a role has other fields, whose names are hashed: the same roles get another hash, and every role replica is deleted and made anew, all of them at once where the role sets no `maxUnavailable`",
+    source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go CalRoleTemplateHash, model_serving_controller.go calMaxScaleDown",
+    action: "plan for the restart: this release has no partition of roles, and its webhook refuses `rollingUpdateConfiguration` beside RoleRollingUpdate",
+};
+
+/// See [`ROLE_STRUCT`].
+pub static SCALE_SELECTOR: ReleaseRule = ReleaseRule {
+    id: "H4",
+    title: "`status.labelSelector` names one entry pod per group, so that an autoscaler of the scale subresource counts groups; before it counted every pod",
+    source: "volcano-sh/kthena pkg/model-serving-controller/controller/model_serving_controller.go, status.labelSelector",
+    action: "compare the autoscaler's target with the load of an entry pod, and pin minReplicas during the upgrade",
+};

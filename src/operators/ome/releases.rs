@@ -1,0 +1,291 @@
+//! The releases of OME's operator: one constant each, which says what differs from the next.
+//!
+//! A new release is a row of [`RELEASES`] with the values in which it differs from the one before
+//! it: what every engine reads in a [`Policy`], what OME alone reads in an [`OmeRelease`]. Nothing
+//! else changes, but for a rule that is new.
+//!
+//! Source: trees of sgl-project/ome at the tags; the fields name the functions.
+
+use crate::api::{Api, NEWEST_PROBER, Release, Semantics};
+use crate::policy::ome::{
+    AgentRule, ArgumentRule, ClassResourceRule, ExternalPortRule, ExternalServiceRule,
+    LongNameRule, OmeRelease, VariableRule,
+};
+use crate::policy::{
+    AcceleratorRule, AutoSelectRule, FaultRule, FormatRule, LayerRule, MainContainerRule,
+    ModelKindRule, ModelVolumeRule, Own, ParallelismRule, Policy, ProtocolRule, QuantizationRule,
+    RangeRule, RankRule, ReplicaRule, TemplateRule, Unknown, UnsetRule, VersionRule,
+};
+
+/// OME as documented (OME docs, Serving Runtime; OEP-0003).
+pub static DOCUMENTED: Policy = Policy {
+    semantics: Semantics::Documented,
+    api: Api::Ome,
+    release: "documents",
+    id: Release { tag: "documented", date: "", commit: "" },
+    legacy_format_name: true,
+    formats: FormatRule::Attributes,
+    unset: UnsetRule::Unconstrained,
+    version: VersionRule::Precision,
+    range: RangeRule::OpenBounds,
+    auto_select: AutoSelectRule::MatchedEntry,
+    rank: RankRule::Priority,
+    protocol: ProtocolRule::Listed,
+    default_protocol: "openAI",
+    model_kind: ModelKindRule::Honoured,
+    accelerator_gate: false,
+    accelerators: AcceleratorRule::Requirements,
+    implied_engine: true,
+    model_optional: true,
+    crd_defaults: false,
+    layers: LayerRule::Written,
+    replicas: ReplicaRule::Runtime,
+    template: TemplateRule::FieldChains,
+    main_container: MainContainerRule::RunnerOrFirst,
+    model_volume: ModelVolumeRule::WhereMounted,
+    parallelism: ParallelismRule::WhereReferenced,
+    ready_label: false,
+    virtual_first: false,
+    pod_faults: FaultRule::Stop,
+    quantization: QuantizationRule::Finest,
+    own: Own::Ome(&HEAD_OWN),
+};
+
+/// OME v0.1.5.
+pub static V0_1_5: Policy = Policy {
+    id: Release { tag: "v0.1.5", date: "2026-03-27", commit: "957f541e" },
+    semantics: Semantics::Controller,
+    api: Api::Ome,
+    release: "v0.1.5",
+    legacy_format_name: false,
+    formats: FormatRule::Attributes,
+    unset: UnsetRule::Mismatch,
+    version: VersionRule::Operator,
+    range: RangeRule::CrashOnMissingBound,
+    auto_select: AutoSelectRule::AnyEntry,
+    rank: RankRule::Score,
+    protocol: ProtocolRule::Ignored,
+    default_protocol: "openAI",
+    model_kind: ModelKindRule::ConfigMapOnly,
+    accelerator_gate: true,
+    accelerators: AcceleratorRule::Policy,
+    implied_engine: false,
+    model_optional: false,
+    crd_defaults: true,
+    layers: LayerRule::Typed,
+    replicas: ReplicaRule::Webhook,
+    template: TemplateRule::HtmlTemplate,
+    main_container: MainContainerRule::RunnerOnly,
+    model_volume: ModelVolumeRule::Everywhere,
+    parallelism: ParallelismRule::Nvidia,
+    ready_label: true,
+    virtual_first: true,
+    pod_faults: FaultRule::Print,
+    quantization: QuantizationRule::Written,
+    own: Own::Ome(&V0_1_5_OWN),
+};
+
+/// OME at @17b77ed, whose rules are those of v0.1.5.
+pub static HEAD: Policy = Policy {
+    id: Release { tag: "head", date: "2026-05-06", commit: "17b77eda" },
+    own: Own::Ome(&HEAD_OWN),
+    ..V0_1_5
+};
+
+/// OME v0.1.4.
+pub static V0_1_4: Policy = Policy {
+    id: Release { tag: "v0.1.4", date: "2025-11-24", commit: "a26e43d4" },
+    release: "v0.1.4",
+    version: VersionRule::ThreeParts,
+    own: Own::Ome(&V0_1_4_OWN),
+    ..V0_1_5
+};
+
+/// OME v0.1.3.
+pub static V0_1_3: Policy = Policy {
+    id: Release { tag: "v0.1.3", date: "2025-07-16", commit: "578577ad" },
+    release: "v0.1.3",
+    accelerator_gate: false,
+    own: Own::Ome(&V0_1_3_OWN),
+    ..V0_1_4
+};
+
+/// The releases of OME that can be followed, oldest first.
+pub static RELEASES: [&Policy; 4] = [&V0_1_3, &V0_1_4, &V0_1_5, &HEAD];
+
+/// What the CRDs of v0.1.3 drop (`git diff v0.1.3 v0.1.4 -- config/crd/full`).
+const UNKNOWN_TO_V0_1_3: &[Unknown] = &[
+    since_v0_1_4(&["AcceleratorClass"], ""),
+    since_v0_1_4(RUNTIMES, "spec.acceleratorRequirements"),
+    since_v0_1_4(RUNTIMES, "spec.supportedModelFormats[].acceleratorConfig"),
+    since_v0_1_4(RUNTIMES, "spec.*.acceleratorOverride"),
+    since_v0_1_4(RUNTIMES, "spec.*.minAvailable"),
+    since_v0_1_4(RUNTIMES, "spec.*.maxUnavailable"),
+    since_v0_1_4(SERVICES, "spec.acceleratorSelector"),
+    since_v0_1_4(SERVICES, "spec.*.acceleratorOverride"),
+    since_v0_1_4(SERVICES, "spec.*.minAvailable"),
+    since_v0_1_4(SERVICES, "spec.*.maxUnavailable"),
+    since_v0_1_5(MODELS, "spec.apiCapabilities"),
+    since_v0_1_5(MODELS, "spec.diffusionPipeline"),
+    since_v0_1_5(STORED, "spec.storage.downloadPolicy"),
+    since_v0_1_5(&["BenchmarkJob"], "spec.dataset.downloadPolicy"),
+    since_v0_1_5(&["BenchmarkJob"], "spec.outputLocation.downloadPolicy"),
+    since_v0_1_5(RUNTIMES, "spec.supportedModelFormats[].diffusionPipeline"),
+    since_v0_1_5(RUNTIMES, "spec.*.kedaConfig.authModes"),
+    since_v0_1_5(RUNTIMES, "spec.*.kedaConfig.authenticationRef"),
+    since_v0_1_5(SERVICES, "spec.*.kedaConfig.authModes"),
+    since_v0_1_5(SERVICES, "spec.*.kedaConfig.authenticationRef"),
+    since_v0_1_5(SERVICES, "spec.kedaConfig.authModes"),
+    since_v0_1_5(SERVICES, "spec.kedaConfig.authenticationRef"),
+];
+
+/// What the CRDs of v0.1.4 drop (`git diff v0.1.4 v0.1.5 -- config/crd/full`).
+const UNKNOWN_TO_V0_1_4: &[Unknown] = &[
+    since_v0_1_5(MODELS, "spec.apiCapabilities"),
+    since_v0_1_5(MODELS, "spec.diffusionPipeline"),
+    since_v0_1_5(STORED, "spec.storage.downloadPolicy"),
+    since_v0_1_5(&["BenchmarkJob"], "spec.dataset.downloadPolicy"),
+    since_v0_1_5(&["BenchmarkJob"], "spec.outputLocation.downloadPolicy"),
+    since_v0_1_5(RUNTIMES, "spec.supportedModelFormats[].diffusionPipeline"),
+    since_v0_1_5(RUNTIMES, "spec.acceleratorRequirements.minArchitectureVersion"),
+    since_v0_1_5(RUNTIMES, "spec.acceleratorRequirements.minComputePerformanceTFLOPS"),
+    since_v0_1_5(RUNTIMES, "spec.*.acceleratorOverride.constraints.minArchitectureVersion"),
+    since_v0_1_5(RUNTIMES, "spec.*.acceleratorOverride.constraints.minComputePerformanceTFLOPS"),
+    since_v0_1_5(RUNTIMES, "spec.*.acceleratorOverride.constraints.preferredPrecisions"),
+    since_v0_1_5(RUNTIMES, "spec.*.kedaConfig.authModes"),
+    since_v0_1_5(RUNTIMES, "spec.*.kedaConfig.authenticationRef"),
+    since_v0_1_5(SERVICES, "spec.acceleratorSelector.constraints.minArchitectureVersion"),
+    since_v0_1_5(SERVICES, "spec.acceleratorSelector.constraints.minComputePerformanceTFLOPS"),
+    since_v0_1_5(SERVICES, "spec.acceleratorSelector.constraints.preferredPrecisions"),
+    since_v0_1_5(SERVICES, "spec.*.acceleratorOverride.constraints.minArchitectureVersion"),
+    since_v0_1_5(SERVICES, "spec.*.acceleratorOverride.constraints.minComputePerformanceTFLOPS"),
+    since_v0_1_5(SERVICES, "spec.*.acceleratorOverride.constraints.preferredPrecisions"),
+    since_v0_1_5(SERVICES, "spec.*.kedaConfig.authModes"),
+    since_v0_1_5(SERVICES, "spec.*.kedaConfig.authenticationRef"),
+    since_v0_1_5(SERVICES, "spec.kedaConfig.authModes"),
+    since_v0_1_5(SERVICES, "spec.kedaConfig.authenticationRef"),
+];
+
+/// What the CRDs of v0.1.5 drop that those before it knew.
+const RETIRED_WITH_V0_1_5: &[Unknown] = &[
+    v0_1_4_only(RUNTIMES, "spec.acceleratorRequirements.minComputeCapability"),
+    v0_1_4_only(RUNTIMES, "spec.*.acceleratorOverride.constraints.minComputeCapability"),
+    v0_1_4_only(SERVICES, "spec.acceleratorSelector.constraints.minComputeCapability"),
+    v0_1_4_only(SERVICES, "spec.*.acceleratorOverride.constraints.minComputeCapability"),
+];
+
+const RUNTIMES: &[&str] = &["ServingRuntime", "ClusterServingRuntime"];
+const SERVICES: &[&str] = &["InferenceService"];
+const MODELS: &[&str] = &["BaseModel", "ClusterBaseModel"];
+const STORED: &[&str] = &["BaseModel", "ClusterBaseModel", "FineTunedWeight"];
+
+const fn since_v0_1_4(kinds: &'static [&'static str], path: &'static str) -> Unknown {
+    Unknown { kinds, path, known: "since v0.1.4" }
+}
+
+const fn since_v0_1_5(kinds: &'static [&'static str], path: &'static str) -> Unknown {
+    Unknown { kinds, path, known: "since v0.1.5" }
+}
+
+const fn v0_1_4_only(kinds: &'static [&'static str], path: &'static str) -> Unknown {
+    Unknown { kinds, path, known: "in v0.1.4 only" }
+}
+
+/// sgl-project/ome @17b77ed.
+static HEAD_OWN: OmeRelease =
+    OmeRelease { agent: AgentRule::Nested, prober_image: NEWEST_PROBER, ..V0_1_5_OWN };
+
+/// v0.1.5.
+static V0_1_5_OWN: OmeRelease = OmeRelease {
+    unknown: RETIRED_WITH_V0_1_5,
+    retired: &[],
+    classes: true,
+    default_class: false,
+    policies: true,
+    first_available_looks: true,
+    class_resources: ClassResourceRule::Override,
+    class_replaces_parallelism: true,
+    arguments: ArgumentRule::Flags,
+    sizes: ArgumentRule::Flags,
+    missing_config_crashes: false,
+    named_runtime_formats: true,
+    variables: VariableRule::WhereAbsent,
+    blocklist: false,
+    merged_weights_need_no_model: true,
+    dedicated_suffix: false,
+    autoscaler_follows_suffix: false,
+    mode_by_annotation: true,
+    ready_label_wins: false,
+    layered_selector: true,
+    external_port: ExternalPortRule::OfComponent,
+    external_selects_component: false,
+    external_service: ExternalServiceRule::Stays,
+    service_annotations_filtered: true,
+    long_names: LongNameRule::Shortened,
+    keda: true,
+    predictor_model_looked_up: true,
+    disruption_budgets: true,
+    address_with_port: true,
+    owned_router_roles: true,
+    predictor_found_by_label: true,
+    reasons_by_format: true,
+    keeps_replicas: true,
+    runtimes_checked: true,
+    predictor_used_by_most: true,
+    strategy_required: true,
+    agent: AgentRule::AnyTransformer,
+    ingress_disabled: true,
+    prober_image: "ghcr.io/sgl-project/ome/multinode-prober:v1.0-84-3-g5dff59e",
+};
+
+/// v0.1.4.
+static V0_1_4_OWN: OmeRelease = OmeRelease {
+    unknown: UNKNOWN_TO_V0_1_4,
+    retired: RETIRED_WITH_V0_1_5,
+    default_class: true,
+    policies: false,
+    first_available_looks: false,
+    class_resources: ClassResourceRule::Largest,
+    class_replaces_parallelism: false,
+    arguments: ArgumentRule::FirstElement,
+    sizes: ArgumentRule::FirstElement,
+    missing_config_crashes: true,
+    named_runtime_formats: false,
+    variables: VariableRule::Append,
+    blocklist: true,
+    merged_weights_need_no_model: false,
+    dedicated_suffix: true,
+    mode_by_annotation: false,
+    ready_label_wins: true,
+    external_port: ExternalPortRule::Http,
+    external_selects_component: true,
+    external_service: ExternalServiceRule::ByAnnotation,
+    service_annotations_filtered: false,
+    long_names: LongNameRule::Refused,
+    keda: false,
+    predictor_model_looked_up: false,
+    address_with_port: false,
+    owned_router_roles: false,
+    predictor_found_by_label: false,
+    reasons_by_format: false,
+    keeps_replicas: false,
+    agent: AgentRule::KnownTypes,
+    ingress_disabled: false,
+    ..V0_1_5_OWN
+};
+
+/// v0.1.3.
+static V0_1_3_OWN: OmeRelease = OmeRelease {
+    unknown: UNKNOWN_TO_V0_1_3,
+    retired: &[],
+    classes: false,
+    class_resources: ClassResourceRule::None,
+    autoscaler_follows_suffix: true,
+    layered_selector: false,
+    external_service: ExternalServiceRule::Stays,
+    disruption_budgets: false,
+    runtimes_checked: false,
+    predictor_used_by_most: false,
+    strategy_required: false,
+    ..V0_1_4_OWN
+};

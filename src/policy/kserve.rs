@@ -1,0 +1,33 @@
+//! What releases of KServe's controller do differently, as named values.
+//!
+//! In: nothing. Out: [`KServeRelease`], whose fields rules read; nothing asks which release it was
+//! given. The releases themselves are in `operators/kserve/releases.rs`.
+
+use super::Unknown;
+
+/// Which images get a suffix for what they run on
+/// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, UpdateImageTag).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageSuffixRule {
+    /// `-gpu` behind the tag, where the runtime is called `kserve-tensorflow-serving`,
+    /// `kserve-torchserve` or `kserve-huggingfaceserver`.
+    NamedRuntimes,
+    /// By the server that the runtime declares, else by its name: `-gpu` behind the tag of the same three,
+    /// `-cpu` before the tag of vLLM without a GPU (#4769).
+    Server,
+}
+
+/// The differences between releases of KServe.
+#[derive(Clone, Copy, Debug)]
+pub struct KServeRelease {
+    /// Fields that its CRDs drop (config/crd/full).
+    pub unknown: &'static [Unknown],
+    /// A model of the format vllm asks for the protocol v2 by default (#4769;
+    /// pkg/apis/serving/v1beta1/inference_service_defaults.go, setPredictorModelDefaults).
+    pub vllm_speaks_v2: bool,
+    /// See [`ImageSuffixRule`].
+    pub image_suffix: ImageSuffixRule,
+    /// HTTPRoutes name the canaries with their share (#5912;
+    /// pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/httproute_reconciler.go).
+    pub canary_routes: bool,
+}

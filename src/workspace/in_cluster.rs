@@ -1,0 +1,168 @@
+//! Which releases of the operators a live cluster runs.
+//!
+//! In: the documents of a dump, and the releases that are known. Out: per operator the release that
+//! its controller's image names, else the one whose CRDs the dump holds; and the known release that
+//! is nearest. Nothing is decided here.
+
+use crate::api::{Api, Release};
+use crate::load::Document;
+use crate::policy::{Policy, Unknown};
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use semver::Version;
+
+/// What runs in a cluster, and what is followed of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterRelease {
+    /// Whose operator.
+    pub api: Api,
+    /// What was seen: the tag of the image, or what the CRDs hold.
+    pub seen: EcoString,
+    /// Where it was seen.
+    pub place: EcoString,
+    /// The known release that is followed.
+    pub followed: &'static str,
+}
+
+impl ClusterRelease {
+    /// Whether the release that was seen is followed itself.
+    pub fn is_known(&self) -> bool {
+        self.seen == self.followed
+    }
+}
+
+/// Names of controllers' images.
+const IMAGES: [(Api, &str); 3] = [
+    (Api::Ome, "ome-manager"),
+    (Api::KServe, "kserve-controller"),
+    (Api::Kthena, "kthena-controller-manager"),
+];
+
+/// What the documents of a dump tell of an operator. `known` are its releases, oldest first.
+pub(super) fn release(
+    documents: &[Document],
+    api: Api,
+    known: &[Release],
+) -> Option<ClusterRelease> {
+    documents.iter().filter(|document| document.kind == "Deployment").find_map(|document| {
+        let containers = document.node.at(&["spec", "template", "spec", "containers"])?.items();
+        containers.iter().find_map(|container| {
+            let tag = tag_of(container.get("image")?.as_str()?, api)?;
+            let of = |key: &str| document.node.at(&["metadata", key]).and_then(Node::as_str);
+            let place = eco_format!(
+                "image of Deployment/{}/{}",
+                of("namespace").unwrap_or("default"),
+                of("name").unwrap_or_default()
+            );
+            let followed = nearest(tag, known)?;
+            Some(ClusterRelease { api, seen: tag.into(), place, followed })
+        })
+    })
+}
+
+/// The tag of a controller's image, without a digest.
+fn tag_of(image: &str, api: Api) -> Option<&str> {
+    let (image, _) = image.split_once('@').unwrap_or((image, ""));
+    let (repository, tag) = image.rsplit_once(':')?;
+    let name = repository.rsplit('/').next()?;
+    IMAGES.contains(&(api, name)).then_some(tag)
+}
+
+/// The known release that is nearest to a tag: the same, else the newest that is not newer, else
+/// the oldest; of a tag that is no version, the newest.
+fn nearest(tag: &str, known: &[Release]) -> Option<&'static str> {
+    let version = |tag: &str| Version::parse(tag.strip_prefix('v').unwrap_or(tag)).ok();
+    if let Some(same) = known.iter().find(|release| {
+        version(release.tag).is_some_and(|own| version(tag) == Some(own)) || release.tag == tag
+    }) {
+        return Some(same.tag);
+    }
+    let Some(seen) = version(tag) else { return Some(known.last()?.tag) };
+    let earlier = |release: &&Release| version(release.tag).is_some_and(|own| own <= seen);
+    known.iter().rev().find(earlier).or_else(|| known.first()).map(|release| release.tag)
+}
+
+/// What the CRDs of a dump tell: the newest release that drops no field that they have.
+pub(super) fn by_definitions(
+    documents: &[Document],
+    api: Api,
+    group: &str,
+    known: &[(&'static Policy, &'static [Unknown])],
+) -> Option<ClusterRelease> {
+    let definitions: Vec<(&str, &Node)> = documents
+        .iter()
+        .filter(|document| document.kind == "CustomResourceDefinition")
+        .filter(|document| {
+            document.node.at(&["spec", "group"]).and_then(Node::as_str) == Some(group)
+        })
+        .filter_map(|document| {
+            let kind = document.node.at(&["spec", "names", "kind"])?.as_str()?;
+            Some((kind, document.node.at(&["spec", "versions"])?))
+        })
+        .collect();
+    if definitions.is_empty() {
+        return None;
+    }
+    let has = |unknown: &Unknown| {
+        definitions.iter().filter(|(kind, _)| unknown.kinds.contains(kind)).any(|(_, versions)| {
+            let mut schemas = versions
+                .items()
+                .iter()
+                .filter_map(|version| version.at(&["schema", "openAPIV3Schema"]));
+            schemas.any(|schema| holds(schema, unknown.path))
+        })
+    };
+    let fits = known.iter().rev().find(|(_, unknown)| !unknown.iter().any(has));
+    let (policy, _) = fits?;
+    let place = eco_format!("fields of the CRDs of {group}");
+    Some(ClusterRelease { api, seen: policy.id.tag.into(), place, followed: policy.id.tag })
+}
+
+/// Whether a schema has a field; `*` stands for every key, `[]` behind a key for its elements.
+fn holds(schema: &Node, path: &str) -> bool {
+    if path.is_empty() {
+        return true;
+    }
+    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+    let Some(fields) = schema.get("properties") else { return false };
+    if step == "*" {
+        return fields.entries().any(|field| holds(&field.node, rest));
+    }
+    let (name, listed) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));
+    let Some(field) = fields.get(name) else { return false };
+    let field = if listed { field.get("items") } else { Some(field) };
+    field.is_some_and(|field| holds(field, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_release_is_the_newest_that_is_not_newer() {
+        let known = crate::operators::releases(Api::Ome);
+        for (seen, followed) in [
+            ("v0.1.4", "v0.1.4"),
+            ("0.1.4", "v0.1.4"),
+            ("v0.1.2", "v0.1.3"),
+            ("v0.1.6", "v0.1.5"),
+            ("v1.2.0", "v0.1.5"),
+            ("v0.1.5-rc1", "v0.1.4"),
+            ("latest", "head"),
+        ] {
+            assert_eq!(nearest(seen, &known), Some(followed), "{seen}");
+        }
+    }
+
+    #[test]
+    fn images_of_controllers_are_known_by_their_name() {
+        for (image, tag) in [
+            ("ghcr.io/moirai-internal/ome-manager:v0.1.4", Some("v0.1.4")),
+            ("registry:5000/x/ome-manager:v0.1.5@sha256:ab", Some("v0.1.5")),
+            ("registry:5000/x/ome-manager", None),
+            ("ghcr.io/x/ome-agent:v0.1.4", None),
+        ] {
+            assert_eq!(tag_of(image, Api::Ome), tag, "{image}");
+        }
+    }
+}
