@@ -12,7 +12,7 @@ use ome::merge::history::History;
 use ome::merge::smp;
 use ome::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
 use ome::pipeline::serving::plan_servings;
-use ome::pipeline::{Depth, Planner, Renderer, costs, together};
+use ome::pipeline::{Beside, Depth, Planner, Renderer, costs, together};
 use ome::quantity::{
     self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
     names as rules,
@@ -331,7 +331,13 @@ pub fn plan(bytes: &[u8]) {
         let mut found: Vec<Diagnostic> =
             planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
         found.extend(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
-        let together = together(&planner, kthena, &mut planned, &mut servings, true);
+        let together = together(
+            &planner,
+            kthena,
+            &mut planned,
+            &mut servings,
+            Beside { look: true, map: true },
+        );
         let (together, costs) = (together.as_ref(), costs(&planned));
         let document = json::Plan {
             semantics: semantics.into(),

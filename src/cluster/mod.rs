@@ -13,7 +13,7 @@ pub mod schedule;
 pub(crate) mod terms;
 
 pub use crate::cluster::placement::{
-    Blocked, Fit, Inventory, Milli, Shape, is_known, running, short_of,
+    Blocked, BlockedNodes, Fit, Inventory, Milli, Shape, is_known, running, short_of,
 };
 pub use class::{Matcher, class_matches, class_product, matching};
 

@@ -65,7 +65,42 @@ pub struct Fit {
     /// The fewest replicas fit.
     pub fits: bool,
     /// Machines without room for a main pod.
-    pub blocked: Vec<Blocked>,
+    pub blocked: BlockedNodes,
+}
+
+/// Machines without room, with what they have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockedNodes {
+    all: Vec<Blocked>,
+    /// The first machine of each kind of refusal, and how many there are.
+    kinds: Vec<(usize, usize)>,
+}
+
+impl BlockedNodes {
+    /// Of these machines.
+    pub fn new(all: Vec<Blocked>) -> Self {
+        let mut known: HashMap<(&str, &EcoString), usize> = HashMap::new();
+        let mut kinds: Vec<(usize, usize)> = Vec::new();
+        for (at, own) in all.iter().enumerate() {
+            let kind = *known.entry((own.code, &own.detail)).or_insert(kinds.len());
+            match kinds.get_mut(kind) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((at, 1)),
+            }
+        }
+        Self { all, kinds }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Blocked] {
+        &self.all
+    }
+
+    /// The first of those of which the same is said, and how many these are, in the order in which
+    /// they are met first.
+    pub fn kinds(&self) -> impl ExactSizeIterator<Item = (&Blocked, usize)> {
+        self.kinds.iter().map(|(first, count)| (&self.all[*first], *count))
+    }
 }
 
 impl Shape {
@@ -358,7 +393,9 @@ impl<'m> Inventory<'m> {
         Fit {
             replicas,
             fits: replicas >= fewest,
-            blocked: self.rooms.iter().filter_map(|room| room.blocked(main)).collect(),
+            blocked: BlockedNodes::new(
+                self.rooms.iter().filter_map(|room| room.blocked(main)).collect(),
+            ),
         }
     }
 

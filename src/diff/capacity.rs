@@ -5,8 +5,8 @@
 
 use super::{Fate, Group, Settings, Side};
 use crate::pipeline::{
-    self, Asked, Before, Changes, Planner, RollEnd, State, Together, Verdict, roll, same_room,
-    together,
+    self, Asked, Before, Beside, Changes, Planner, RollEnd, State, Together, Verdict, roll,
+    same_room, together,
 };
 use crate::policy::KthenaPolicy;
 use ecow::{EcoString, eco_format};
@@ -100,7 +100,7 @@ fn room(placed: &Together) -> Room {
 
 fn placed(side: &Side<'_>, kthena: &KthenaPolicy, settings: Settings<'_>) -> Option<Together> {
     let planner = Planner::new(&side.world.catalog, settings.semantics);
-    together(&planner, kthena, &mut Vec::new(), &mut Vec::new(), false)
+    together(&planner, kthena, &mut Vec::new(), &mut Vec::new(), Beside::default())
 }
 
 /// Updates that are stuck when everything changes at once; what waits for room without being an

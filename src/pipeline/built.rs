@@ -5,8 +5,8 @@ use super::render::identity;
 use crate::api::{ComponentKind, Object};
 use crate::cluster::schedule::{InvalidPod, Labels, PodTemplate, PriorityClasses, labels};
 use crate::cluster::{Machine, Toleration};
-use crate::facts;
 use crate::objects::RenderedObject;
+use crate::quantity::is_accelerator;
 use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec};
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -45,6 +45,12 @@ pub enum WorkloadKind {
     },
     /// A Knative Service; a revision of it becomes a Deployment.
     Knative(Arc<PodTemplate>),
+}
+
+/// Devices that a pod asks for, of every kind, slices among them.
+pub(crate) fn gpus(pod: &PodTemplate) -> i64 {
+    let devices = pod.requests.iter().filter(|(name, _)| is_accelerator(name));
+    devices.map(|(_, amount)| amount).sum()
 }
 
 /// What is known of a cluster when pods are read.
@@ -90,7 +96,7 @@ impl PodContext {
     /// is known offline.
     fn tolerate(&self, pod: &mut PodTemplate) {
         pod.foreign = false;
-        if pod.requests.keys().any(|name| facts::is_accelerator(name) || name.contains("/mig-")) {
+        if gpus(pod) > 0 {
             for key in &self.device_taints {
                 let toleration = Toleration {
                     key: key.clone(),

@@ -44,8 +44,8 @@ pub use roll::{
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
-    Example, Filtered, HalfGroup, Look, MoreNodes, Pending, Placement, PodCounts, Together,
-    Verdict, Victim, Waiting, advice, has_room, same_room, together,
+    Beside, Example, Filtered, HalfGroup, Look, MoreNodes, NodeUse, Pending, Placement, PodCounts,
+    Stands, Together, Verdict, Victim, Waiting, advice, has_room, same_room, together,
 };
 
 pub use upgrade::{PlayedUpgrade, ServingUpgrade, Upgrades};

@@ -183,24 +183,16 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
     if super::together::fits(component) != Some(false) {
         return Vec::new();
     }
-    let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
-    for blocked in super::together::blocked(component) {
-        let reason = format!("{}: {}", blocked.code, blocked.detail);
-        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, nodes)) => nodes.push(&blocked.node),
-            None => by_reason.push((reason, vec![&blocked.node])),
-        }
+    let blocked = super::together::blocked(component);
+    let mut lines: Vec<String> = Vec::new();
+    let mut hidden = 0;
+    if let Some(blocked) = blocked {
+        hidden = blocked.kinds().len().saturating_sub(MISSING);
+        lines.extend(blocked.kinds().take(MISSING).map(|(first, nodes)| {
+            let more = if nodes == 1 { String::new() } else { format!(" and {} more", nodes - 1) };
+            format!("{}{more}: {}: {}", first.node, first.code, first.detail)
+        }));
     }
-    let hidden = by_reason.len().saturating_sub(MISSING);
-    let mut lines: Vec<String> = by_reason
-        .into_iter()
-        .take(MISSING)
-        .map(|(reason, nodes)| match nodes.as_slice() {
-            [only] => format!("{only}: {reason}"),
-            [first, rest @ ..] => format!("{first} and {} more: {reason}", rest.len()),
-            [] => reason,
-        })
-        .collect();
     if hidden > 0 {
         lines.push(format!("{hidden} more reasons: see `ome plan -o json`"));
     }

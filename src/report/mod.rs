@@ -28,6 +28,7 @@ pub mod krm;
 pub mod kueue;
 mod kv_cache;
 mod links;
+mod map;
 pub mod markdown;
 pub mod matrix;
 pub mod merged;

@@ -3,7 +3,7 @@
 
 use super::accelerator::{self, ClassTotal};
 use super::fill::fill;
-use super::{explain, serving, table};
+use super::{explain, map, serving, table};
 use crate::api::Follow;
 use crate::cluster::Machine;
 use crate::decision::Step;
@@ -12,6 +12,8 @@ use crate::pipeline::{Costs, Planned, PlannedComponent, Together};
 use crate::policy::KthenaPolicy;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// What a plan is shown with.
 #[derive(Clone, Copy)]
@@ -56,7 +58,8 @@ impl View<'_> {
             "semantics": self.semantics.run().as_str(),
             "header": self.header,
             "classes": totals.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
-            "services": self.planned.iter().map(|planned| service(planned, self.sources)).collect::<Vec<_>>(),
+            "map": self.together.and_then(map::data),
+            "namespaces": namespaces(self.planned, self.sources),
             "profile": self.kthena.profile.to_string(),
             "titles": serving::TITLES,
             "servings": self.servings.iter().map(|planned| serving::cells(planned).to_vec()).collect::<Vec<_>>(),
@@ -98,6 +101,58 @@ fn percent(part: i64, of: i64) -> i64 {
     }
 }
 
+/// With more services each is a row, and the rows of a namespace are folded.
+const MOST_OPEN: usize = 50;
+
+/// Services by namespace; a fleet that is small is one part without a title.
+fn namespaces(planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Value> {
+    if planned.len() <= MOST_OPEN {
+        let services = planned.iter().map(|planned| service(planned, sources));
+        return vec![json!({ "title": null, "services": services.collect::<Vec<_>>() })];
+    }
+    let mut by_name: BTreeMap<&str, Vec<&Planned<'_>>> = BTreeMap::new();
+    for planned in planned {
+        by_name.entry(&planned.service.namespace).or_default().push(planned);
+    }
+    let namespace = |(name, planned): (&str, Vec<&Planned<'_>>)| {
+        let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
+        let short = planned.iter().filter(|planned| is_short(planned)).count();
+        let mut title = format!("{name}: {} services", planned.len());
+        for (count, what) in [(failed, "in error"), (short, "without room")] {
+            if count > 0 {
+                let _ = write!(title, ", {count} {what}");
+            }
+        }
+        let rows = planned.iter().flat_map(|planned| rows(planned, sources));
+        json!({ "title": title, "bad": failed + short > 0, "rows": rows.collect::<Vec<_>>() })
+    };
+    by_name.into_iter().map(namespace).collect()
+}
+
+fn is_short(planned: &Planned<'_>) -> bool {
+    planned.components.iter().any(|own| super::together::fits(own) == Some(false))
+}
+
+/// A row per component; one of a service in error.
+fn rows(planned: &Planned<'_>, sources: &SourceMap) -> Vec<Value> {
+    let resolution = &planned.resolution;
+    let lead = json!({
+        "name": planned.service.name().as_str(),
+        "model": resolution.model.map_or("-", |model| model.object.id.name.as_str()),
+        "runtime": resolution.chosen().map_or("no runtime".into(), |runtime| runtime.object.shown_name()).as_str(),
+    });
+    if let Some(error) = &planned.error {
+        let message = accelerator::message(error, planned, sources);
+        return vec![
+            json!({ "service": lead, "error": format!("{}: {message}", error.code.as_str()) }),
+        ];
+    }
+    let components = planned.components.iter();
+    components
+        .map(|own| json!({ "service": lead, "error": null, "component": component(planned, own) }))
+        .collect()
+}
+
 fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
     let resolution = &planned.resolution;
     let first = resolution.runtime.steps.first().map_or(0, |step| step.r#in);
@@ -130,7 +185,6 @@ fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Value {
         "class": planned.class(component.kind).map_or("-".into(), |class| class.object.shown_name()).as_str(),
         "verdict": match fits { Some(true) => "yes", Some(false) => "no", None => "dim" },
         "fits": accelerator::fits(component),
-        "missing": accelerator::missing(component),
     })
 }
 

@@ -3,7 +3,7 @@
 
 use super::screen::{Page, line, put};
 use super::table::{Style, table};
-use crate::cluster::Blocked;
+use crate::cluster::BlockedNodes;
 use crate::cluster::fleet::{Packing, Verdict};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
@@ -206,19 +206,24 @@ pub(super) fn fits(component: &PlannedComponent) -> Option<bool> {
 
 /// The nodes that have no room for the main pod: as they are when everything is placed, where a pod
 /// of the component waits.
-pub(super) fn blocked(component: &PlannedComponent) -> &[Blocked] {
+pub(super) fn blocked(component: &PlannedComponent) -> Option<&BlockedNodes> {
     let waiting = component.placement.as_ref().and_then(|placement| placement.waiting.as_ref());
-    let of_fit = component.fit.as_ref().map(|fit| fit.blocked.as_slice()).unwrap_or_default();
-    waiting.map_or(of_fit, |waiting| waiting.blocked.as_slice())
+    let of_fit = component.fit.as_ref().map(|fit| &fit.blocked);
+    waiting.map(|waiting| &*waiting.blocked).or(of_fit)
 }
 
 /// At most so many nodes; those beyond as counts by code.
-pub(super) fn blocked_json(blocked: &[Blocked]) -> Value {
-    let (listed, more) = blocked.split_at(blocked.len().min(LISTED));
+pub(super) fn blocked_json(blocked: Option<&BlockedNodes>) -> Value {
+    let Some(blocked) = blocked else { return json!([]) };
+    let listed = &blocked.all()[..blocked.all().len().min(LISTED)];
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for one in more {
-        *counts.entry(one.code).or_default() += 1;
+    for (one, nodes) in blocked.kinds() {
+        *counts.entry(one.code).or_default() += nodes;
     }
+    for one in listed {
+        *counts.entry(one.code).or_default() -= 1;
+    }
+    counts.retain(|_, nodes| *nodes > 0);
     let listed = listed.iter().map(
         |one| json!({ "node": one.node.as_str(), "code": one.code, "detail": one.detail.as_str() }),
     );

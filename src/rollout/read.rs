@@ -7,7 +7,7 @@ use crate::cluster::schedule::{
     InvalidPod, PodTemplate, PriorityClasses, label_selector, labels, selector_of,
 };
 use crate::quantity::{IntOrPercent, Selector, hash};
-use crate::yaml::Node;
+use crate::yaml::{Node, Value};
 use ecow::{EcoString, eco_format};
 use std::sync::Arc;
 
@@ -30,27 +30,47 @@ fn amount(node: Option<&Node>, default: IntOrPercent) -> Result<IntOrPercent, In
 /// What tells templates apart: a hash of the tree. Neither the order of keys nor what is empty
 /// tells any (`apiequality.Semantic.DeepEqual`).
 pub fn revision_name(template: &Node) -> EcoString {
-    fn canonical(value: serde_json::Value) -> Option<serde_json::Value> {
-        use serde_json::Value;
-        match value {
-            Value::Null => None,
-            Value::Object(map) => {
-                let mut entries: Vec<(String, Value)> = map
-                    .into_iter()
-                    .filter_map(|(key, value)| Some((key, canonical(value)?)))
-                    .collect();
-                entries.sort_by(|a, b| a.0.cmp(&b.0));
-                (!entries.is_empty()).then(|| entries.into_iter().collect())
+    /// Writes what a node says as JSON, keys sorted; false, and nothing is written, when it says
+    /// nothing.
+    fn write(node: &Node, out: &mut String) -> bool {
+        let start = out.len();
+        match &node.value {
+            Value::Null => return false,
+            Value::Map(map) => {
+                let mut entries: Vec<_> = map.iter().collect();
+                entries.sort_by(|one, other| one.key.cmp(&other.key));
+                for entry in entries {
+                    let before = out.len();
+                    out.push(if before == start { '{' } else { ',' });
+                    out.push_str(&serde_json::Value::from(entry.key.as_str()).to_string());
+                    out.push(':');
+                    if !write(&entry.node, out) {
+                        out.truncate(before);
+                    }
+                }
+                if out.len() == start {
+                    return false;
+                }
+                out.push('}');
             }
-            Value::Array(items) => {
-                let items: Vec<Value> =
-                    items.into_iter().map(|item| canonical(item).unwrap_or_default()).collect();
-                (!items.is_empty()).then_some(Value::Array(items))
+            Value::List(_) if node.items().is_empty() => return false,
+            Value::List(_) => {
+                for (at, item) in node.items().iter().enumerate() {
+                    out.push(if at == 0 { '[' } else { ',' });
+                    if !write(item, out) {
+                        out.push_str("null");
+                    }
+                }
+                out.push(']');
             }
-            scalar => Some(scalar),
+            _ => out.push_str(&node.to_json().to_string()),
         }
+        true
     }
-    let text = canonical(template.to_json()).unwrap_or_default().to_string();
+    let mut text = String::new();
+    if !write(template, &mut text) {
+        text.push_str("null");
+    }
     hash::short_hash(&text).into()
 }
 

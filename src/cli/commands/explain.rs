@@ -5,7 +5,9 @@ use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::serving::plan_servings;
-use crate::pipeline::{Depth, Flip, Layers, Planned, Planner, flip, merge, named, together};
+use crate::pipeline::{
+    Beside, Depth, Flip, Layers, Planned, Planner, flip, merge, named, together,
+};
 use crate::report::screen::{Page, line, put};
 use crate::report::{explain, graph, json, markdown, serving, table, why};
 use std::path::PathBuf;
@@ -101,7 +103,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Vec::new()
     };
     let mut servings = plan_servings(&servings, session.kthena);
-    together(&planner, session.kthena, &mut planned, &mut servings, true);
+    let beside = Beside { look: true, ..Beside::default() };
+    together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));
     match args.output {

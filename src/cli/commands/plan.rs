@@ -4,7 +4,7 @@ use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::pipeline::serving::plan_servings;
-use crate::pipeline::{Depth, Planner, costs, together};
+use crate::pipeline::{Beside, Depth, Planner, costs, together};
 use crate::report::{json, markdown, page, serving, table, together as report};
 use std::path::PathBuf;
 
@@ -51,7 +51,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         io.progress(planned.len(), selected.len(), "services planned");
     }
     let mut servings = plan_servings(&servings, session.kthena);
-    let together = together(&planner, session.kthena, &mut planned, &mut servings, false);
+    let beside = Beside { map: args.output == PageFormat::Html, ..Beside::default() };
+    let together = together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let together = together.as_ref();
     let costs = costs(&planned);
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));

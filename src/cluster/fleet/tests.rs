@@ -1,11 +1,13 @@
 //! What is true of every placement.
 
 use super::{Fleet, Manner, Placed, Replica, Running, Verdict, Workload};
-use crate::cluster::Machine;
-use crate::cluster::schedule::PodTemplate;
+use crate::cluster::schedule::{PodTemplate, PriorityClasses};
+use crate::cluster::{Machine, Taint};
 use crate::quantity::Quantity;
-use crate::yaml::Map;
+use crate::yaml::{Map, Node, Origin, Rule};
 use proptest::prelude::*;
+use serde_json::json;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 const GPU: &str = "nvidia.com/gpu";
@@ -58,23 +60,302 @@ fn used(fleet: &Fleet, placed: &Placed) -> Vec<(i64, i64)> {
     used
 }
 
-/// Whether pods have a place, by trying every placement.
-fn possible(free: &mut [(i64, i64)], pods: &[(i64, i64)]) -> bool {
-    let Some(((gpus, cpu), rest)) = pods.split_first() else { return true };
-    for at in 0..free.len() {
-        if free[at].0 >= *gpus && free[at].1 >= *cpu {
-            free[at] = (free[at].0 - gpus, free[at].1 - cpu);
-            let found = possible(free, rest);
-            free[at] = (free[at].0 + gpus, free[at].1 + cpu);
-            if found {
-                return true;
-            }
+/// Whether pods have a place, by trying every placement; nodes with the same room are one.
+fn possible(free: &[(i64, i64)], pods: &[(i64, i64)]) -> bool {
+    fn from(
+        free: &mut Vec<(i64, i64)>,
+        pods: &[(i64, i64)],
+        known: &mut HashSet<(usize, Vec<(i64, i64)>)>,
+    ) -> bool {
+        let Some(((gpus, cpu), rest)) = pods.split_first() else { return true };
+        let mut key = free.clone();
+        key.sort_unstable();
+        if !known.insert((pods.len(), key)) {
+            return false;
         }
+        (0..free.len()).any(|at| {
+            let (has_gpus, has_cpu) = free[at];
+            if has_gpus < *gpus || has_cpu < *cpu {
+                return false;
+            }
+            free[at] = (has_gpus - gpus, has_cpu - cpu);
+            let found = from(free, rest, known);
+            free[at] = (has_gpus, has_cpu);
+            found
+        })
     }
-    false
+    let mut pods = pods.to_vec();
+    pods.sort_unstable_by(|one, other| other.cmp(one));
+    from(&mut free.to_vec(), &pods, &mut HashSet::new())
+}
+
+/// Fleets that a test draws: a few hundred, or as many as `OME_FLEETS` says.
+fn cases() -> ProptestConfig {
+    let cases = std::env::var("OME_FLEETS").ok().and_then(|given| given.parse().ok());
+    ProptestConfig {
+        cases: cases.unwrap_or(300),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// What is drawn of a node: GPUs, processors, zone, product, a taint.
+type DrawnNode = (i64, i64, usize, usize, bool);
+
+/// What is drawn of a service: GPUs, processors, replicas, a product or any, a toleration, how its
+/// pods mind each other, priority, how many replicas run.
+type DrawnService = (i64, i64, usize, Option<usize>, bool, usize, i32, usize);
+
+const ZONE: &str = "topology.kubernetes.io/zone";
+const HOST: &str = "kubernetes.io/hostname";
+const PRODUCT: &str = "nvidia.com/gpu.product";
+const PRODUCTS: [&str; 2] = ["h", "l"];
+
+fn drawn_nodes() -> impl Strategy<Value = Vec<DrawnNode>> {
+    let node = (0_i64..9, 2_i64..17, 0..3_usize, 0..2_usize, prop::bool::weighted(0.2));
+    prop::collection::vec(node, 1..7)
+}
+
+fn drawn_services() -> impl Strategy<Value = Vec<DrawnService>> {
+    let service = (
+        0_i64..5,
+        1_i64..5,
+        1_usize..5,
+        prop::option::weighted(0.3, 0..2_usize),
+        prop::bool::ANY,
+        0..4_usize,
+        prop::sample::select(vec![0, 0, 0, 1000]),
+        0..3_usize,
+    );
+    prop::collection::vec(service, 1..6)
+}
+
+fn read(value: &serde_json::Value) -> Node {
+    Node::from_json(value, Origin::Flag(&DRAWN))
+}
+
+static DRAWN: Rule = Rule { id: "drawn", text: "Drawn by a test.", cite: "src/cluster/fleet" };
+
+fn machine(at: usize, (gpus, cpu, zone, product, tainted): DrawnNode) -> Arc<Machine> {
+    let name = format!("n{at}");
+    let mut own = Machine::clone(&node(&name, gpus, cpu));
+    for (key, value) in
+        [(HOST, name.as_str()), (ZONE, ["a", "b", "c"][zone]), (PRODUCT, PRODUCTS[product])]
+    {
+        own.labels.insert(key, Node::str(value, Origin::Flag(&DRAWN)));
+    }
+    if tainted {
+        own.taints.push(Taint {
+            key: "team".into(),
+            value: "x".into(),
+            effect: "NoSchedule".into(),
+        });
+    }
+    Arc::new(own)
+}
+
+fn service(at: usize, drawn: &DrawnService, nodes: usize) -> Workload {
+    let (gpus, cpu, replicas, product, tolerates, minds, priority, runs) = drawn;
+    let app = format!("s{at}");
+    let own = json!({ "matchLabels": { "app": app } });
+    let mut spec = json!({
+        "priority": priority,
+        "containers": [{ "name": "a", "resources": { "requests": { "cpu": cpu.to_string() }, "limits": { GPU: gpus.to_string() } } }],
+    });
+    if let Some(product) = product {
+        spec["nodeSelector"] = json!({ PRODUCT: PRODUCTS[*product] });
+    }
+    if *tolerates {
+        spec["tolerations"] = json!([{ "key": "team", "operator": "Exists" }]);
+    }
+    if *minds == 1 {
+        let term = json!({ "topologyKey": HOST, "labelSelector": own });
+        spec["affinity"] = json!({ "podAntiAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [term] } });
+    } else if *minds == 2 {
+        spec["topologySpreadConstraints"] = json!([{ "maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": own }]);
+    }
+    let labels = [("app".into(), app.as_str().into())].into_iter().collect();
+    let pod =
+        PodTemplate::read("ml", labels, &read(&spec), &PriorityClasses::partial()).expect("a pod");
+    let replica = Replica { pods: vec![0], together: 0, held: false };
+    let running = (0..(*runs).min(*replicas)).map(|run| Running {
+        node: format!("n{}", (at + run) % nodes).into(),
+        started: None,
+        replica: None,
+        template: 0,
+    });
+    Workload {
+        templates: vec![Arc::new(pod)],
+        replicas: vec![replica; *replicas],
+        running: running.collect(),
+        extra: 0,
+    }
+}
+
+/// A fleet with labels, taints, spreading, anti-affinity, priorities and pods that run.
+fn rich(nodes: &[DrawnNode], services: &[DrawnService]) -> Fleet {
+    Fleet {
+        machines: nodes.iter().enumerate().map(|(at, node)| machine(at, *node)).collect(),
+        workloads: services
+            .iter()
+            .enumerate()
+            .map(|(at, own)| service(at, own, nodes.len()))
+            .collect(),
+        ..Fleet::default()
+    }
+}
+
+/// Where each pod stands, by workload and replica.
+fn places(placed: &Placed) -> Vec<([usize; 3], Option<String>)> {
+    let name = |slot| placed.node(slot).map(|node| placed.scheduler.node(node).name.to_string());
+    placed.all().map(|(at, slot)| (at, name(slot))).collect()
 }
 
 proptest! {
+    #![proptest_config(cases())]
+
+    /// By brute force: the verdict is right wherever all placements can be looked at.
+    #[test]
+    fn the_verdict_of_small_fleets_is_exact(
+        nodes in prop::collection::vec((0_i64..9, 1_i64..9), 1..7),
+        pods in prop::collection::vec((0_i64..9, 1_i64..5), 1..13),
+    ) {
+        let fleet = fleet(&nodes, pods.iter().map(|(gpus, cpu)| workload(*gpus, *cpu, 1)).collect());
+        let verdict = fleet.verdict(&fleet.place(Manner::default()));
+        let possible = possible(&nodes, &pods);
+        match verdict {
+            Verdict::Fits | Verdict::IfPacked(_) => prop_assert!(possible),
+            Verdict::DoesNotFit { proven } => {
+                prop_assert!(!possible, "a placement exists");
+                prop_assert!(proven, "no placement exists, and that can be known");
+            }
+        }
+    }
+
+    /// The same with pods that nearly fill the nodes.
+    #[test]
+    fn the_verdict_of_small_fleets_that_are_nearly_full_is_exact(
+        nodes in prop::collection::vec(prop::collection::vec((1_i64..5, 1_i64..3), 1..4), 1..6),
+        more in prop::option::weighted(0.5, (1_i64..3, 1_i64..2)),
+    ) {
+        let mut pods: Vec<(i64, i64)> = nodes.iter().flatten().copied().collect();
+        pods.truncate(11);
+        let room = |pods: &Vec<(i64, i64)>| pods.iter().fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+        let nodes: Vec<(i64, i64)> = nodes.iter().map(room).collect();
+        pods.extend(more);
+        let fleet = fleet(&nodes, pods.iter().map(|(gpus, cpu)| workload(*gpus, *cpu, 1)).collect());
+        let verdict = fleet.verdict(&fleet.place(Manner::default()));
+        let fits = !matches!(verdict, Verdict::DoesNotFit { .. });
+        prop_assert_eq!(fits, possible(&nodes, &pods), "{:?}", verdict);
+    }
+
+    /// Of one shape of pods the order is of no account: what has no place has none.
+    #[test]
+    fn pods_of_one_shape_fit_exactly_when_there_is_room(
+        nodes in prop::collection::vec((0_i64..9, 1_i64..9), 1..7),
+        shape in (0_i64..5, 1_i64..4),
+        services in prop::collection::vec((1_usize..7, 1_usize..4), 1..5),
+    ) {
+        // Some are groups that are placed whole.
+        let workloads = services.iter().map(|(replicas, size)| {
+            let replica = Replica { pods: vec![0; *size], together: *size, held: false };
+            Workload { replicas: vec![replica; *replicas], ..workload(shape.0, shape.1, 0) }
+        });
+        let fleet = fleet(&nodes, workloads.collect());
+        let room = |node: &(i64, i64)| {
+            let gpus = if shape.0 > 0 { node.0 / shape.0 } else { i64::MAX };
+            gpus.min(node.1 / shape.1).min(110)
+        };
+        let room: i64 = nodes.iter().map(room).sum();
+        let wanted: usize = services.iter().map(|(replicas, size)| replicas * size).sum();
+        let fits = i64::try_from(wanted).unwrap_or(i64::MAX) <= room;
+        let expected = if fits { Verdict::Fits } else { Verdict::DoesNotFit { proven: true } };
+        prop_assert_eq!(fleet.verdict(&fleet.place(Manner::default())), expected);
+    }
+
+    /// Room, selectors, taints, anti-affinity and spreading hold of every pod that has a node.
+    #[test]
+    fn every_filter_holds_of_every_placed_pod(nodes in drawn_nodes(), services in drawn_services()) {
+        let fleet = rich(&nodes, &services);
+        let placed = fleet.place(Manner::default());
+        for (used, all) in used(&fleet, &placed).into_iter().zip(&nodes) {
+            prop_assert!(used.0 <= all.0 && used.1 <= all.1 * 1000, "{:?} of {:?}", used, all);
+        }
+        for (at, (_, _, _, product, tolerates, minds, ..)) in services.iter().enumerate() {
+            let mut hosts = Vec::new();
+            let mut kept = false;
+            for slot in placed.slots[at].iter().flatten() {
+                let Some(node) = placed.node(*slot) else { continue };
+                let node_drawn = &nodes[node.index()];
+                prop_assert!(product.is_none_or(|product| product == node_drawn.3), "selector");
+                prop_assert!(*tolerates || !node_drawn.4, "taint");
+                hosts.push(node.index());
+                kept |= slot.kept;
+            }
+            // Pods that ran beside each other before may stay so.
+            if *minds == 1 && !kept {
+                let unique: HashSet<usize> = hosts.iter().copied().collect();
+                prop_assert_eq!(unique.len(), hosts.len(), "anti-affinity");
+            }
+            if *minds == 2 && !kept && placed.evicted.is_empty() {
+                // Zones with a node that the pod selects are domains; taints are not asked.
+                let zones = nodes.iter().filter(|node| product.is_none_or(|product| product == node.3));
+                let mut counts: HashMap<usize, usize> = zones.map(|node| (node.2, 0)).collect();
+                for host in &hosts {
+                    *counts.entry(nodes[*host].2).or_default() += 1;
+                }
+                let least = counts.values().min().copied().unwrap_or(0);
+                prop_assert!(counts.values().all(|count| count - least <= 1), "spread: {:?}", counts);
+            }
+        }
+    }
+
+    /// The order of nodes and of pods of others in the input is of no account.
+    #[test]
+    fn the_order_of_the_input_is_of_no_account(
+        nodes in drawn_nodes(), services in drawn_services(), turn in 0..6_usize,
+    ) {
+        let fleet = rich(&nodes, &services);
+        let mut turned = fleet.clone();
+        turned.machines.rotate_left(turn % nodes.len());
+        turned.machines.reverse();
+        let (one, other) = (fleet.place(Manner::default()), turned.place(Manner::default()));
+        prop_assert_eq!(places(&one), places(&other));
+        prop_assert_eq!(fleet.verdict(&one), turned.verdict(&other));
+    }
+
+    /// One more node makes no pod wait that had a place, unless pods went to the new node instead of
+    /// elsewhere: then scores and spreading moved others. Pods that run stay in any case, unless they
+    /// are evicted; of one shape of pods none waits at all.
+    #[test]
+    fn one_more_node_takes_no_place_away(
+        nodes in drawn_nodes(), services in drawn_services(), more in (0_i64..9, 2_i64..17, 0..3_usize, 0..2_usize, prop::bool::ANY),
+    ) {
+        let fleet = rich(&nodes, &services);
+        let mut grown = fleet.clone();
+        grown.machines.push(machine(nodes.len(), more));
+        let (before, after) = (fleet.place(Manner::default()), grown.place(Manner::default()));
+        let new = format!("n{}", nodes.len());
+        let spread = services.iter().any(|own| own.5 == 2);
+        let on_new = places(&after).iter().any(|(_, node)| node.as_deref() == Some(&new));
+        let explained = on_new || spread || !before.evicted.is_empty() || !after.evicted.is_empty();
+        for ((at, slot), (_, then)) in before.all().zip(after.all()) {
+            if before.node(slot).is_some() && after.node(then).is_none() {
+                prop_assert!(explained, "{:?} had a place", at);
+                prop_assert!(!slot.kept || !after.evicted.is_empty() || spread, "{:?} ran", at);
+            }
+        }
+        // Of one shape.
+        let pods: Vec<Workload> = services.iter().map(|own| workload(2, 2, own.2)).collect();
+        let plain: Vec<(i64, i64)> = nodes.iter().map(|own| (own.0, own.1)).collect();
+        let count = |nodes: &[(i64, i64)]| {
+            let fleet = self::fleet(nodes, pods.clone());
+            fleet.place(Manner::default()).pending().count()
+        };
+        let larger = [&plain[..], &[(more.0, more.1)]].concat();
+        prop_assert!(count(&larger) <= count(&plain));
+    }
+
     #[test]
     fn no_node_holds_more_than_it_has(
         nodes in prop::collection::vec((0_i64..9, 1_i64..9), 1..6),
@@ -84,20 +365,6 @@ proptest! {
         let placed = fleet.place(Manner::default());
         for (used, all) in used(&fleet, &placed).into_iter().zip(&nodes) {
             prop_assert!(used.0 <= all.0 && used.1 <= all.1 * 1000, "{used:?} of {all:?}");
-        }
-    }
-
-    #[test]
-    fn the_verdict_of_small_fleets_is_exact(
-        nodes in prop::collection::vec((0_i64..9, 1_i64..9), 1..5),
-        pods in prop::collection::vec((0_i64..9, 1_i64..5), 1..8),
-    ) {
-        let fleet = fleet(&nodes, pods.iter().map(|(gpus, cpu)| workload(*gpus, *cpu, 1)).collect());
-        let verdict = fleet.verdict(&fleet.place(Manner::default()));
-        let possible = possible(&mut nodes.clone(), &pods);
-        match verdict {
-            Verdict::Fits | Verdict::IfPacked(_) => prop_assert!(possible),
-            Verdict::DoesNotFit { .. } => prop_assert!(!possible, "a placement exists"),
         }
     }
 

@@ -31,6 +31,11 @@ pub(super) struct Terms {
 }
 
 impl Terms {
+    /// Some pod minds others.
+    pub(super) fn any(&self) -> bool {
+        !self.all.is_empty()
+    }
+
     /// The numbers of the terms of a template.
     pub(super) fn carried(
         &mut self,

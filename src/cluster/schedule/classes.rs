@@ -128,6 +128,12 @@ impl Classes {
         (class, requests)
     }
 
+    /// By what a class selects nodes, and what it asks of them.
+    pub(super) fn room(&self, class: usize) -> (usize, &[(Resource, i64)]) {
+        let key = &self.all[class].0;
+        (key.selection, &key.requests)
+    }
+
     /// What is alike of a class, and its judgement, up to date.
     pub(super) fn judged(&mut self, nodes: &mut Nodes, class: usize) -> (&ClassKey, &Judged) {
         let known = self.all[class].1.take().filter(|judged| judged.is_of(nodes.epoch()));

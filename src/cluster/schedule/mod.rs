@@ -37,3 +37,4 @@ pub use pod::{
 pub use read::{InvalidPod, PriorityClasses, label_selector, labels};
 pub use reason::{Reason, Rejection};
 pub use scheduler::{Eviction, Options, PodState, Scheduler, Started};
+pub use state::Alike;

@@ -1,11 +1,23 @@
 //! What can be asked of a cluster.
 
-use super::ids::{NodeId, PodId, TemplateId};
-use super::pod::PodTemplate;
+use super::ids::{LabelSetId, NodeId, PodId, TemplateId};
+use super::nodes::Resource;
+use super::pod::{HostPort, PodTemplate};
 use super::reason::Rejection;
 use super::scheduler::{Eviction, PodState, Scheduler};
 use crate::cluster::Machine;
 use std::sync::Arc;
+
+/// What all nodes say the same of: by what nodes are selected, and what is asked of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Alike {
+    selection: usize,
+    requests: Vec<(Resource, i64)>,
+    ports: Vec<HostPort>,
+    labels: Option<LabelSetId>,
+    /// A template that minds other pods is alike only itself.
+    template: Option<TemplateId>,
+}
 
 impl Scheduler {
     /// What has become of a pod.
@@ -33,9 +45,19 @@ impl Scheduler {
         self.pods[pod.index()].template
     }
 
-    /// A number that templates share which the same nodes fit and please alike, other pods aside.
-    pub fn class_of(&self, template: TemplateId) -> usize {
-        self.templates[template.index()].class
+    /// What templates share of which every node says the same, but for how much it likes them.
+    pub fn alike(&self, template: TemplateId) -> Alike {
+        let own = &self.templates[template.index()];
+        let alone = own.hard.is_empty() && own.affinity.is_empty() && own.anti_affinity.is_empty();
+        let (selection, requests) = self.classes.room(own.class);
+        Alike {
+            selection,
+            requests: requests.to_vec(),
+            ports: own.pod.ports.clone(),
+            // Pods on the nodes may mind its labels.
+            labels: self.terms.any().then_some(own.labels),
+            template: (!alone).then_some(template),
+        }
     }
 
     /// A template that was taken.

@@ -3,12 +3,11 @@
 
 use super::Ground;
 use super::play::{Amounts, RollStage, Track};
-use super::stages::gpus;
 use crate::api::ModelServing;
 use crate::cluster::schedule::{InvalidPod, PodId, PodTemplate, TemplateId};
 use crate::operators::kthena::objects::{pod_group, revision};
 use crate::operators::kthena::rollout::{Driven, DrivenPod};
-use crate::pipeline::built::PodContext;
+use crate::pipeline::built::{PodContext, gpus};
 use crate::pipeline::together::claims::serving_pod;
 use crate::policy::KthenaPolicy;
 use crate::rollout::{PodPhase, World};

@@ -1,10 +1,8 @@
 //! What is seen of a track at a moment of a play.
 
 use super::play::{Kind, Placed, RollStage, Track};
-use crate::cluster::schedule::PodTemplate;
-use crate::facts;
+use crate::pipeline::built::gpus;
 use crate::rollout::{GroupMember, PodPhase, StageOf, Version, World};
-use ecow::EcoString;
 
 /// How a track looks now.
 pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage {
@@ -40,13 +38,6 @@ pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage 
         out.gpus += held.map(|pod| gpus(scheduler.template_of(pod))).sum::<i64>();
     }
     out
-}
-
-/// Devices that a pod asks for.
-pub(super) fn gpus(pod: &PodTemplate) -> i64 {
-    let devices = |name: &EcoString| facts::is_accelerator(name) || name.contains("/mig-");
-    let requests = pod.requests.iter().filter(|(name, _)| devices(name));
-    requests.map(|(_, amount)| amount).sum()
 }
 
 /// A group is as its leader is, and ready when all its pods are.

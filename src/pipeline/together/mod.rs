@@ -6,10 +6,12 @@
 
 pub(crate) mod claims;
 pub(crate) mod half;
+pub(crate) mod map;
 pub(crate) mod quota;
 pub(crate) mod reasons;
 
 pub use half::HalfGroup;
+pub use map::{NodeUse, Stands};
 pub use reasons::{Example, Filtered, Look, Waiting};
 
 use super::built::PodContext;
@@ -132,6 +134,17 @@ pub struct Together {
     /// What pods of others hold and services that are not shown ask for, by class, of what the class
     /// counts.
     pub in_use: BTreeMap<EcoString, i64>,
+    /// What stands on each node, where that was asked.
+    pub map: Vec<NodeUse>,
+}
+
+/// What is asked beside the places of pods.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside {
+    /// What the nodes say to one more pod of each component that is shown.
+    pub look: bool,
+    /// What stands on each node.
+    pub map: bool,
 }
 
 /// With more pods than these it is not asked whether ties decide.
@@ -158,14 +171,12 @@ pub fn same_room(one: &Catalog, other: &Catalog) -> bool {
 /// the catalog holds. Naming services only chooses what is shown, so the others are gone again from
 /// the lists afterwards. None when no node says what it has.
 ///
-/// With `closely`, what is planned already is told what the nodes say to one more pod of each
-/// component.
 pub fn together<'a>(
     planner: &Planner<'a>,
     kthena: &KthenaPolicy,
     planned: &mut Vec<Planned<'a>>,
     servings: &mut Vec<PlannedServing<'a>>,
-    closely: bool,
+    beside: Beside,
 ) -> Option<Together> {
     let catalog = planner.catalog();
     if !has_room(catalog) {
@@ -186,7 +197,7 @@ pub fn together<'a>(
     let others: Vec<&ModelServing> = others.filter(|serving| !is_known(&serving.object)).collect();
     planned.extend(planner.plan_all(&services, Depth::Plan));
     servings.extend(plan_servings(&others, kthena));
-    let mut answer = place(catalog, semantics, planned, servings, shown[0] * usize::from(closely));
+    let mut answer = place(catalog, semantics, planned, servings, shown[0], beside);
     for (class, (_, asked)) in asked(&planned[shown[0]..]) {
         *answer.in_use.entry(class.clone()).or_default() += asked;
     }
@@ -195,13 +206,14 @@ pub fn together<'a>(
     Some(answer)
 }
 
-/// Places what is planned; looks closely at the first services.
+/// Places what is planned, of which the first services are shown.
 fn place(
     catalog: &Catalog,
     semantics: Follow,
     planned: &mut [Planned<'_>],
     servings: &mut [PlannedServing<'_>],
-    closely: usize,
+    shown: usize,
+    beside: Beside,
 ) -> Together {
     let context = PodContext::new(catalog.machines(), catalog.others());
     let running = RunningPods::new(catalog.others());
@@ -233,13 +245,18 @@ fn place(
         hangs_on_ties,
         half_groups: half::groups(&fleet, &claims, placed.pending().next().is_some()),
         in_use: in_use(catalog, semantics, &running, &templates, &own),
+        map: Vec::new(),
     };
+    if beside.map {
+        answer.map = map::nodes(catalog, semantics, &placed, &claims);
+    }
     let mut reasons = Reasons::new(placed);
     let mut found: Vec<Placement> = Vec::new();
     for (at, claim) in claims.iter().enumerate() {
         let mut placement = reasons.of(at, claim, &fleet, held.get(&at), &mut answer.pending);
         if let Who::Component(service, _) = claim.who
-            && service < closely
+            && beside.look
+            && service < shown
         {
             placement.look = reasons.look(at, &fleet);
         }

@@ -5,8 +5,8 @@ use super::claims::Claim;
 use super::{Pending, Placement, by_node, stands};
 use crate::api::serving_names;
 use crate::cluster::fleet::{Fleet, Placed, Slot};
-use crate::cluster::schedule::{Answer, PodId, PodTemplate, Reason, TemplateId};
-use crate::cluster::{Blocked, Machine, short_of};
+use crate::cluster::schedule::{Alike, Answer, PodId, PodTemplate, Reason, TemplateId};
+use crate::cluster::{Blocked, BlockedNodes, Machine, short_of};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Waiting {
     /// The node that came nearest.
     pub example: Option<Example>,
     /// Nodes on which not even one pod of the kind that waits has room.
-    pub blocked: Arc<Vec<Blocked>>,
+    pub blocked: Arc<BlockedNodes>,
 }
 
 /// One filter of the scheduler: nodes that it was asked for, and those that it let through.
@@ -61,18 +61,18 @@ pub struct Look {
 const NEAREST: usize = 3;
 
 /// What all nodes said to pods of a kind.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Known {
     counts: BTreeMap<&'static str, usize>,
-    blocked: Arc<Vec<Blocked>>,
+    blocked: Arc<BlockedNodes>,
     look: Look,
 }
 
 /// A placed fleet that is asked why.
 pub(super) struct Reasons {
     placed: Placed,
-    /// By class of template and message: pods that are alike get the same answer.
-    known: HashMap<(usize, EcoString), Known>,
+    /// Pods that are alike get the same answer.
+    known: HashMap<Alike, Known>,
 }
 
 impl Reasons {
@@ -198,22 +198,20 @@ impl Reasons {
             code: one.code,
             detail: one.detail,
         });
-        Known { counts, blocked: Arc::new(all), look: Look { filters, nearest: nearest.collect() } }
+        let blocked = Arc::new(BlockedNodes::new(all));
+        Known { counts, blocked, look: Look { filters, nearest: nearest.collect() } }
     }
 
     fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Waiting {
         let scheduler = &self.placed.scheduler;
         let message = scheduler.rejection(pod).map(|own| own.message.clone()).unwrap_or_default();
         let id = scheduler.template_id(pod);
-        let key = (scheduler.class_of(id), message.clone());
-        let known = if let Some(known) = self.known.get(&key) {
-            known.clone()
-        } else {
+        let key = scheduler.alike(id);
+        if !self.known.contains_key(&key) {
             let known = self.ask(template, id);
-            self.known.insert(key, known.clone());
-            known
-        };
-        let Known { counts, blocked, look } = known;
+            self.known.insert(key.clone(), known);
+        }
+        let Known { counts, blocked, look } = &self.known[&key];
         let example = look.nearest.first().cloned();
         // Of equally common ones that by which the nearest node refuses the pod.
         let code = example.as_ref().map(|example| example.code);
@@ -221,7 +219,8 @@ impl Reasons {
             .iter()
             .max_by_key(|(own, count)| (**count, Some(**own) == code))
             .map(|(code, _)| *code);
-        Waiting { code: most.unwrap_or("none"), message, counts, example, blocked }
+        let (code, blocked) = (most.unwrap_or("none"), Arc::clone(blocked));
+        Waiting { code, message, counts: counts.clone(), example, blocked }
     }
 }
 

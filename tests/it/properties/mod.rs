@@ -9,6 +9,7 @@ mod fleet;
 mod kserve;
 mod kserve_service;
 mod nodes;
+mod rollouts;
 mod server;
 
 use fleet::{Fleet, fleets};

@@ -1,0 +1,137 @@
+//! The nodes as a picture: a bar each, its GPUs in the colors of the services that hold them, and
+//! beside them the pods that wait.
+
+use crate::pipeline::{NodeUse, Pending, Stands, Together};
+use ecow::EcoString;
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// With more nodes of a class these are folded.
+const MOST_OPEN: usize = 256;
+/// With more services their colors are folded.
+const MOST_COLORS: usize = 64;
+/// With more components that wait for the same reason these are folded.
+const MOST_NAMED: usize = 8;
+/// Degrees between the hues of two services: the golden angle, after which no few hues are near
+/// each other.
+const ANGLE: usize = 137;
+
+/// What the page draws; none without nodes that say what they have.
+pub(super) fn data(together: &Together) -> Option<Value> {
+    if together.map.is_empty() {
+        return None;
+    }
+    let mut services: BTreeMap<&EcoString, i64> = BTreeMap::new();
+    for own in together.map.iter().flat_map(|node| &node.stands).filter(|own| own.gpus > 0) {
+        *services.entry(&own.service).or_default() += own.gpus;
+    }
+    let hues: BTreeMap<&EcoString, usize> =
+        services.keys().enumerate().map(|(at, name)| (*name, at * ANGLE % 360)).collect();
+    let (with, without): (Vec<&NodeUse>, Vec<&NodeUse>) =
+        together.map.iter().partition(|node| node.gpus > 0);
+    let widest = with.iter().map(|node| node.gpus).max().unwrap_or(1);
+    let mut classes: BTreeMap<Option<&EcoString>, Vec<&NodeUse>> = BTreeMap::new();
+    for node in with {
+        classes.entry(node.class.as_ref()).or_default().push(node);
+    }
+    let class = |(class, nodes): (Option<&EcoString>, Vec<&NodeUse>)| {
+        let sum = |of: &dyn Fn(&NodeUse) -> i64| nodes.iter().map(|node| of(node)).sum::<i64>();
+        let (gpus, free) = (sum(&|node| node.gpus), sum(&NodeUse::free));
+        let name = class.map_or("no AcceleratorClass", EcoString::as_str);
+        json!({
+            "title": format!("{name}: {}, {} of {} free", counted(nodes.len(), "node"), free, counted_gpus(gpus)),
+            "open": nodes.len() <= MOST_OPEN,
+            "nodes": nodes.iter().map(|node| bar(node, widest, &hues)).collect::<Vec<_>>(),
+        })
+    };
+    let legend = services.iter().map(|(name, gpus)| json!({ "name": name.as_str(), "hue": hues[*name], "label": counted_gpus(*gpus) }));
+    Some(json!({
+        "classes": classes.into_iter().map(class).collect::<Vec<_>>(),
+        "legend": legend.collect::<Vec<_>>(),
+        "folded": services.len() > MOST_COLORS,
+        "services": counted(services.len(), "service"),
+        "without": plain(&without),
+        "pending": pending(&together.pending),
+    }))
+}
+
+/// A node: its name, its width, and the parts of its bar.
+fn bar(node: &NodeUse, widest: i64, hues: &BTreeMap<&EcoString, usize>) -> Value {
+    let held = node.stands.iter().filter(|own| own.gpus > 0);
+    let mut parts: Vec<Value> = held
+        .map(|own| {
+            let what = format!("{}: {}", whose(own), counted_gpus(own.gpus));
+            json!({ "kind": "own", "hue": hues[&own.service], "gpus": own.gpus, "label": what })
+        })
+        .collect();
+    let mut more = |kind: &str, gpus: i64, words: &str| {
+        if gpus > 0 {
+            let label = format!("{words}: {}", counted_gpus(gpus));
+            parts.push(json!({ "kind": kind, "hue": 0, "gpus": gpus, "label": label }));
+        }
+    };
+    more("others", node.others, "pods that are not planned");
+    let closed = node.closed.map(|closed| format!("free, but the node is {closed}"));
+    more("free", node.free(), closed.as_deref().unwrap_or("free"));
+    let labels: Vec<&str> = parts.iter().filter_map(|part| part["label"].as_str()).collect();
+    json!({
+        "name": node.node.as_str(),
+        "closed": node.closed,
+        "percent": (node.gpus * 100 / widest.max(1)).max(4),
+        "label": labels.join("; "),
+        "free": format!("{} of {} free", node.free(), node.gpus),
+        "parts": parts,
+    })
+}
+
+fn whose(own: &Stands) -> String {
+    let pods = counted(own.pods, "pod");
+    match own.component {
+        Some(component) => format!("{} {component}, {pods}", own.service),
+        None => format!("{}, {pods}", own.service),
+    }
+}
+
+/// Nodes without GPUs, in a sentence.
+fn plain(nodes: &[&NodeUse]) -> Option<String> {
+    let pods: usize = nodes.iter().flat_map(|node| &node.stands).map(|own| own.pods).sum();
+    let others: usize = nodes.iter().map(|node| node.other_pods).sum();
+    (!nodes.is_empty()).then(|| {
+        let planned =
+            if pods == 1 { "1 planned pod".to_owned() } else { format!("{pods} planned pods") };
+        format!(
+            "{} without GPUs: {planned}, {} of others",
+            counted(nodes.len(), "node"),
+            counted(others, "pod")
+        )
+    })
+}
+
+/// Pending replicas by service and component.
+type Waiting<'a> = IndexMap<(&'a EcoString, &'a EcoString), usize>;
+
+/// What waits, by reason: of many services one sentence is said.
+fn pending(pending: &[Pending]) -> Vec<Value> {
+    let mut reasons: IndexMap<(&str, &EcoString), Waiting<'_>> = IndexMap::new();
+    for own in pending {
+        let components = reasons.entry((own.code, &own.message)).or_default();
+        *components.entry((&own.service, &own.component)).or_default() += 1;
+    }
+    let reason = |((code, message), components): ((&str, &EcoString), Waiting<'_>)| {
+        let lines = components.into_iter().map(|((service, component), count): ((&EcoString, &EcoString), usize)| {
+            json!({ "service": service.as_str(), "what": format!("{component}: {}", counted(count, "replica")) })
+        });
+        let lines: Vec<Value> = lines.collect();
+        json!({ "code": code, "message": message.as_str(), "title": counted(lines.len(), "component"), "folded": lines.len() > MOST_NAMED, "components": lines })
+    };
+    reasons.into_iter().map(reason).collect()
+}
+
+fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+fn counted_gpus(count: i64) -> String {
+    format!("{count} GPU{}", if count == 1 { "" } else { "s" })
+}
