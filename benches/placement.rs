@@ -34,7 +34,7 @@ fn nodes(count: usize) -> Vec<Arc<Machine>> {
         ] {
             labels.insert(key, Node::str(value, Origin::Flag(&BENCH)));
         }
-        let mut machine = Machine::labelled(name.into(), labels);
+        let mut machine = Machine::labeled(name.into(), labels);
         let amounts = [
             ("cpu", Quantity::from_integer(cpu)),
             ("memory", Quantity::from_bytes(memory << 30)),

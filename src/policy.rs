@@ -123,8 +123,8 @@ pub enum ProtocolRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelKindRule {
     /// A written kind decides the scope; otherwise namespace, then cluster.
-    Honoured,
-    /// The model ConfigMap honours it, selection ignores it; both must find one
+    Honored,
+    /// The model ConfigMap honors it, selection ignores it; both must find one
     /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, GetBaseModel, 3.2).
     ConfigMapOnly,
 }

@@ -71,7 +71,7 @@ const RANGES: [(&str, &str, usize); 8] = [
     ("200B", "900B", 8),
 ];
 
-/// A GPU product as nodes are labelled with it.
+/// A GPU product as nodes are labeled with it.
 struct Product {
     name: &'static str,
     family: &'static str,

@@ -18,7 +18,9 @@ use ome::quantity::{
     names as rules,
 };
 use ome::report::places::Places;
-use ome::report::{self, findings, github, gitlab, json, junit, rdjson, sarif, serving, table};
+use ome::report::{
+    self, findings, github, gitlab, json, junit, plan, rdjson, sarif, serving, table,
+};
 use ome::secret::Secrets;
 use ome::source::SourceId;
 use ome::template;
@@ -355,8 +357,12 @@ pub fn plan(bytes: &[u8]) {
         assert!(serde_json::to_string(&document).is_ok(), "the document can be written");
         let style = table::Style { color: false, width: None };
         let (machines, sources) = (world.catalog.machines(), &world.sources);
-        harmless(&table::plan(semantics.into(), "", &planned, machines, together, sources, style));
-        harmless(&table::plan_markdown(semantics.into(), &planned, machines, together, sources));
+        let semantics = semantics.into();
+        let view =
+            plan::Plan { semantics, header: "", planned: &planned, machines, together, sources };
+        harmless(&view.text(style));
+        harmless(&view.text(table::Style { width: Some(40), ..style }));
+        harmless(&view.markdown());
         if let Some(together) = together {
             harmless(&report::together::text(together, &planned, &servings));
         }
@@ -365,7 +371,9 @@ pub fn plan(bytes: &[u8]) {
         harmless(&serving::markdown(&servings, &notes, sources));
         for planned in &servings {
             let about = notes.about(planned.serving);
-            harmless(&serving::explain(planned, kthena, about, sources, style));
+            let sheet = serving::explain(planned, kthena, about, sources);
+            harmless(&sheet.text(style));
+            harmless(&sheet.markdown());
         }
         say(found, &world);
     }

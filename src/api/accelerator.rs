@@ -310,7 +310,7 @@ impl AcceleratorConfiguration {
         let named = self.classes.is_empty()
             || self.classes.iter().any(|name| glob(&name.value, class.name()));
         let labels = class.object.labels();
-        let labelled = self
+        let labeled = self
             .labels
             .iter()
             .flat_map(Node::entries)
@@ -320,7 +320,7 @@ impl AcceleratorConfiguration {
             self.capabilities.memory.as_ref().is_none_or(|least| {
                 own.memory.as_ref().is_some_and(|memory| memory.value >= least.value)
             }) && self.capabilities.features.iter().all(|feature| own.has_feature(&feature.value));
-        named && labelled && capable
+        named && labeled && capable
     }
 }
 

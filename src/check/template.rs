@@ -77,7 +77,7 @@ impl Scan<'_, '_> {
         let errors = match self.policy.template {
             TemplateRule::FieldChains => check_container(container),
             TemplateRule::HtmlTemplate => {
-                // No service is known here; labels and annotations that are missing are no errors
+                // No service is known here; labels and annotations that are missing are not errors
                 // in Go.
                 let nobody = Node::map(container.origin);
                 let metadata = Metadata {

@@ -18,6 +18,16 @@ pub enum Failure {
         /// The next action.
         help: Option<String>,
     },
+    /// The same, and files or documents that may hold it were not read.
+    #[error("{failure}")]
+    Unread {
+        /// The findings about them, as they are printed.
+        plain: String,
+        /// The same for a terminal with colors.
+        colored: String,
+        /// What was not found.
+        failure: Box<Failure>,
+    },
     /// Writing failed.
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
@@ -34,6 +44,7 @@ impl Failure {
     pub fn help(&self) -> Option<&str> {
         match self {
             Self::NotFound { help, .. } => help.as_deref(),
+            Self::Unread { failure, .. } => failure.help(),
             Self::Usage(_) | Self::Write(_) => None,
         }
     }
@@ -42,7 +53,9 @@ impl Failure {
     pub fn code(&self) -> u8 {
         match self {
             Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => exit::DONE,
-            Self::Usage(_) | Self::NotFound { .. } | Self::Write(_) => exit::COULD_NOT,
+            Self::Usage(_) | Self::NotFound { .. } | Self::Unread { .. } | Self::Write(_) => {
+                exit::COULD_NOT
+            }
         }
     }
 

@@ -212,9 +212,9 @@ impl Session {
                 .as_ref()
                 .is_none_or(|namespace| views.of(self.semantics).namespace == *namespace)
         };
-        let labelled = |views: &&Views| self.is_selected(&views.of(self.semantics).object);
+        let labeled = |views: &&Views| self.is_selected(&views.of(self.semantics).object);
         if names.is_empty() {
-            return Ok(services.iter().filter(in_namespace).filter(labelled).collect());
+            return Ok(services.iter().filter(in_namespace).filter(labeled).collect());
         }
         let mut chosen = Vec::new();
         for wanted in names::joined(names) {
@@ -230,12 +230,11 @@ impl Session {
                     names::last(&wanted),
                     services.iter().map(|views| views.of(self.semantics).name().as_str()),
                 );
-                return Err(Failure::NotFound {
-                    message: format!("no InferenceService `{wanted}`"),
-                    help: near
-                        .map(|near| format!("did you mean `{near}`?"))
+                return Err(self.not_found(
+                    format!("no InferenceService `{wanted}`"),
+                    near.map(|near| format!("did you mean `{near}`?"))
                         .or_else(|| Some("load it with `-f`".into())),
-                });
+                ));
             }
             chosen.extend(found);
         }
@@ -293,12 +292,24 @@ impl Session {
             .map(|views| views.of(self.semantics).namespace.as_str())
             .chain(catalog.model_servings().iter().map(|serving| serving.namespace.as_str()));
         let near = nearest(namespace, known);
-        Err(Failure::NotFound {
-            message: format!("no InferenceService or ModelServing in namespace `{namespace}`"),
-            help: near
-                .map(|near| format!("did you mean `{near}`?"))
+        Err(self.not_found(
+            format!("no InferenceService or ModelServing in namespace `{namespace}`"),
+            near.map(|near| format!("did you mean `{near}`?"))
                 .or_else(|| Some("leave `-n` out to see the services of all namespaces".into())),
-        })
+        ))
+    }
+
+    /// Something named is not in the input; what of the input was not read comes first, because it
+    /// may hold it.
+    pub(crate) fn not_found(&self, message: String, help: Option<String>) -> Failure {
+        let mut unread = self.grade(self.world.unread.iter().cloned());
+        unread.retain(|finding| finding.severity > Severity::Info);
+        let failure = Failure::NotFound { message, help };
+        if unread.is_empty() {
+            return failure;
+        }
+        let drawn = |colored| findings::beside(&unread, &self.world.sources, colored);
+        Failure::Unread { plain: drawn(false), colored: drawn(true), failure: Box::new(failure) }
     }
 
     fn has_selector(&self) -> bool {
@@ -446,7 +457,7 @@ impl Session {
         let finding = self
             .world
             .unread
-            .as_ref()
+            .first()
             .or_else(|| grave.clone().find(|finding| finding.severity >= self.least()));
         let place = |span| format!("{}: ", self.world.sources.locate(span));
         let why = finding.map(|finding| {

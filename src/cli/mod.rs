@@ -3,6 +3,7 @@
 //! Everything else of the crate is a library that neither prints nor exits; this room may use all
 //! of it.
 
+mod about;
 mod args;
 mod commands;
 mod complete;
@@ -165,6 +166,10 @@ fn ended(outcome: Result<Outcome, Failure>, io: &mut Io<'_>) -> u8 {
     match outcome {
         Ok(outcome) => outcome.code(),
         Err(failure) => {
+            if let Failure::Unread { plain, colored, .. } = &failure {
+                let drawn = if io.err_color() { colored } else { plain };
+                io.say(drawn);
+            }
             if !failure.is_quiet() {
                 io.say_line(&format!("error: {failure}"));
                 if let Some(help) = failure.help() {

@@ -71,22 +71,22 @@ fn pci_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
 pub struct Matcher<'m> {
     machines: &'m [Machine],
     /// Places of machines by label.
-    labelled: HashMap<(&'m str, &'m str), Vec<usize>>,
+    labeled: HashMap<(&'m str, &'m str), Vec<usize>>,
     known: HashMap<String, Arc<[&'m Machine]>>,
 }
 
 impl<'m> Matcher<'m> {
     /// Machines, in order.
     pub fn new(machines: &'m [Machine]) -> Self {
-        let mut labelled: HashMap<_, Vec<usize>> = HashMap::new();
+        let mut labeled: HashMap<_, Vec<usize>> = HashMap::new();
         for (place, machine) in machines.iter().enumerate() {
             for entry in &machine.labels {
                 if let Some(value) = entry.node.as_str() {
-                    labelled.entry((entry.key.as_str(), value)).or_default().push(place);
+                    labeled.entry((entry.key.as_str(), value)).or_default().push(place);
                 }
             }
         }
-        Self { machines, labelled, known: HashMap::new() }
+        Self { machines, labeled, known: HashMap::new() }
     }
 
     /// The machines of a class, in order.
@@ -112,7 +112,7 @@ impl<'m> Matcher<'m> {
             None => matching(class, self.machines).into(),
             Some(entry) => {
                 let value = entry.node.scalar_text().unwrap_or_default();
-                let places = self.labelled.get(&(entry.key.as_str(), value.as_str()));
+                let places = self.labeled.get(&(entry.key.as_str(), value.as_str()));
                 let machines = places.into_iter().flatten().map(|place| &self.machines[*place]);
                 machines.filter(|machine| class_matches(class, machine)).collect()
             }

@@ -57,14 +57,14 @@ pub fn memory_of_label(key: &str, value: &str) -> Option<Memory> {
 }
 
 /// Memory of one accelerator as a node's labels say it.
-pub fn labelled_memory(machine: &Machine) -> Option<Memory> {
+pub fn labeled_memory(machine: &Machine) -> Option<Memory> {
     let (key, value) =
         MEMORY_LABELS.into_iter().find_map(|key| Some((key, machine.label(key)?)))?;
     memory_of_label(key, value)
 }
 
 /// Compute capability as a node's labels say it.
-pub fn labelled_compute(machine: &Machine) -> Option<EcoString> {
+pub fn labeled_compute(machine: &Machine) -> Option<EcoString> {
     match (
         machine.label("nvidia.com/gpu.compute.major"),
         machine.label("nvidia.com/gpu.compute.minor"),

@@ -18,7 +18,7 @@ pub use crate::cluster::placement::{
 pub use class::{Matcher, class_matches, class_product, matching};
 
 pub use crate::cluster::node::{Machine, Taint, Toleration};
-pub use labels::{labelled_compute, labelled_memory, memory_of_label, unreadable};
+pub use labels::{labeled_compute, labeled_memory, memory_of_label, unreadable};
 pub(crate) use terms::{Pinned, pinned};
 pub use terms::{
     affinity_matches, kubernetes_terms, label_selector_matches, required_terms, selector_mismatch,

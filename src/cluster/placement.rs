@@ -1,9 +1,9 @@
 //! How many pods fit on the machines, and what keeps pods off each of them.
 //!
 //! In: machines and what pods ask for. Out: how many replicas find a place, or whether a set of
-//! pods does. Modelled: requests (limits where a request is absent) of containers and init
+//! pods does. Modeled: requests (limits where a request is absent) of containers and init
 //! containers, allocatable amounts, the number of pods, node selector, required node affinity,
-//! taints, cordons, readiness, pods that already run there. Not modelled: pod affinity and
+//! taints, cordons, readiness, pods that already run there. Not modeled: pod affinity and
 //! spreading, preemption, volumes, ports, other services' pods that are not yet there. For
 //! pods of one shape the answer is exact; leader and workers of different shapes are placed first
 //! fit, so that fewer may be counted than a scheduler could place, never more.
@@ -450,7 +450,7 @@ mod tests {
                     .map(|(name, amount)| (EcoString::from(*name), Quantity::from_integer(*amount)))
                     .collect(),
             ),
-            ..Machine::labelled(name.into(), crate::yaml::Map::new())
+            ..Machine::labeled(name.into(), crate::yaml::Map::new())
         }
     }
 

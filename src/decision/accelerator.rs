@@ -98,7 +98,7 @@ impl Evidence {
 pub struct KnownCapability {
     /// Its key.
     pub name: &'static str,
-    /// Its value; none when nobody knows.
+    /// Its value; none when unknown.
     pub value: Option<EcoString>,
     /// Where it is known from.
     pub evidence: Evidence,

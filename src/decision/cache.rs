@@ -31,9 +31,9 @@ pub struct CacheFit {
     pub accelerators: Operand<u64>,
     /// Copies of the engine in one replica, each with a cache of its own.
     pub copies: u64,
-    /// Tokens of a request of full length; none when nobody says.
+    /// Tokens of a request of full length; none when not set.
     pub context: Option<Operand<u64>>,
-    /// Memory of one accelerator; none when nobody knows.
+    /// Memory of one accelerator; none when unknown.
     pub memory: Option<Operand<Memory>>,
     /// Share of the memory that weights and cache may take.
     pub share: Operand<f64>,

@@ -4,7 +4,7 @@
 //! `ome code CODE` and the reference page are made of it. A code is stable: it is never renamed and
 //! never means something else.
 
-use super::Severity;
+use super::{Entry, Severity};
 
 /// What kind of statement a code makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,16 +28,19 @@ pub struct CodeDoc {
     pub severity: Severity,
     /// One sentence: when it is said.
     pub summary: &'static str,
-    /// What it leads to and where the rule comes from.
-    pub detail: &'static str,
-    /// Input that causes it.
-    pub example: &'static str,
-    /// What to do.
-    pub fix: &'static str,
+    /// The entry of the reference, `codes/CODE.txt`.
+    text: &'static str,
+}
+
+impl CodeDoc {
+    /// Why it matters, an example, what to do and the source.
+    pub fn entry(&self) -> Entry<'static> {
+        Entry::read(self.text)
+    }
 }
 
 macro_rules! codes {
-    ($($variant:ident $id:literal $topic:ident $severity:ident $summary:literal $detail:literal $example:literal $fix:literal)*) => {
+    ($($variant:ident $id:literal $topic:ident $severity:ident $summary:literal)*) => {
         /// A stable identifier of a finding, reason or note.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[expect(missing_docs, reason = "each is documented by its row in CODES")]
@@ -45,7 +48,8 @@ macro_rules! codes {
 
         /// Every code with its documentation, in declaration order.
         pub static CODES: &[CodeDoc] = &[$(CodeDoc {
-            id: $id, topic: Topic::$topic, severity: Severity::$severity, summary: $summary, detail: $detail, example: $example, fix: $fix,
+            id: $id, topic: Topic::$topic, severity: Severity::$severity, summary: $summary,
+            text: include_str!(concat!("codes/", $id, ".txt")),
         },)*];
 
         /// Every code, in declaration order.
@@ -70,471 +74,402 @@ impl Code {
     }
 }
 
-// variant, id, topic, severity, when, what follows and source, example, fix
+// variant, id, topic, severity, when
 codes! {
     YamlSyntax "yaml-syntax" Finding Error "the text is not YAML"
-        "The document is left out of the run; the other documents of the file are used."
-        "metadata:\n  name: a\n   labels: {}" "correct the indentation or the punctuation at the place shown"
     NotUtf8 "not-utf8" Finding Error "the file holds bytes that are not UTF-8"
-        "The file is left out. UTF-16 with a byte order mark is read."
-        "name: caf\\xe9" "save the file as UTF-8"
     DuplicateKey "duplicate-key" Finding Error "a mapping holds one key twice"
-        "Readers disagree about which value counts; the API server refuses it."
-        "name: a\nname: b" "delete one of the two"
-    UndefinedAlias "undefined-alias" Finding Error "an alias names an anchor that the document does not have before it"
-        "The document is left out." "a: *missing" "define the anchor with `&missing` before the alias"
+    UndefinedAlias "undefined-alias" Finding Error
+        "an alias names an anchor that the document does not have before it"
     AliasCycle "alias-cycle" Finding Error "an alias is inside the value of its own anchor"
-        "The document is left out." "a: &a [*a]" "write the value out"
-    ExpansionLimit "expansion-limit" Finding Error "aliases and merge keys expand to more nodes than the limit"
-        "The document is left out; `--max-nodes` raises the limit." "a: &a [x, x]\nb: &b [*a, *a]" "write the values out, or raise `--max-nodes`"
+    ExpansionLimit "expansion-limit" Finding Error
+        "aliases and merge keys expand to more nodes than the limit"
     FileSizeLimit "file-size-limit" Finding Error "the file is larger than the limit"
-        "The file is left out; the limit is 8 MiB by default (`--max-file-size`)." "a file of 20 MiB" "raise `--max-file-size`, or split the file"
     DepthLimit "depth-limit" Finding Error "values are nested deeper than the limit"
-        "The document is left out; the limit is 64 by default (`--max-depth`)." "[[[[…]]]]" "raise `--max-depth`"
     NodeLimit "node-limit" Finding Error "the document has more nodes than the limit"
-        "The document is left out; the limit is 1,000,000 by default (`--max-nodes`)." "a list of two million items" "raise `--max-nodes`, or split the document"
-    AmbiguousScalar "ambiguous-scalar" Finding Warning "kubectl, kustomize and readers of YAML 1.2 do not all read the scalar alike"
-        "The value is used as kubectl reads it." "enabled: on" "quote it, or write `true`"
+    AmbiguousScalar "ambiguous-scalar" Finding Warning
+        "kubectl, kustomize and readers of YAML 1.2 do not all read the scalar alike"
     NotKubernetes "not-kubernetes" Finding Info "the document is no Kubernetes object"
-        "It is left alone; an error when a file that was named holds nothing else." "replicaCount: 1" "name only files that hold Kubernetes objects"
     OtherKind "other-kind" Finding Info "the API group of the object is not supported"
-        "It is left alone; an error when a file that was named holds nothing else." "apiVersion: example.com/v1\nkind: Widget" "name only files that hold objects read here"
     UnknownKind "unknown-kind" Finding Error "the kind does not exist in its API group"
-        "The object is left out." "apiVersion: ome.io/v1beta1\nkind: ServingRuntimes" "write the kind offered in the help"
-    FileNotRead "file-not-read" Finding Error "the file was not read: a device, a FIFO that is never written, no permission, a link that leads nowhere"
-        "Info when it was found in a directory, error when it was named." "ome plan -f /dev/zero" "name a regular file"
-    HelmTemplate "helm-template" Finding Info "the directory holds Helm templates, which are not YAML before they are rendered"
-        "They are left alone." "name: {{ .Release.Name }}" "render the chart first: `helm template … | ome plan -f -`"
-    FileInTheWay "file-in-the-way" Finding Error "a file that ome did not write has a name that is needed, or replacing it would part its hard links"
-        "Nothing is written or removed. `.ome-manifest` in the directory lists the files that ome wrote." "ome render -o dir=out, where the user keeps out/default/chat/service-chat.yaml" "move the file away, or write to another directory"
+    FileNotRead "file-not-read" Finding Error
+        "the file was not read: a device, a FIFO that is never written, no permission, a link that leads nowhere"
+    HelmTemplate "helm-template" Finding Info
+        "the directory holds Helm templates, which are not YAML before they are rendered"
+    FileInTheWay "file-in-the-way" Finding Error
+        "a file that ome did not write has a name that is needed, or replacing it would part its hard links"
     FileEdited "file-edited" Finding Error "a file that ome wrote was edited by hand since"
-        "Nothing is written or removed: the edits would be lost." "an edit in out/default/chat/service-chat.yaml, then ome render -o dir=out" "make the change in the input; `--force` gives up the edits"
-    NothingRemoved "nothing-removed" Finding Error "files of earlier runs stay, because the input was not read as a whole"
-        "A service that could not be read looks like one that was deleted. Removing its files would undeploy it." "ome render -f no-such-directory -o dir=out" "mend the finding that the message names, and run again"
+    NothingRemoved "nothing-removed" Finding Error
+        "files of earlier runs stay, because the input was not read as a whole"
     KustomizeFailed "kustomize-failed" Finding Error "the tree of `-k` was not built"
-        "`-k DIR` runs `kustomize build DIR`, or `kubectl kustomize DIR`, found on PATH, or `kustomize-command` of ome.toml. The program is missing, failed, or took longer than 60 s; nothing else was read." "ome plan -k overlays/production" "install kustomize or kubectl, or mend what it reports"
-    KustomizeNotBuilt "kustomize-not-built" Finding Info "the directory holds a kustomization, whose files were read one by one"
-        "What it lists under patches, patchesStrategicMerge, patchesJson6902, components, generators and transformers is a patch, not an object, and is ignored; nothing is patched." "ome plan -f overlays/production" "build it: `ome plan -k overlays/production`"
+    KustomizeNotBuilt "kustomize-not-built" Finding Info
+        "the directory holds a kustomization, whose files were read one by one"
     EmptyInput "empty-input" Finding Error "the input holds no object at all"
-        "A plan of nothing usually means that the command before the pipe failed, or that a selector matched nothing." "ome plan -f - < /dev/null" "pass Kubernetes objects"
     NoFiles "no-files" Finding Error "nothing to read was found"
-        "Nothing can be planned." "ome plan -f empty-directory" "name files or directories with `-f`"
 
-    BaseNotRead "base-not-read" Finding Error "the base of a diff was not read: it is no path and no revision, or git is not there"
-        "Nothing can be compared." "ome diff --base no-such-branch" "name a file, a directory, or a revision of the repository that holds the paths of `-f`"
-    ImmutableField "immutable-field" Finding Warning "the change touches a field that may not change once the object exists"
-        "The API server refuses the update; the object has to be deleted and made again." "spec:\n  selector:\n    matchLabels: {app: other}" "delete the object before the change is applied, or keep the field as it was"
+    BaseNotRead "base-not-read" Finding Error
+        "the base of a diff was not read: it is no path and no revision, or git is not there"
+    ImmutableField "immutable-field" Finding Warning
+        "the change touches a field that may not change once the object exists"
 
-    FieldOfAnotherRelease "field-of-another-release" Finding Warning "the release that is followed does not know a field or a kind that another release knows"
-        "Its CRDs drop the field without a word, and the operator goes on without it (config/crd/full of each tag)."
-        "ome plan --release ome=v0.1.3, with `acceleratorSelector`, which came with v0.1.4" "delete it, or follow a release that knows it"
+    FieldOfAnotherRelease "field-of-another-release" Finding Warning
+        "the release that is followed does not know a field or a kind that another release knows"
     UnknownField "unknown-field" Finding Error "the key is not a field of the object"
-        "The API server drops it silently or refuses it (strict validation)." "engineConfig:\n  minReplica: 1" "write the field offered in the help, or delete the key"
     InvalidType "invalid-type" Finding Error "the value is of the wrong type"
-        "The API server refuses it." "scaleTarget: 62.5" "write a value of the type named in the message"
     RequiredField "required-field" Finding Error "a required field is absent"
-        "The API server refuses the object." "spec: {}" "add the field named in the message"
     InvalidValue "invalid-value" Finding Error "the value is outside its set or range"
-        "The API server refuses it." "scaleMetric: gpu" "write one of the accepted values"
-    InvalidName "invalid-name" Finding Error "the name, namespace, label or annotation is not one Kubernetes accepts"
-        "The API server refuses the object." "name: My_Model" "use lower-case letters, digits, `-` and, where allowed, `.`"
-    InvalidQuantity "invalid-quantity" Finding Error "the value is not a Kubernetes quantity, or outside the range of one"
-        "The API server refuses it, or stores another value than written." "memory: 8 GB" "write a quantity such as `8Gi` or `500m`"
-    NotCounted "not-counted" Finding Warning "pods or GPUs of a component are not counted: a number they follow from is outside its range"
-        "The cells say `unknown`, the component is left out of every sum, and whether it fits is not asked. A finding at the number itself says what is accepted." "minReplicas: -3" "mend the number that the finding beside it names"
+    InvalidName "invalid-name" Finding Error
+        "the name, namespace, label or annotation is not one Kubernetes accepts"
+    InvalidQuantity "invalid-quantity" Finding Error
+        "the value is not a Kubernetes quantity, or outside the range of one"
+    NotCounted "not-counted" Finding Warning
+        "pods or GPUs of a component are not counted: a number they follow from is outside its range"
     MissingName "missing-name" Finding Error "the object has no metadata.name"
-        "It cannot be identified and is left out." "metadata: {}" "add `metadata.name`"
     DuplicateObject "duplicate-object" Finding Error "the same kind, namespace and name twice"
-        "A cluster keeps the one applied last; here the first is used." "two ClusterServingRuntimes named srt-a" "rename or delete one"
-    NamespaceOnClusterObject "namespace-on-cluster-object" Finding Warning "a cluster-scoped kind carries metadata.namespace"
-        "The namespace is ignored (OME docs, Serving Runtime)." "kind: ClusterServingRuntime\nmetadata: {namespace: a}" "delete `metadata.namespace`"
-    OverridesBuiltin "overrides-builtin" Finding Info "a user's object replaces a built-in one of the same kind and name"
-        "The built-in object is not considered (OME docs, Serving Runtime)." "a file with ClusterServingRuntime srt-mistral-7b-instruct" "rename the object to keep both"
-    BuiltInUsed "built-in-used" Finding Info "the input names a built-in runtime or accelerator class that it does not define"
-        "`ome` decides with its own copy of the object; a cluster decides with the one that is installed there, which may differ or be missing. For a live cluster (an input with metadata.uid) built-in objects are not found." "spec:\n  runtime: {name: srt-mistral-7b-instruct}" "read the object that is installed with `-f`, or leave the built-in catalog out with `--builtin never`"
+    NamespaceOnClusterObject "namespace-on-cluster-object" Finding Warning
+        "a cluster-scoped kind carries metadata.namespace"
+    OverridesBuiltin "overrides-builtin" Finding Info
+        "a user's object replaces a built-in one of the same kind and name"
+    BuiltInUsed "built-in-used" Finding Info
+        "the input names a built-in runtime or accelerator class that it does not define"
     DeprecatedField "deprecated-field" Finding Warning "the field still works but is deprecated"
-        "It is read as its successor (OME docs, Serving Runtime, Core Configuration and Using ClusterServingRuntimes; docs/decisions.md#implied-engine)." "supportedModelFormats:\n- name: safetensors" "write the successor named in the help"
     ConflictingFields "conflicting-fields" Finding Error "two fields that say the same thing differ"
-        "Neither is believed (OME docs, Serving Runtime, Core Configuration)." "name: onnx\nmodelFormat: {name: safetensors}" "delete the deprecated one"
-    InvalidVersion "invalid-version" Finding Error "the version is not numbers and dots, with an optional suffix"
-        "The first three parts must be numbers (OME docs, Serving Runtime, Core Configuration; docs/decisions.md#version-precision)." "version: 1.x" "write `1`, `1.0` or `1.0.0`"
-    SimilarName "similar-name" Finding Info "a framework name that no other object uses, close to one of the catalog"
-        "Names are compared exactly (OME docs, Serving Runtime, Core Configuration; docs/decisions.md#spelling-of-names)." "name: transformer" "write the name offered in the help if it was meant"
-    UnknownQuantization "unknown-quantization" Finding Info "the quantization is none of fp8, fbgemm_fp8, int4"
-        "It is compared as text (OME docs, Serving Runtime, Core Configuration)." "quantization: awq" "nothing, if the models say the same"
+    InvalidVersion "invalid-version" Finding Error
+        "the version is not numbers and dots, with an optional suffix"
+    SimilarName "similar-name" Finding Info
+        "a framework name that no other object uses, close to one of the catalog"
+    UnknownQuantization "unknown-quantization" Finding Info
+        "the quantization is none of fp8, fbgemm_fp8, int4"
     InvalidPriority "invalid-priority" Finding Error "the priority is not above 0"
-        "The CRD refuses it (OME docs, Serving Runtime, Core Configuration)." "priority: 0" "write a priority of 1 or more"
-    PriorityWithoutAutoSelect "priority-without-auto-select" Finding Warning "a priority on an entry whose autoSelect is absent or false"
-        "The priority has no effect (OME docs, Serving Runtime, Core Configuration and Constraints of priority)." "priority: 5" "add `autoSelect: true`, or delete the priority"
-    UnknownProtocol "unknown-protocol" Finding Warning "the protocol is none of openAI, cohere, openInference-v1, openInference-v2"
-        "No service asks for it by default (OME docs, Serving Runtime, Core Configuration; docs/decisions.md#protocols)." "protocolVersions: [openai]" "write one of the four names"
-    InvalidSize "invalid-size" Finding Error "the size is not a number with an optional suffix K, M, B or T"
-        "The documents fix the spelling (OME docs, Serving Runtime, Core Configuration; docs/decisions.md#size-ranges); the controller reads an unparsable size as 0." "modelParameterSize: 8 billion" "write `8B`"
+    PriorityWithoutAutoSelect "priority-without-auto-select" Finding Warning
+        "a priority on an entry whose autoSelect is absent or false"
+    UnknownProtocol "unknown-protocol" Finding Warning
+        "the protocol is none of openAI, cohere, openInference-v1, openInference-v2"
+    InvalidSize "invalid-size" Finding Error
+        "the size is not a number with an optional suffix K, M, B or T"
     OneSidedRange "one-sided-range" Finding Warning "only one of modelSizeRange.min and max is set"
-        "The documents read the other bound as open (OME docs, Serving Runtime, Core Configuration; docs/decisions.md#size-ranges); the controller v0.1.5 crashes on it." "modelSizeRange: {min: 5B}" "write both bounds"
-    SizeRangeAndName "size-range-and-name" Finding Warning "the runtime's name states a size that its modelSizeRange is far from"
-        "One of the two was copied from another runtime: what the name promises is never chosen, and what the range admits is a surprise. Far is more than a factor of two; names of mixtures of experts are not judged." "metadata: {name: srt-gpt-oss-20b}, modelSizeRange: {min: 115B, max: 125B}" "correct the range or the name"
+    SizeRangeAndName "size-range-and-name" Finding Warning
+        "the runtime's name states a size that its modelSizeRange is far from"
     MissingImage "missing-image" Finding Error "a container has no image"
-        "Nothing can be deployed from it (OME docs, Serving Runtime, Engine Configuration)." "runner: {name: ome-container}" "set `image` in the runtime or in the service"
-    RequestsExceedLimits "requests-exceed-limits" Finding Error "a resource's request is greater than its limit"
-        "The API server refuses the pod (OME docs, Serving Runtime, Engine Configuration)." "requests: {cpu: 4}\nlimits: {cpu: 2}" "raise the limit or lower the request"
+    RequestsExceedLimits "requests-exceed-limits" Finding Error
+        "a resource's request is greater than its limit"
     MinReplicasRaised "min-replicas-raised" Finding Warning "minReplicas 0 was raised to 1"
-        "Only an engine without a decoder, or a router, scales to zero (OME docs, Serving Runtime, Engine Configuration and Decoder Configuration; docs/decisions.md#replicas)." "decoder: {minReplicas: 0}" "write `minReplicas: 1`"
     ReplicaRange "replica-range" Finding Error "maxReplicas is below minReplicas"
-        "No autoscaler accepts it (OME docs, Serving Runtime, Engine Configuration; docs/decisions.md#replicas)." "minReplicas: 3\nmaxReplicas: 1" "raise maxReplicas or lower minReplicas"
-    MetricNeedsServerless "metric-needs-serverless" Finding Error "the metric concurrency or rps is only there in Serverless mode"
-        "A HorizontalPodAutoscaler has no such resource metric (OME docs, Serving Runtime, Engine Configuration)." "scaleMetric: rps" "use cpu or memory, or make the engine Serverless with `minReplicas: 0`"
+    MetricNeedsServerless "metric-needs-serverless" Finding Error
+        "the metric concurrency or rps is only there in Serverless mode"
     InlineSecret "inline-secret" Finding Warning "a secret is written in the file"
-        "Whoever reads the repository, a diff or a manifest has it. Known by the name of the variable or flag: TOKEN, PASSWORD, SECRET, KEY. `plan`, `explain` and `diff` hide such values, `render` and `why` print them." "env:\n- {name: HF_TOKEN, value: hf_abc}" "take it from a Secret with `valueFrom.secretKeyRef`"
-    MountWithoutVolume "mount-without-volume" Finding Error "a volumeMount names a volume that the pod does not have"
-        "The API server refuses the pod (OME docs, Serving Runtime, Engine Configuration)." "volumeMounts:\n- {name: dshm, mountPath: /dev/shm}" "add the volume, or delete the mount"
+    MountWithoutVolume "mount-without-volume" Finding Error
+        "a volumeMount names a volume that the pod does not have"
     VolumeTwoSources "volume-two-sources" Finding Error "one volume has two sources"
-        "The API server refuses the pod (OME docs, Serving Runtime, Engine Configuration)." "- {name: a, emptyDir: {}, hostPath: {path: /a}}" "keep one source"
-    WorkerWithoutContainer "worker-without-container" Finding Error "the worker has neither a runner nor containers"
-        "No pod can be built from it (OME docs, Serving Runtime, Engine Configuration)." "worker: {size: 2}" "add `worker.runner`"
-    ShorthandResources "shorthand-resources" Finding Info "`router.resources` was read as the router container's"
-        "The shipped schema has them at `router.runner.resources` and prunes the short form (OEP-0003, Story 5; docs/decisions.md#field-spellings)." "router: {resources: {limits: {cpu: 4}}}" "write `runner.resources`"
+    WorkerWithoutContainer "worker-without-container" Finding Error
+        "the worker has neither a runner nor containers"
+    ShorthandResources "shorthand-resources" Finding Info
+        "`router.resources` was read as the router container's"
     WorkerSizeAbsent "worker-size-absent" Finding Warning "the worker has no size"
-        "It is read as 0 workers (OME docs, Serving Runtime, Multi-Node Configuration)." "worker: {runner: {…}}" "add `worker.size`"
-    DecoderWithoutEngine "decoder-without-engine" Finding Error "the service has a decoder and no engine"
-        "A decoder needs an engine (OME docs, Serving Runtime, Decoder Configuration)." "spec: {decoder: {}}" "add `engine: {}`"
-    UnknownVariable "unknown-variable" Finding Error "a template variable in a container maps to no field of the service's metadata"
-        "OME docs, Serving Runtime, Multi-Node Configuration." "args: ['--name={{.Foo}}']" "use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`"
-    VariableOutsideContainer "variable-outside-container" Finding Warning "a template variable outside the engine container stays as it is"
-        "Only the runner container is expanded (OME docs, Serving Runtime, Multi-Node Configuration)." "nodeSelector: {a: '{{.Name}}'}" "write the value out"
-    SamePriority "same-priority" Finding Error "two runtimes of one scope can match one model with equal priority"
-        "Which one serves is decided by size range, age or name (OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority). A warning between built-in objects." "two runtimes, both priority 1" "give one of them a higher priority"
-    AmbiguousAutoSelection "ambiguous-auto-selection" Finding Warning "two runtimes of one scope can match one model and neither sets a priority"
-        "The documents give no guarantee which one is chosen (OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority)." "two runtimes without priority" "give one of them a priority"
-    DifferentPriorities "different-priorities" Finding Error "versions of one format in one runtime have different priorities"
-        "OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority. A warning in built-in objects." "1.0.0 priority 1 and 2.0.0 priority 2" "give all versions the same priority"
-    AutoselectOverlap "autoselect-overlap" Finding Info "a group of auto-selectable runtimes can match one model"
-        "Only with `--rule autoselect-overlap` (OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority)." "three runtimes for Llama of 5B to 9B" "nothing, if the priorities say what is meant"
+    DecoderWithoutEngine "decoder-without-engine" Finding Error
+        "the service has a decoder and no engine"
+    UnknownVariable "unknown-variable" Finding Error
+        "a template variable in a container maps to no field of the service's metadata"
+    VariableOutsideContainer "variable-outside-container" Finding Warning
+        "a template variable outside the engine container stays as it is"
+    SamePriority "same-priority" Finding Error
+        "two runtimes of one scope can match one model with equal priority"
+    AmbiguousAutoSelection "ambiguous-auto-selection" Finding Warning
+        "two runtimes of one scope can match one model and neither sets a priority"
+    DifferentPriorities "different-priorities" Finding Error
+        "versions of one format in one runtime have different priorities"
+    AutoselectOverlap "autoselect-overlap" Finding Info
+        "a group of auto-selectable runtimes can match one model"
     UnusedAllow "unused-allow" Finding Warning "a comment `# ome: allow CODE` allows nothing"
-        "What it was written for is gone, or it names another code; left standing, it would hide the next finding." "# ome: allow one-sided-range fixed long ago" "delete the comment, or correct the code"
     UnknownSetting "unknown-setting" Finding Error "the key of ome.toml is not a setting"
-        "A setting that is misspelt would silently not apply." "semantic = \"controller\"" "write the key offered in the help"
     InvalidSetting "invalid-setting" Finding Error "the value of a setting is not one it accepts"
-        "Nothing is planned with a setting that is not understood." "semantics = \"both\"" "write one of the accepted values"
 
     PayloadJsonSyntax "payload-json-syntax" Finding Error "the payload is not JSON"
-        "Nothing else of the file is checked (KServe 0.10 docs, Open Inference Protocol, HTTP/REST; docs/decisions.md#inference-protocol)." "{\"id\": \"42\" \"outputs\": []}" "correct the text at the place shown"
-    PayloadMissingField "payload-missing-field" Finding Error "a required member of the payload is absent"
-        "The server refuses the message (KServe 0.10 docs, Open Inference Protocol, HTTP/REST)." "{\"inputs\": [{\"shape\": [1]}]}" "add the member named in the message"
+    PayloadMissingField "payload-missing-field" Finding Error
+        "a required member of the payload is absent"
     PayloadType "payload-type" Finding Error "a member of the payload is of another JSON type"
-        "The server refuses the message (KServe 0.10 docs, Open Inference Protocol, HTTP/REST)." "\"shape\": [1, \"2\"]" "write a value of the type named in the message"
-    PayloadShape "payload-shape" Finding Error "a dimension is not a whole number that an unsigned 64-bit integer holds"
-        "Only metadata may say -1 for a dimension of variable size (KServe 0.10 docs, Open Inference Protocol, HTTP/REST)." "\"shape\": [-1, 4]" "write the size of the whole batch"
-    PayloadDatatype "payload-datatype" Finding Error "the datatype is none of the thirteen of the protocol"
-        "Names are case-sensitive; BF16 is none of them (KServe 0.10 docs, Open Inference Protocol and Open Inference Protocol, HTTP/REST)." "\"datatype\": \"fp32\"" "write the datatype offered in the help"
-    PayloadElementCount "payload-element-count" Finding Error "the number or nesting of the elements does not fit the shape"
-        "Data is flat or nested like the shape, and whole (KServe 0.10 docs, Open Inference Protocol, HTTP/REST)." "\"shape\": [2, 2], \"data\": [1, 2, 4]" "correct the shape or complete the data"
-    PayloadValueRange "payload-value-range" Finding Error "an element is outside the range of its datatype"
-        "The server refuses it, or stores another value (KServe 0.10 docs, Open Inference Protocol, HTTP/REST)." "\"datatype\": \"UINT8\", \"data\": [256]" "use a wider datatype, or correct the value"
+    PayloadShape "payload-shape" Finding Error
+        "a dimension is not a whole number that an unsigned 64-bit integer holds"
+    PayloadDatatype "payload-datatype" Finding Error
+        "the datatype is none of the thirteen of the protocol"
+    PayloadElementCount "payload-element-count" Finding Error
+        "the number or nesting of the elements does not fit the shape"
+    PayloadValueRange "payload-value-range" Finding Error
+        "an element is outside the range of its datatype"
     PayloadFp16Json "payload-fp16-json" Finding Warning "16-bit floats are written as JSON numbers"
-        "Servers have no common reading of them (KServe 0.10 docs, Open Inference Protocol, HTTP/REST)." "\"datatype\": \"FP16\", \"data\": [1.0]" "send FP32, or raw contents over gRPC"
-    PayloadParameterType "payload-parameter-type" Finding Error "a parameter is of a kind that the protocol does not know"
-        "JSON: string, number or boolean; gRPC: bool_param, int64_param or string_param (KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open Inference Protocol, gRPC)." "\"parameters\": {\"a\": {}}" "write one of the accepted kinds"
-    PayloadIdMismatch "payload-id-mismatch" Finding Error "the response does not return the id of its request"
-        "A client cannot tell which request it answers (KServe 0.10 docs, Open Inference Protocol, HTTP/REST)." "request \"id\": \"42\", response \"id\": \"43\"" "return the id of the request"
+    PayloadParameterType "payload-parameter-type" Finding Error
+        "a parameter is of a kind that the protocol does not know"
+    PayloadIdMismatch "payload-id-mismatch" Finding Error
+        "the response does not return the id of its request"
     PayloadInstancesMissing "payload-instances-missing" Finding Info "a V1 request has no instances"
-        "Payloads of V1 are optional and loosely typed (KServe 0.10 docs, Data Plane V1)." "{\"inputs\": [[1]]}" "nothing, if the server reads another form"
-    PayloadPlatformTypo "payload-platform-typo" Finding Warning "the platform is spelt as a known misprint"
-        "The document prints onnx_onxv1 and means onnx_onnxv1 (KServe 0.10 docs, Open Inference Protocol, gRPC; docs/decisions.md#inference-protocol)." "\"platform\": \"onnx_onxv1\"" "write `onnx_onnxv1`"
-    PayloadPlatformUnknown "payload-platform-unknown" Finding Info "the platform is none of the seven of the document"
-        "The platform is informational (KServe 0.10 docs, Open Inference Protocol, gRPC; docs/decisions.md#inference-protocol)." "\"platform\": \"sklearn_joblib\"" "nothing"
-    PayloadRawAndContents "payload-raw-and-contents" Finding Error "tensors are given raw and typed at once"
-        "Raw contents exclude typed ones (KServe 0.10 docs, Open Inference Protocol, gRPC)." "raw_input_contents beside contents" "delete one of the two"
+    PayloadPlatformTypo "payload-platform-typo" Finding Warning
+        "the platform is spelt as a known misprint"
+    PayloadPlatformUnknown "payload-platform-unknown" Finding Info
+        "the platform is none of the seven of the document"
+    PayloadRawAndContents "payload-raw-and-contents" Finding Error
+        "tensors are given raw and typed at once"
     PayloadRawCount "payload-raw-count" Finding Error "raw entries and tensors differ in number"
-        "There is one entry per tensor, in order (KServe 0.10 docs, Open Inference Protocol, gRPC)." "two inputs, one raw entry" "give one entry per tensor"
     PayloadRawSize "payload-raw-size" Finding Error "the raw bytes do not fit shape and datatype"
-        "The size is the product of the shape times the size of the datatype (KServe 0.10 docs, Open Inference Protocol, gRPC)." "INT64, shape [2], 8 bytes" "correct the shape or complete the bytes"
     PayloadFp16Contents "payload-fp16-contents" Finding Error "an FP16 tensor has typed contents"
-        "There is no contents field for 16-bit floats (KServe 0.10 docs, Open Inference Protocol, gRPC)." "\"datatype\": \"FP16\", \"contents\": {\"fp32_contents\": [1.0]}" "put the bytes into the raw contents"
-    PayloadContentsField "payload-contents-field" Finding Error "values are in the contents field of another datatype"
-        "Each datatype has its own field (KServe 0.10 docs, Open Inference Protocol, gRPC)." "\"datatype\": \"FP32\", \"contents\": {\"int_contents\": [1]}" "use the field named in the help"
+    PayloadContentsField "payload-contents-field" Finding Error
+        "values are in the contents field of another datatype"
     DuplicateName "duplicate-name" Finding Error "two roles of one name"
-        "Pods, gang minimum and rollout go by the name of the role (Kthena blog, A Deep Dive of ModelServing, ModelServing Architecture)." "roles:\n- {name: prefill}\n- {name: prefill}" "rename one of the roles"
-    GangNeedsVolcano "gang-needs-volcano" Finding Warning "the scheduler is not volcano, so that there is no gang"
-        "No PodGroup is created and the pods start one by one (Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang Scheduling)." "schedulerName: default-scheduler" "write `schedulerName: volcano`, or delete gangPolicy and networkTopology"
+    GangNeedsVolcano "gang-needs-volcano" Finding Warning
+        "the scheduler is not volcano, so that there is no gang"
     GpuLimitsOnly "gpu-limits-only" Finding Warning "a GPU is in the limits and not in the requests"
-        "The shipped controllers add up requests only, so that the gang is scheduled without its GPUs (Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang Scheduling; docs/decisions.md#pod-groups)." "limits: {nvidia.com/gpu: 8}" "write the same number into `requests`"
-    RoleWithoutGangMinimum "role-without-gang-minimum" Finding Info "minRoleReplicas leaves the role out"
-        "The document lists the roles of the map only; the shipped controllers count the role with all its replicas (Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang Scheduling; docs/decisions.md#pod-groups)." "minRoleReplicas: {prefill: 1}" "name every role in the map"
-    GangUnknownRole "gang-unknown-role" Finding Error "minRoleReplicas names a role that does not exist"
-        "The gang could never be complete (Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang Scheduling)." "minRoleReplicas: {prefil: 1}" "write the name of a role"
-    FullOutage "full-outage" Finding Warning "the only group is rebuilt, so that nothing serves meanwhile"
-        "A ModelServing has no surge (Kthena blog, A Deep Dive of ModelServing, Rolling Update)." "replicas: 1" "raise replicas to 2 before the update"
+    RoleWithoutGangMinimum "role-without-gang-minimum" Finding Info
+        "minRoleReplicas leaves the role out"
+    GangUnknownRole "gang-unknown-role" Finding Error
+        "minRoleReplicas names a role that does not exist"
+    FullOutage "full-outage" Finding Warning
+        "the only group is rebuilt, so that nothing serves meanwhile"
     RolloutAllProtected "rollout-all-protected" Finding Info "the partition protects every group"
-        "Templates changed and no group follows (Kthena blog, A Deep Dive of ModelServing, Rolling Update)." "replicas: 4\npartition: 4" "lower the partition"
-    GroupLevelRollout "group-level-rollout" Finding Info "only some roles changed and the others restart too"
-        "An update replaces whole groups (Kthena blog, A Deep Dive of ModelServing, Restart Policy)." "a new image of decode" "nothing; Kthena v0.4.0 and later have `RoleRollingUpdate`"
-    RoleScalingOnePass "role-scaling-one-pass" Finding Info "all groups change their role replicas in one pass"
-        "The document shows one group after another (Kthena blog, A Deep Dive of ModelServing, Role Scaling Process); no release does that." "replicas of a role in four groups" "nothing"
-    TooManyPods "too-many-pods" Finding Warning "the ModelServing has more pods than are expanded or simulated"
-        "Every pod of `render --expand` and `rollout` is held in memory." "replicas: 2000000000" "check the replicas"
-    WorkloadUnsupported "workload-unsupported" Finding Warning "a property of the service has no place in a ModelServing"
-        "It is left out of what is rendered." "deploymentStrategy with maxSurge" "see the message"
-    KthenaDefect "kthena-defect" Finding Warning "the shipped controller does not do here what it is meant to do"
-        "Known defects of volcano-sh/kthena @3cc0572; pkg/model-serving-controller/controller/model_serving_controller.go." "replicas: 0 at creation" "see the message"
+    GroupLevelRollout "group-level-rollout" Finding Info
+        "only some roles changed and the others restart too"
+    RoleScalingOnePass "role-scaling-one-pass" Finding Info
+        "all groups change their role replicas in one pass"
+    TooManyPods "too-many-pods" Finding Warning
+        "the ModelServing has more pods than are expanded or simulated"
+    WorkloadUnsupported "workload-unsupported" Finding Warning
+        "a property of the service has no place in a ModelServing"
+    KthenaDefect "kthena-defect" Finding Warning
+        "the shipped controller does not do here what it is meant to do"
 
     NotModelConfig "not-model-config" Finding Error "the file is no config.json of a model"
-        "Nothing can be imported from it." "{\"tokenizer_class\": \"LlamaTokenizer\"}" "name the config.json of the model"
-    ParameterCountUnknown "parameter-count-unknown" Finding Error "the parameters of the model cannot be counted"
-        "The family is not known, or the config lacks a number; nothing is guessed." "{\"model_type\": \"new\"}" "give the safetensors index too, or say `--size`"
-    ParameterCountPartial "parameter-count-partial" Finding Warning "a part of the model is not counted"
-        "Models that see have a vision part; its numbers are known for some families only." "a vision_config of an unknown kind" "give the safetensors index too, or say `--size`"
-    ParameterCountDiffers "parameter-count-differs" Finding Warning "config.json and safetensors index make different counts"
-        "What the index says is stored is used, as the model agent does." "an index of another model" "say `--size`, or give the index of this model"
-    ImportConflict "import-conflict" Finding Warning "the model says something else than its config.json"
-        "What is written is kept." "quantization: int4 beside a config of fp8" "run `ome import` with `--overwrite`, or correct the model"
-    ImportRefused "import-refused" Finding Error "values cannot be put into the file without changing more than was asked"
-        "The file is left as it is." "a model whose spec is an alias" "copy the fields that `ome import` prints"
+    ParameterCountUnknown "parameter-count-unknown" Finding Error
+        "the parameters of the model cannot be counted"
+    ParameterCountPartial "parameter-count-partial" Finding Warning
+        "a part of the model is not counted"
+    ParameterCountDiffers "parameter-count-differs" Finding Warning
+        "config.json and safetensors index make different counts"
+    ImportConflict "import-conflict" Finding Warning
+        "the model says something else than its config.json"
+    ImportRefused "import-refused" Finding Error
+        "values cannot be put into the file without changing more than was asked"
     HubUnreachable "hub-unreachable" Finding Error "the Hub gives no usable answer"
-        "`ome import hf://…` is the only command that opens a connection: to `HF_ENDPOINT`, through `HTTPS_PROXY`, within 30 seconds per file (`--timeout`) and within the size limits of the reader. Nothing is written." "HF_ENDPOINT=http://127.0.0.1:1" "check the network and the address, or use `--offline` with a cache"
     HubRefused "hub-refused" Finding Error "the Hub does not allow access to the repository"
-        "Gated repositories want a token of someone who has accepted their terms: `HF_TOKEN`, or the file that `hf auth login` writes. The token is sent to the Hub only and never shown." "ome import hf://meta-llama/Llama-3.1-8B without a token" "set `HF_TOKEN` to a token that may read the repository"
     HubNotFound "hub-not-found" Finding Error "there is no such repository, revision or config.json"
-        "The Hub has it not, or does not show it without a token; with `--offline`, it is not on this machine." "ome import hf://acme/nothing" "check the name and the revision, or set `HF_TOKEN`"
 
     ModelNotFound "model-not-found" Finding Error "the model of the service is not loaded"
-        "Neither a BaseModel of the namespace nor a ClusterBaseModel has the name." "model: {name: lama-8b}" "correct the name, or load the model with `-f`"
     ModelDisabled "model-disabled" Finding Error "the model of the service is disabled"
-        "The controller refuses it: `specified base model X is disabled`." "disabled: true" "enable the model, or name another one"
-    ModelIncomplete "model-incomplete" Finding Warning "the model does not set modelFormat.name, so no runtime can be selected"
-        "In a cluster the model agent fills it in from the model's config.json after the download. `ome` completes models of the Hugging Face Hub from `--model-configs`, `--hf-cache` and a built-in table; this one is in none of them. An error of a service." "spec: {storage: {storageUri: pvc://models/llama}}" "run `ome import hf://ORG/NAME --into FILE`, or `ome import config.json --into FILE`"
-    ModelCompleted "model-completed" Finding Info "fields that the manifest of the model leaves out were completed"
-        "In a cluster the model agent fills in format, framework, architecture, size and quantization from the model's config.json. `ome` takes them from `--model-configs`, `--hf-cache` or a table of published models; `ome explain` shows each value with its evidence." "spec: {storage: {storageUri: hf://Qwen/Qwen3-8B}}" "nothing; `ome import hf://ORG/NAME --into FILE` writes the values into the manifest"
-    ModelAssumed "model-assumed" Finding Warning "the decision depends on a value of the model that only one source states"
-        "The table of published models has the value from one public source, or only the runtime that was made for the model states it. If the value is wrong, another runtime is selected in the cluster." "a model whose modelFramework.version is known from a runtime only" "run `ome import hf://ORG/NAME --into FILE`, or set the field in the manifest"
-    ContextExceedsMemory "context-exceeds-memory" Finding Warning "not even one request of full length fits beside the weights"
-        "The KV cache of a request is computed from the layers of the model's config.json, the length from `--max-model-len` or `--context-length`, else from the model; memory is what the class has, times `--gpu-memory-utilization` or `--mem-fraction-static`. vLLM refuses to start then, SGLang shortens requests. `ome explain` shows every operand." "args: [--max-model-len, \"131072\"] for an 8B model on an accelerator of 24 GiB" "state a shorter context, keep the cache in 8 bits, or take more accelerators"
-    RuntimeNotFound "runtime-not-found" Finding Error "the runtime named by the service is not loaded"
-        "Neither a ServingRuntime of the namespace nor a ClusterServingRuntime has the name." "runtime: {name: srt-lama}" "correct the name, or load the runtime with `-f`"
+    ModelIncomplete "model-incomplete" Finding Warning
+        "the model does not set modelFormat.name, so no runtime can be selected"
+    ModelCompleted "model-completed" Finding Info
+        "fields that the manifest of the model leaves out were completed"
+    ModelAssumed "model-assumed" Finding Warning
+        "the decision depends on a value of the model that only one source states"
+    ContextExceedsMemory "context-exceeds-memory" Finding Warning
+        "not even one request of full length fits beside the weights"
+    RuntimeNotFound "runtime-not-found" Finding Error
+        "the runtime named by the service is not loaded"
     RuntimeDisabled "runtime-disabled" Finding Error "the runtime named by the service is disabled"
-        "There is no fall-back to another one (OME docs, Serving Runtime, Core Configuration)." "disabled: true" "enable the runtime, or name another one"
-    RuntimeIncompatible "runtime-incompatible" Finding Error "the runtime named by the service cannot serve the model"
-        "A named runtime is checked and never replaced (OME docs, Serving Runtime, Core Configuration; docs/decisions.md#explicit-runtime)." "runtime: {name: vllm-mixtral}" "name a runtime that fits, or leave the choice to the selection"
-    NoCompatibleRuntime "no-compatible-runtime" Finding Error "no runtime can serve the model of the service"
-        "Every candidate was rejected; `ome explain` shows why." "a model whose architecture no runtime supports" "see the nearest miss in `ome explain`"
-    AcceleratorNotFound "accelerator-not-found" Finding Error "the accelerator class named is not loaded"
-        "AcceleratorClasses are cluster-scoped." "acceleratorClass: h100" "correct the name, or load the class with `-f`"
-    KueueNotFound "kueue-not-found" Finding Warning "a queue or flavor of Kueue that another one names is not loaded"
-        "Kueue keeps such a queue inactive and admits nothing. Silent where nothing of the kind is loaded: it may be kept elsewhere." "clusterQueue: gpus beside a ClusterQueue gpu" "correct the name, or load the object with `-f`"
-    NoCompatibleAccelerator "no-compatible-accelerator" Finding Error "no accelerator class meets the requirements"
-        "Every class was rejected; `ome explain` shows why." "minMemory: 200" "relax the requirement"
+    RuntimeIncompatible "runtime-incompatible" Finding Error
+        "the runtime named by the service cannot serve the model"
+    NoCompatibleRuntime "no-compatible-runtime" Finding Error
+        "no runtime can serve the model of the service"
+    AcceleratorNotFound "accelerator-not-found" Finding Error
+        "the accelerator class named is not loaded"
+    KueueNotFound "kueue-not-found" Finding Warning
+        "a queue or flavor of Kueue that another one names is not loaded"
+    NoCompatibleAccelerator "no-compatible-accelerator" Finding Error
+        "no accelerator class meets the requirements"
     WouldPanic "would-panic" Finding Error "the controller would crash here"
-        "Upstream dereferences nil; the controller recovers and tries forever." "modelSizeRange: {min: 1B}" "write the field named in the message"
     InvalidInput "invalid-input" Finding Error "the service cannot be planned as written"
-        "Something that every service needs is missing or contradicts itself." "spec: {}" "see the message"
-    AcceleratorNotConsidered "accelerator-not-considered" Finding Info "accelerator classes were not considered"
-        "The gate AcceleratorAwareScheduling is off: any GPU may be taken (OEP-0003, Story 1)." "--feature-gates AcceleratorAwareScheduling=false" "turn the gate on"
-    AvailabilityNotChecked "availability-not-checked" Finding Info "whether nodes of the class are there was not checked"
-        "No Node was read (OEP-0003, Goals)." "ome plan -f services/" "read the nodes with `-f nodes.yaml`"
-    DivisibleResourceSkipped "divisible-resource-skipped" Finding Info "a resource of the class is a share of a device and is not requested"
-        "Sharing is a non-goal of OEP-0003 (OEP-0003, Non-Goals; docs/decisions.md#shared-devices)." "name: nvidia.com/mig-3g.20gb, divisible: true" "write it in `resources` where it is meant"
+    AcceleratorNotConsidered "accelerator-not-considered" Finding Info
+        "accelerator classes were not considered"
+    AvailabilityNotChecked "availability-not-checked" Finding Info
+        "whether nodes of the class are there was not checked"
+    DivisibleResourceSkipped "divisible-resource-skipped" Finding Info
+        "a resource of the class is a share of a device and is not requested"
     NoPrice "no-price" Finding Info "a class states no price and a price was asked for"
-        "No price is ever invented (OEP-0003, Non-Goals; docs/decisions.md#cost)." "strategy: cost" "state `cost.perHour`"
-    NoAcceleratorConfiguration "no-accelerator-configuration" Finding Info "the runtime configures accelerators, but not the chosen class"
-        "The runtime's base configuration is used (OEP-0003, Story 2)." "acceleratorConfigurations for other classes only" "add an entry for the class"
-    PreferredNotEligible "preferred-not-eligible" Finding Warning "no preferred class passed and the ranking went on"
-        "preferredClasses are soft (OEP-0003, Story 4; docs/decisions.md#preferred-classes)." "preferredClasses: [nvidia-t4]" "prefer a class that passes, or use `--strict-preferred`"
-    CostThresholdExceeded "cost-threshold-exceeded" Finding Warning "no class costs less than the threshold; the cheapest was taken"
-        "The threshold is soft (OEP-0003, Story 6; docs/decisions.md#cost)." "ome.io/cost-threshold: \"0.5\"" "raise the threshold, or use `--strict-cost`"
-    GpuCountMismatch "gpu-count-mismatch" Finding Warning "the pod asks for another number of GPUs than its parallelism says"
-        "OEP-0003, Story 5." "TENSOR_PARALLEL_SIZE=2 and nvidia.com/gpu: 1" "make both the same"
+    NoAcceleratorConfiguration "no-accelerator-configuration" Finding Info
+        "the runtime configures accelerators, but not the chosen class"
+    PreferredNotEligible "preferred-not-eligible" Finding Warning
+        "no preferred class passed and the ranking went on"
+    CostThresholdExceeded "cost-threshold-exceeded" Finding Warning
+        "no class costs less than the threshold; the cheapest was taken"
+    GpuCountMismatch "gpu-count-mismatch" Finding Warning
+        "the pod asks for another number of GPUs than its parallelism says"
     GpuMisfit "gpu-misfit" Finding Warning "the configured GPUs are too few for the model"
-        "The need is computed from size, quantization and memory (OEP-0003, Test Plan)." "--tp-size=2 for 70B on 80 GiB" "configure as many as are needed"
-    MultiNodeNeeded "multi-node-needed" Finding Warning "a replica needs more GPUs than one node has"
-        "OEP-0003, Test Plan." "16 T4 for 70B" "use a multi-node component, or a class with more memory"
-    ParallelismExceedsNode "parallelism-exceeds-node" Finding Warning "one pod asks for more accelerators than any node of its class has"
-        "Such a pod stays Pending: the devices of one pod are all on one node. The number comes from an argument such as --tp-size, from resources, or from the memory that the model needs." "args: [--tp-size, \"16\"]" "use a multi-node component with `leader` and `worker`, or fewer accelerators in one pod"
-    AcceleratorArgsSkipped "accelerator-args-skipped" Finding Info "arguments of the accelerator are not applied because the service sets a command"
-        "OEP-0003, Story 8 and Notes/Constraints/Caveats." "runner: {command: [sh]}" "add the arguments to the command"
-    NoModel "no-model" Finding Warning "the service names a runtime and no model: format, size and MODEL_PATH are unchecked"
-        "OEP-0003, Story 8; docs/decisions.md#runtime-without-model." "spec: {runtime: {name: r}}" "add `spec.model`"
+    MultiNodeNeeded "multi-node-needed" Finding Warning
+        "a replica needs more GPUs than one node has"
+    ParallelismExceedsNode "parallelism-exceeds-node" Finding Warning
+        "one pod asks for more accelerators than any node of its class has"
+    AcceleratorArgsSkipped "accelerator-args-skipped" Finding Info
+        "arguments of the accelerator are not applied because the service sets a command"
+    NoModel "no-model" Finding Warning
+        "the service names a runtime and no model: format, size and MODEL_PATH are unchecked"
     DuplicateFlag "duplicate-flag" Finding Warning "a flag stands more than once in the arguments"
-        "Arguments are concatenated (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#argument-order); the last one counts for most engines." "--tp-size=8 and --tp-size=4" "write it once, or use `--dedupe-args`"
-    ResourceRaised "resource-raised" Finding Warning "a value of the service was raised to the accelerator's"
-        "Resources take the maximum (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#resources)." "nvidia.com/gpu: 1 under an accelerator's 2" "write the larger value"
-    NodeSelectorConflict "node-selector-conflict" Finding Warning "runtime and accelerator class disagree on a node selector key"
-        "The class wins (OEP-0003, Override Hierarchy; docs/decisions.md#node-selectors)." "nvidia.com/gpu.product on both" "delete the runtime's"
-    NodeSelectorEscape "node-selector-escape" Finding Warning "the service overrides a node selector key of the accelerator class"
-        "The pod can leave the selected accelerator (OEP-0003, Notes/Constraints/Caveats)." "engine.nodeSelector: {nvidia.com/gpu.product: NVIDIA-H200}" "choose the class instead of the label"
-    TooManyAffinityTerms "too-many-affinity-terms" Finding Warning "more than 32 node selector terms after the merge"
-        "The cross product of class and service terms (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#affinity)." "6 class terms and 6 user terms" "use fewer terms"
+    ResourceRaised "resource-raised" Finding Warning
+        "a value of the service was raised to the accelerator's"
+    NodeSelectorConflict "node-selector-conflict" Finding Warning
+        "runtime and accelerator class disagree on a node selector key"
+    NodeSelectorEscape "node-selector-escape" Finding Warning
+        "the service overrides a node selector key of the accelerator class"
+    TooManyAffinityTerms "too-many-affinity-terms" Finding Warning
+        "more than 32 node selector terms after the merge"
     RouterRequestsGpu "router-requests-gpu" Finding Warning "a router's container asks for a GPU"
-        "Routers run on CPUs (OEP-0003, Notes/Constraints/Caveats)." "router: {runner: {resources: {limits: {nvidia.com/gpu: 1}}}}" "delete the GPU from the router"
-    RouterCpuNodes "router-cpu-nodes" Finding Info "how many nodes without accelerators a router without node selector may run on"
-        "OEP-0003, Notes/Constraints/Caveats." "router: {}" "pin the router with a node selector"
-    NoKueueFlavor "no-kueue-flavor" Finding Warning "no flavor of the queue fits the pods, or the queue admits nothing"
-        "Kueue keeps the pods suspended (OEP-0003, Test Plan). The message holds the first reason; `plan -o json` lists them all." "a queue for A100 and a service on H100" "add a flavor that fits to the ClusterQueue, or name another queue"
+    RouterCpuNodes "router-cpu-nodes" Finding Info
+        "how many nodes without accelerators a router without node selector may run on"
+    NoKueueFlavor "no-kueue-flavor" Finding Warning
+        "no flavor of the queue fits the pods, or the queue admits nothing"
     KueueNotChecked "kueue-not-checked" Finding Info "a queue is named and no Kueue object was read"
-        "Which flavor the pods would get is not known (OEP-0003, Test Plan)." "ome.io/dedicated-ai-cluster: q" "read ResourceFlavors, ClusterQueues and LocalQueues with `-f`"
-    LooseFlavor "loose-flavor" Finding Warning "the flavor has none of the labels that the pods select nodes by"
-        "Kueue compares only labels that the flavor has, so that it counts the pods against the wrong quota (docs/decisions.md#kueue-flavors)." "a flavor with only a zone, pods that select a GPU product" "write the label of the product into the flavor's nodeLabels"
-    QuotaTooSmall "quota-too-small" Finding Warning "the quota of the queue admits fewer replicas than the component starts with"
-        "The others wait until quota is freed. Other users of the queue are not counted." "8 GPUs of quota, 2 replicas of 8" "raise the quota, or start fewer replicas"
-    KueueConflict "kueue-conflict" Finding Warning "an AcceleratorClass and its Kueue flavor disagree, and neither may follow the other"
-        "A class written by hand is not changed without being asked (OEP-0003, Kueue Integration; docs/decisions.md#discovery)." "another product in nodeLabels than in nodeSelector" "correct one of the two, or say which with `--prefer flavor` or `--prefer class`"
-    NotExpressible "not-expressible" Finding Error "the node selector of the class cannot be expressed with nodeLabels"
-        "A flavor has one value per label and no operators (OEP-0003, Kueue Integration). A warning in `kueue diff`." "operator: Exists" "write one value per key, or use `--split` where the values are listed"
-    TooManyLabels "too-many-labels" Finding Error "the class asks for more labels than a flavor can have"
-        "A ResourceFlavor holds eight nodeLabels (OEP-0003, Kueue Integration)." "a nodeSelector of nine keys" "select by fewer labels"
+    LooseFlavor "loose-flavor" Finding Warning
+        "the flavor has none of the labels that the pods select nodes by"
+    QuotaTooSmall "quota-too-small" Finding Warning
+        "the quota of the queue admits fewer replicas than the component starts with"
+    KueueConflict "kueue-conflict" Finding Warning
+        "an AcceleratorClass and its Kueue flavor disagree, and neither may follow the other"
+    NotExpressible "not-expressible" Finding Error
+        "the node selector of the class cannot be expressed with nodeLabels"
+    TooManyLabels "too-many-labels" Finding Error
+        "the class asks for more labels than a flavor can have"
     UnknownStrategy "unknown-strategy" Finding Error "the selection strategy is none of the three"
-        "performance, cost, balanced (OEP-0003, InferenceService Extensions; docs/decisions.md#strategy)." "strategy: cheap" "use one of performance, cost, balanced"
     FieldAlias "field-alias" Finding Warning "another spelling of a field was read"
-        "OEP-0003 writes some fields in two ways (OEP-0003, Story 3 and Platform-Provided Base Set; docs/decisions.md#field-spellings); the controller prunes this one." "spec.nodeSelector of an AcceleratorClass" "write the field named in the help"
     UnitlessMemory "unitless-memory" Finding Warning "memory without a unit was read as GiB"
-        "A bare number below 4096 (OEP-0003, Story 3; docs/decisions.md#field-spellings); the controller reads bytes." "memoryGB: 40" "write the unit, such as `40Gi`"
-    MatchesEveryNode "matches-every-node" Finding Warning "the class describes no nodes and matches all of them"
-        "OEP-0003, AcceleratorClass." "discovery: {}" "write `nodeSelector` or `nodeSelectorTerms`"
+    MatchesEveryNode "matches-every-node" Finding Warning
+        "the class describes no nodes and matches all of them"
     MatchesNoNode "matches-no-node" Finding Warning "a node selector term that no node can match"
-        "An empty term, or two expressions on one key that exclude each other (docs/decisions.md#terms)." "{key: a, operator: In, values: [x]} beside {key: a, operator: NotIn, values: [x]}" "delete one of the two, or make them two terms"
-    NodeInTwoClasses "node-in-two-classes" Finding Info "two classes claim one node: its accelerators are counted in both"
-        "A tier beside a class of a product is no fault." "two classes that select one product" "make the selectors exclude each other"
+    NodeInTwoClasses "node-in-two-classes" Finding Info
+        "two classes claim one node: its accelerators are counted in both"
     UnknownTier "unknown-tier" Finding Warning "the cost tier is none of low, medium, high"
-        "It counts as medium (OEP-0003, AcceleratorClass)." "tier: cheap" "use low, medium or high"
     InvalidPciId "invalid-pci-id" Finding Error "a PCI id is not four hexadecimal digits"
-        "OEP-0003, AcceleratorClass." "pciVendorID: nvidia" "write four hexadecimal digits, such as `10de`"
-    PciVendorMismatch "pci-vendor-mismatch" Finding Warning "the PCI vendor id belongs to another vendor"
-        "OEP-0003, AcceleratorClass." "vendor: nvidia, pciVendorID: \"1002\"" "correct one of the two"
+    PciVendorMismatch "pci-vendor-mismatch" Finding Warning
+        "the PCI vendor id belongs to another vendor"
     UnknownCapability "unknown-capability" Finding Warning "an unknown capability"
-        "Keys of a vendor (amd…, nvidia…, intel…, rocm…, levelZero…) pass (OEP-0003, Risks and Mitigations)." "capabilities: {speed: 3}" "correct the key, or prefix it with a vendor"
     DeviceIdMismatch "device-id-mismatch" Finding Warning "a device id belongs to another product"
-        "By the facts about products (OEP-0003, Example AcceleratorClass Definitions)." "20b2 on a class of 40 GB" "delete the id"
     Tf32Figure "tf32-figure" Finding Info "the fp32 figure is the one of TF32"
-        "TF32 keeps ten bits of mantissa (OEP-0003, Example AcceleratorClass Definitions)." "fp32TFLOPS: 156" "write the fp32 figure of the data sheet"
-    SparseFigure "sparse-figure" Finding Info "a figure is the one with sparsity, twice the dense one"
-        "OEP-0003, Example AcceleratorClass Definitions." "fp8TFLOPS: 3958" "write the dense figure"
+    SparseFigure "sparse-figure" Finding Info
+        "a figure is the one with sparsity, twice the dense one"
     CountedPerDie "counted-per-die" Finding Info "the schedulable device is one die of the board"
-        "One amd.com/gpu of an MI250X is one die of 64 GiB (OEP-0003, Example AcceleratorClass Definitions)." "memoryGB: 128Gi" "write the figures of one die"
-    CatalogueMismatch "catalogue-mismatch" Finding Warning "a capability contradicts the facts about the product"
-        "OEP-0003, Story 2 and Implementation History; docs/decisions.md#capabilities." "memoryGB: 96Gi for an H200" "correct the figure, or the product label"
+    CatalogueMismatch "catalogue-mismatch" Finding Warning
+        "a capability contradicts the facts about the product"
     CatalogueUnknown "catalogue-unknown" Finding Info "nothing is known about the product"
-        "Only with `--unknown-products` (OEP-0003, Implementation History)." "nvidia.com/gpu.product: FOO-1" "state all capabilities"
-    UnknownProduct "unknown-product" Finding Warning "nodes or a flavor name a product that nothing is known about"
-        "The class has what labels say and nothing else (OEP-0003, Story 3 and Auto-Discovery Examples)." "nvidia.com/gpu.product: FOO-1" "state its capabilities in a class of your own"
-    UnknownModel "unknown-model" Finding Warning "values name a model or a variant that nothing is known about"
-        "The class has its memory only, and the model as its label (OEP-0003, Deployment Strategies)." "model: b900" "correct the model, or write its label into the class"
-    NodesDiffer "nodes-differ" Finding Warning "nodes of one product, or of one class, report unlike devices"
-        "Memory that differs by more than 2 %, or another compute capability; the least counts (OEP-0003, Auto-Discovery Examples and Kueue Integration; docs/decisions.md#discovery). A class of several products keeps what it says." "nvidia.com/gpu.memory: 40960 and 81559" "label unlike devices with unlike products"
-    TierBoundary "tier-boundary" Finding Warning "a bound of memory lies just above what nodes it means to include report"
-        "Labels count what the driver leaves: an H100 of 80 GiB reports 81559 MiB, 80Gi are 81920 (OEP-0003, Platform-Provided Base Set)." "nvidia.com/gpu.memory Gte 80Gi" "write a lower bound, or run with `--nominal-memory`"
-    ClassDrift "class-drift" Finding Warning "a class written by hand differs from what its nodes say"
-        "It is kept as it is (OEP-0003, Auto-Discovery Examples)." "memoryGB: 64Gi on nodes of 80" "correct the class, or the labels"
-    DiscoveryOverridden "discovery-overridden" Finding Info "a class written by hand covers a product that was discovered"
-        "No second class is made for the product (OEP-0003, Deployment Strategies)." "a class of your own with the product's label" "nothing, or delete the class to have it discovered"
-    UnreadableLabel "unreadable-label" Finding Warning "a label of an accelerator is not what its tool writes"
-        "A size with a unit is read; what is no size is left out (docs/decisions.md#node-evidence)." "nvidia.com/gpu.memory: 80Gi" "write MiB as a whole number"
-    DeviceCountDiffers "device-count-differs" Finding Warning "a node is labelled with another number of devices than it offers"
-        "A node with several models is labelled with one of them (docs/decisions.md#node-evidence)." "nvidia.com/gpu.count: 4 beside nvidia.com/gpu: 8" "give each model its own nodes"
-    NoDevicePlugin "no-device-plugin" Finding Info "labels name an accelerator and no node offers a resource for it"
-        "The class is made; pods that ask for the resource wait (docs/decisions.md#node-evidence)." "nvidia.com/gpu.product without nvidia.com/gpu" "install the vendor's device plugin"
+    UnknownProduct "unknown-product" Finding Warning
+        "nodes or a flavor name a product that nothing is known about"
+    UnknownModel "unknown-model" Finding Warning
+        "values name a model or a variant that nothing is known about"
+    NodesDiffer "nodes-differ" Finding Warning
+        "nodes of one product, or of one class, report unlike devices"
+    TierBoundary "tier-boundary" Finding Warning
+        "a bound of memory lies just above what nodes it means to include report"
+    ClassDrift "class-drift" Finding Warning
+        "a class written by hand differs from what its nodes say"
+    DiscoveryOverridden "discovery-overridden" Finding Info
+        "a class written by hand covers a product that was discovered"
+    UnreadableLabel "unreadable-label" Finding Warning
+        "a label of an accelerator is not what its tool writes"
+    DeviceCountDiffers "device-count-differs" Finding Warning
+        "a node is labeled with another number of devices than it offers"
+    NoDevicePlugin "no-device-plugin" Finding Info
+        "labels name an accelerator and no node offers a resource for it"
     ScoreRange "score-range" Finding Error "a preference score is outside 0..100"
-        "OEP-0003, ServingRuntime Extensions." "score: 101" "use 0 to 100"
-    InvalidCondition "invalid-condition" Finding Error "the value of a preference condition does not parse"
-        "Known are <, <=, >, >=, =, != and A-B with numbers (OEP-0003, ServingRuntime Extensions; docs/decisions.md#preference-order)." "modelSize: thirty" "write a comparison such as `<30B`"
+    InvalidCondition "invalid-condition" Finding Error
+        "the value of a preference condition does not parse"
     UnknownCondition "unknown-condition" Finding Error "an unknown preference condition"
-        "modelSize, requestSize, quantization, modelFormat, modelArchitecture, component (OEP-0003, ServingRuntime Extensions; docs/decisions.md#preference-order)." "color: red" "use a known key"
-    CommandInAcceleratorRunner "command-in-accelerator-runner" Finding Error "a configuration for an accelerator sets a command"
-        "It may set image, args, env and resources (OEP-0003, InferenceService Extensions)." "runner: {command: [sh]}" "set arguments instead"
-    OperatorNotKubernetes "operator-not-kubernetes" Finding Warning "an operator or a value that Kubernetes does not know"
-        "Rendered as Gt or Lt with whole numbers (OEP-0003, Platform-Provided Base Set; docs/decisions.md#field-spellings)." "operator: Gte, values: [32Gi]" "write Gt or Lt and a number"
-    NoRuntimeForModel "no-runtime-for-model" Finding Warning "no loaded runtime can serve the loaded model"
-        "The nearest miss is named." "a model that no runtime can serve" "load or write a runtime for it"
+    CommandInAcceleratorRunner "command-in-accelerator-runner" Finding Error
+        "a configuration for an accelerator sets a command"
+    OperatorNotKubernetes "operator-not-kubernetes" Finding Warning
+        "an operator or a value that Kubernetes does not know"
+    NoRuntimeForModel "no-runtime-for-model" Finding Warning
+        "no loaded runtime can serve the loaded model"
     RuntimeForNoModel "runtime-for-no-model" Finding Info "the runtime serves no loaded model"
-        "Only with `--unused`." "a runtime that no model needs" "delete it, if it is not meant for later"
-    ControllerDiffers "controller-differs" Finding Info "the shipped controller would decide otherwise than the documents say"
-        "Both outcomes are named." "a range beside a runtime without one" "run with `--semantics controller` to see its decision"
-    MultiModelRuntime "multi-model-runtime" Finding Warning "a runtime for many models at once is named for a single one"
-        "It is used as it is named (KServe docs, Serving Runtimes, Spec Attributes)." "multiModel: true, runtime: R" "name a runtime for single models"
-    ModelmeshOnlyField "modelmesh-only-field" Finding Info "the chosen runtime has a field that only ModelMesh reads"
-        "It changes nothing of what is rendered; said once per runtime (KServe docs, Serving Runtimes, Spec Attributes)." "storageHelper: {disabled: true}" "nothing"
-    MetricNeedsRaw "metric-needs-raw" Finding Error "a metric that only pods of a Deployment are scaled by"
-        "Knative scales by concurrency or requests (KServe 0.10 docs, Control Plane)." "scaleMetric: cpu in Serverless mode" "use `concurrency` or `rps`, or RawDeployment"
-    NeedsKnativeActivator "needs-knative-activator" Finding Info "the component scales to zero and the activator of Knative brings it back"
-        "KServe 0.10 docs, Control Plane." "minReplicas: 0" "nothing"
-    NeedsClusterStatus "needs-cluster-status" Finding Info "the effect of the field depends on earlier revisions, which are not known offline"
-        "KServe 0.10 docs, Data Plane." "canaryTrafficPercent: 10" "nothing"
-    ExplainV1Only "explain-v1-only" Finding Warning "an explainer with a protocol that has no explain call"
-        "The explain endpoint exists in V1 only (KServe 0.10 docs, Data Plane)." "protocolVersion: v2 and explainer" "use protocol v1"
+    ControllerDiffers "controller-differs" Finding Info
+        "the shipped controller would decide otherwise than the documents say"
+    MultiModelRuntime "multi-model-runtime" Finding Warning
+        "a runtime for many models at once is named for a single one"
+    ModelmeshOnlyField "modelmesh-only-field" Finding Info
+        "the chosen runtime has a field that only ModelMesh reads"
+    MetricNeedsRaw "metric-needs-raw" Finding Error
+        "a metric that only pods of a Deployment are scaled by"
+    NeedsKnativeActivator "needs-knative-activator" Finding Info
+        "the component scales to zero and the activator of Knative brings it back"
+    NeedsClusterStatus "needs-cluster-status" Finding Info
+        "the effect of the field depends on earlier revisions, which are not known offline"
+    ExplainV1Only "explain-v1-only" Finding Warning
+        "an explainer with a protocol that has no explain call"
     AlsoServesV2 "also-serves-v2" Finding Info "the runtime of a v1 service also serves v2"
-        "V2 is recommended (KServe 0.10 docs, Data Plane V1)." "protocolVersions: [v1, v2]" "set `protocolVersion: v2`, if clients speak it"
-    GrpcPortMissing "grpc-port-missing" Finding Warning "grpc-v2 is asked for and no port is named h2c or grpc"
-        "Nothing leads gRPC to the pod (KServe 0.10 docs, Open Inference Protocol, gRPC)." "protocolVersion: grpc-v2" "add `ports: [{name: h2c, containerPort: 9000}]`"
-    V2Probes "v2-probes" Finding Info "the server speaks v2, and its container has no readiness or liveness probe"
-        "Server Ready and Server Live of the V2 protocol can be used directly as readinessProbe and livenessProbe (KServe, Data Plane, API Definitions). Without them a pod gets requests before its model is loaded, and a server that hangs is not restarted." "protocolVersion: v2, and kserve-container without readinessProbe" "render with `--v2-probes`, or write `readinessProbe: {httpGet: {path: /v2/health/ready, port: 8080}}`"
+    GrpcPortMissing "grpc-port-missing" Finding Warning
+        "grpc-v2 is asked for and no port is named h2c or grpc"
+    V2Probes "v2-probes" Finding Info
+        "the server speaks v2, and its container has no readiness or liveness probe"
     ProbeTwoHandlers "probe-two-handlers" Finding Warning "a merged probe has two handlers"
-        "The API server accepts one (KServe docs, Serving Runtimes, Spec Attributes)." "httpGet of the runtime, tcpSocket of the service" "use the handler of the runtime, or write another probe"
-    StorageUriScheme "storage-uri-scheme" Finding Error "the scheme of the storageUri is not supported"
-        "KServe docs, Serving Runtimes." "ftp://host/model" "use one of the schemes in the help"
-    PreferMajorVersion "prefer-major-version" Finding Info "a format version has more than a major part"
-        "Versions are compared as text; the documents recommend the major version alone (KServe docs, Serving Runtimes, Spec Attributes)." "version: 1.15.4" "write the major version"
-    PredictorsConfigIgnored "predictors-config-ignored" Finding Warning "the ConfigMap has the key `predictors`"
-        "It is ignored since KServe 0.10 (KServe docs, Serving Runtimes, Previous schema)." "predictors: {…}" "delete the key; runtimes name the images"
+    StorageUriScheme "storage-uri-scheme" Finding Error
+        "the scheme of the storageUri is not supported"
+    PreferMajorVersion "prefer-major-version" Finding Info
+        "a format version has more than a major part"
+    PredictorsConfigIgnored "predictors-config-ignored" Finding Warning
+        "the ConfigMap has the key `predictors`"
     RemovedField "removed-field" Finding Error "the field is gone from the API"
-        "KServe 0.10 docs, Data Plane." "explainer: {alibi: {…}}" "use a custom container"
-    CredentialsUnresolved "credentials-unresolved" Finding Info "a ServiceAccount or Secret that a download takes its credentials from was not read"
-        "`render --expand` shows the container that fetches without what it would add; a warning when the service names the object." "serviceAccountName: sa, and no ServiceAccount sa" "load it with `-f`"
-    CanaryRuntime "canary-runtime" Finding Warning "a variant asks for another runtime or format than the stable predictor"
-        "It is shown on the runtime of the stable predictor; which one the controller takes is not recorded." "canary: [{predictor: {name: b, model: {runtime: other}}}]" "name the runtime of the stable predictor, or write a second service"
-    ConversionLoss "conversion-loss" Finding Warning "the other API cannot say a field, or says it otherwise"
-        "`ome convert` prints the object without it and names the field; with `--strict` the run ends with exit 1." "spec.transformer, converted to OME" "write what is meant in the other API by hand"
+    CredentialsUnresolved "credentials-unresolved" Finding Info
+        "a ServiceAccount or Secret that a download takes its credentials from was not read"
+    CanaryRuntime "canary-runtime" Finding Warning
+        "a variant asks for another runtime or format than the stable predictor"
+    ConversionLoss "conversion-loss" Finding Warning
+        "the other API cannot say a field, or says it otherwise"
     NonAsciiDash "non-ascii-dash" Finding Warning "an argument begins with a dash that is not ASCII"
-        "No server reads it as an option (KServe 0.10 docs, Serving Runtimes, attributes; docs/decisions.md#kserve-spellings)." "–model_name=x" "type `-` or `--`"
     ServerRefuses "server-refuses" Finding Error "the API server would refuse the object"
-        "It is printed as the operator writes it. In `validate` it is a warning, but for an object that was read, under controller semantics." "requests nvidia.com/gpu 1, limits 2" "see the help"
-    OperatorDefect "operator-defect" Finding Warning "what the operator writes does not work as it is meant"
-        "It is printed as the operator writes it, or as it is meant where the operator never gets that far." "ome.io/ingress-disable-creation: \"false\" and a Service on port 9000" "see the help"
+    OperatorDefect "operator-defect" Finding Warning
+        "what the operator writes does not work as it is meant"
     TemplateInvalid "template-invalid" Finding Error "the template cannot be expanded"
-        "Only field chains of the service's metadata are supported; the controller fails on the rest or needs a cluster." "{{ template \"x\" }}" "use field chains such as `{{.Name}}`"
-    ProtocolAnnotation "protocol-annotation" Finding Info "the annotation ome.io/protocol was read as the requested protocol"
-        "It is this tool's own; not used upstream (OME docs, Serving Runtime, Protocol Version Support; docs/decisions.md#protocols)." "ome.io/protocol: openInference-v2" "nothing"
+    ProtocolAnnotation "protocol-annotation" Finding Info
+        "the annotation ome.io/protocol was read as the requested protocol"
 
-    ReasonDisabled "disabled" Reason Info "the runtime is disabled" "OME docs, Serving Runtime, Core Configuration." "disabled: true" "enable it"
-    ReasonNoFormats "no-formats" Reason Info "the runtime lists no supported model formats" "" "supportedModelFormats: []" "list the formats it serves"
-    ReasonFormatName "format-name" Reason Info "the model format's name differs" "OME docs, Serving Runtime, Core Configuration." "onnx, ONNX" "spell both alike"
-    ReasonFormatVersion "format-version" Reason Info "the model format's version does not match" "OME docs, Serving Runtime, Core Configuration; docs/decisions.md#version-precision." "1.0.0, 2.0.0" "list the version the model has"
-    ReasonFrameworkName "framework-name" Reason Info "the framework's name differs" "OME docs, Serving Runtime, Core Configuration." "transformers, pytorch" "spell both alike"
-    ReasonFrameworkVersion "framework-version" Reason Info "the framework's version does not match" "OME docs, Serving Runtime, Core Configuration." "4.36.2, 4.40.0" "list the version the model has"
-    ReasonArchitecture "architecture" Reason Info "the architecture differs" "OME docs, Serving Runtime, Core Configuration." "LlamaForCausalLM, MistralForCausalLM" "use a runtime for the model's architecture"
-    ReasonQuantization "quantization" Reason Info "the quantization differs" "OME docs, Serving Runtime, Core Configuration." "fp8, int4" "use a runtime for the model's quantization"
-    ReasonSizeRange "size-range" Reason Info "the model's size is outside the runtime's range" "OME docs, Serving Runtime, Model Size Range; docs/decisions.md#unset-attributes." "8B, 40B..200B" "widen the range"
-    ReasonAutoSelectOff "auto-select-off" Reason Info "automatic selection is off" "OME docs, Serving Runtime, Core Configuration and Auto-Selection; docs/decisions.md#auto-select-entry." "autoSelect: false" "set autoSelect on the entry that matches"
-    ReasonProtocol "protocol" Reason Info "the runtime does not list the requested protocol" "OME docs, Serving Runtime, Protocol Version Support; docs/decisions.md#protocols." "openInference-v2, [openAI]" "list the protocol"
-    ReasonAccelerator "accelerator" Reason Info "the runtime does not list the required accelerator class, or no class meets its requirements"
-        "OEP-0003, Graduation Criteria: \"Runtime selection considers accelerator requirements\". Another eligible runtime is taken when a class serves it; upstream's controller compares the classes that a service names with those that the runtime lists (pkg/runtimeselector/matcher.go)." "requiredCapabilities: {memoryGB: 141Gi}" "list the class in acceleratorRequirements, lower the requirement, or load a class that meets it"
-    ReasonScoreZero "score-zero" Reason Info "the score is not above 0" "pkg/runtimeselector/scorer.go, CalculateScore." "weight: -1" "use positive weights and priorities"
-    ReasonMultiModel "multi-model" Reason Info "the runtime is made for many models at once" "KServe docs, Serving Runtimes, Spec Attributes." "multiModel: true" "name the runtime, or use one for single models"
-    ReasonMultinodeMismatch "multinode-mismatch" Reason Info "one of runtime and service has a workerSpec, the other has none" "pkg/apis/serving/v1beta1/predictor_model.go, GetSupportingRuntimes." "workerSpec" "add `workerSpec` to both or to neither"
-    ReasonWrongNamespace "wrong-namespace" Reason Info "the runtime belongs to another namespace" "OME docs, Serving Runtime." "team-b" "move it, or make it a ClusterServingRuntime"
-    ReasonDiffusion "diffusion" Reason Info "the diffusion pipeline does not match" "pkg/runtimeselector/matcher.go, compareSupportedModelFormats." "FluxPipeline" "use a runtime for the model's pipeline"
-    ReasonNotListed "not-listed" Reason Info "the runtime does not list the class" "OEP-0003, ServingRuntime Extensions." "supportedClasses: [nvidia-h100-80gb]" "list the class"
-    ReasonExcluded "excluded" Reason Info "the service excludes the class" "pkg/acceleratorclassselector/policy_helpers.go." "excludedClasses: [nvidia-t4]" "stop excluding it"
-    ReasonMinMemory "min-memory" Reason Info "the class has too little memory, or its memory is unknown" "OEP-0003, AcceleratorClass." "memoryGB 16Gi < 40Gi" "ask for less memory"
-    ReasonMaxMemory "max-memory" Reason Info "the class has more memory than allowed" "pkg/acceleratorclassselector/policy_helpers.go." "maxMemory: 40" "raise the bound"
-    ReasonMinCompute "min-compute" Reason Info "the class computes too slowly" "OEP-0003, AcceleratorClass." "fp16TFLOPS 125 < 300" "ask for less"
-    ReasonMinArchitecture "min-architecture" Reason Info "the compute capability is too low, unknown or not comparable" "OEP-0003, Story 2; docs/decisions.md#field-spellings." "computeCapability 7.5 < 8.0" "use a newer accelerator"
-    ReasonArchitectureFamily "architecture-family" Reason Info "the family is not among those allowed" "pkg/acceleratorclassselector/policy_helpers.go." "architectureFamilies: [hopper]" "allow the family"
-    ReasonFeature "feature" Reason Info "the class lacks a required feature" "OEP-0003, Story 2; docs/decisions.md#field-spellings." "requiredFeatures: [fp8]" "use a class with the feature, or state it on the class"
-    ReasonMinBandwidth "min-bandwidth" Reason Info "the memory bandwidth is too low or unknown" "OEP-0003, AcceleratorClass." "memoryBandwidthGBps 320 < 1000" "ask for less"
-    ReasonMinClock "min-clock" Reason Info "the clock speed is too low or unknown" "OEP-0003, AcceleratorClass." "clockSpeedMHz 1410 < 1500" "ask for less"
-    ReasonQuantity "quantity" Reason Info "the runtime asks for another kind of accelerator than the class offers" "OEP-0003, Motivation." "nvidia.com/gpu, amd.com/gpu" "use a class of that vendor"
-    ReasonOutOfNodes "out-of-nodes" Reason Info "no usable node of the class" "OEP-0003, Goals." "all nodes cordoned" "add nodes, or uncordon one"
-    ReasonCost "cost" Reason Info "a replica costs more than the threshold" "OEP-0003, Story 6; docs/decisions.md#cost, with `--strict-cost`." "2.21 > 0.5 $/h" "raise the threshold"
-    ReasonNodeAffinity "node-affinity" Reason Info "labels of the flavor are not those that the pods select nodes by" "OEP-0003, Test Plan." "nvidia.com/gpu.product: H100 is asked for, A100 here" "add a flavor with these labels to the queue"
-    ReasonTaint "taint" Reason Info "a taint of the flavor is not tolerated" "OEP-0003, Test Plan." "spot=true:NoSchedule" "add the toleration to the flavor or to the pods"
-    ReasonQuota "quota" Reason Info "the pods ask for more than the queue has of the flavor" "OEP-0003, Test Plan." "nvidia.com/gpu: 8 asked, 4 in quota" "raise the quota"
-    ReasonNotCovered "not-covered" Reason Info "no resource group of the queue covers a resource of the pods" "OEP-0003, Test Plan." "nvidia.com/gpu" "add it to coveredResources"
+    ReasonDisabled "disabled" Reason Info "the runtime is disabled"
+    ReasonNoFormats "no-formats" Reason Info "the runtime lists no supported model formats"
+    ReasonFormatName "format-name" Reason Info "the model format's name differs"
+    ReasonFormatVersion "format-version" Reason Info "the model format's version does not match"
+    ReasonFrameworkName "framework-name" Reason Info "the framework's name differs"
+    ReasonFrameworkVersion "framework-version" Reason Info "the framework's version does not match"
+    ReasonArchitecture "architecture" Reason Info "the architecture differs"
+    ReasonQuantization "quantization" Reason Info "the quantization differs"
+    ReasonSizeRange "size-range" Reason Info "the model's size is outside the runtime's range"
+    ReasonAutoSelectOff "auto-select-off" Reason Info "automatic selection is off"
+    ReasonProtocol "protocol" Reason Info "the runtime does not list the requested protocol"
+    ReasonAccelerator "accelerator" Reason Info
+        "the runtime does not list the required accelerator class, or no class meets its requirements"
+    ReasonScoreZero "score-zero" Reason Info "the score is not above 0"
+    ReasonMultiModel "multi-model" Reason Info "the runtime is made for many models at once"
+    ReasonMultinodeMismatch "multinode-mismatch" Reason Info
+        "one of runtime and service has a workerSpec, the other has none"
+    ReasonWrongNamespace "wrong-namespace" Reason Info "the runtime belongs to another namespace"
+    ReasonDiffusion "diffusion" Reason Info "the diffusion pipeline does not match"
+    ReasonNotListed "not-listed" Reason Info "the runtime does not list the class"
+    ReasonExcluded "excluded" Reason Info "the service excludes the class"
+    ReasonMinMemory "min-memory" Reason Info
+        "the class has too little memory, or its memory is unknown"
+    ReasonMaxMemory "max-memory" Reason Info "the class has more memory than allowed"
+    ReasonMinCompute "min-compute" Reason Info "the class computes too slowly"
+    ReasonMinArchitecture "min-architecture" Reason Info
+        "the compute capability is too low, unknown or not comparable"
+    ReasonArchitectureFamily "architecture-family" Reason Info
+        "the family is not among those allowed"
+    ReasonFeature "feature" Reason Info "the class lacks a required feature"
+    ReasonMinBandwidth "min-bandwidth" Reason Info "the memory bandwidth is too low or unknown"
+    ReasonMinClock "min-clock" Reason Info "the clock speed is too low or unknown"
+    ReasonQuantity "quantity" Reason Info
+        "the runtime asks for another kind of accelerator than the class offers"
+    ReasonOutOfNodes "out-of-nodes" Reason Info "no usable node of the class"
+    ReasonCost "cost" Reason Info "a replica costs more than the threshold"
+    ReasonNodeAffinity "node-affinity" Reason Info
+        "labels of the flavor are not those that the pods select nodes by"
+    ReasonTaint "taint" Reason Info "a taint of the flavor is not tolerated"
+    ReasonQuota "quota" Reason Info "the pods ask for more than the queue has of the flavor"
+    ReasonNotCovered "not-covered" Reason Info
+        "no resource group of the queue covers a resource of the pods"
 
-    NoteNotConsulted "not-consulted" Note Info "the runtime is named: autoSelect and priority were not consulted" "OME docs, Serving Runtime, Core Configuration." "" ""
-    NoteShadows "shadows" Note Info "a namespaced runtime hides a cluster one of the same name" "OME docs, Serving Runtime, Using ClusterServingRuntimes; docs/decisions.md#ranking." "" ""
-    NoteSizeAloneWouldChoose "size-alone-would-choose" Note Info "the closest size range belongs to another runtime" "OME docs, Serving Runtime, Model Size Range; docs/decisions.md#ranking." "" ""
-    NoteOrderNotGuaranteed "order-not-guaranteed" Note Info "the documents do not guarantee the order between equals" "OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority; docs/decisions.md#ranking." "" ""
-    NoteCreationTimestampUnknown "creation-timestamp-unknown" Note Info "no creationTimestamp is known offline, the name decided" "OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#ranking." "" ""
-    NoteNewerThanBuiltin "newer-than-builtin" Note Info "a user's object counts as newer than a built-in one" "OME docs, Serving Runtime, Constraints of priority." "" ""
-    NoteSizeUnknown "size-unknown" Note Info "the model states no size, the range was not checked" "OME docs, Serving Runtime, Model Size Range; docs/decisions.md#unset-attributes." "" ""
-    NoteProtocolUnconstrained "protocol-unconstrained" Note Info "the runtime lists no protocols" "OME docs, Serving Runtime, Protocol Version Support; docs/decisions.md#protocols." "" ""
-    NoteOutranked "outranked" Note Info "eligible, and another one ranks higher" "OME docs, Serving Runtime, Priority." "" ""
+    NoteNotConsulted "not-consulted" Note Info
+        "the runtime is named: autoSelect and priority were not consulted"
+    NoteShadows "shadows" Note Info "a namespaced runtime hides a cluster one of the same name"
+    NoteSizeAloneWouldChoose "size-alone-would-choose" Note Info
+        "the closest size range belongs to another runtime"
+    NoteOrderNotGuaranteed "order-not-guaranteed" Note Info
+        "the documents do not guarantee the order between equals"
+    NoteCreationTimestampUnknown "creation-timestamp-unknown" Note Info
+        "no creationTimestamp is known offline, the name decided"
+    NoteNewerThanBuiltin "newer-than-builtin" Note Info
+        "a user's object counts as newer than a built-in one"
+    NoteSizeUnknown "size-unknown" Note Info "the model states no size, the range was not checked"
+    NoteProtocolUnconstrained "protocol-unconstrained" Note Info "the runtime lists no protocols"
+    NoteOutranked "outranked" Note Info "eligible, and another one ranks higher"
 }

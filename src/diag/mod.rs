@@ -4,9 +4,11 @@
 //! Rendering is elsewhere (`report`); this room neither prints nor decides.
 
 mod codes;
+mod entry;
 mod near;
 
 pub use codes::{CODES, Code, CodeDoc, Topic};
+pub use entry::Entry;
 pub use near::{Nearby, did_you_mean, nearest, proposed};
 
 use crate::source::Span;

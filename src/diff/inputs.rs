@@ -67,8 +67,8 @@ pub(super) struct Inputs<'a> {
     models: BTreeSet<EcoString>,
     /// A class or a node changed: choices of accelerators may follow.
     pub(super) classes: bool,
-    /// Something changed that every service may depend on: settings of an operator, weights, what
-    /// nobody knows.
+    /// Something changed that every service may depend on: settings of an operator, weights,
+    /// unknown kinds.
     pub(super) shared: bool,
 }
 

@@ -269,7 +269,7 @@ struct Answer<'c, 'a> {
     change: Option<Box<Found<'c, 'a>>>,
 }
 
-/// The change of one service, and by what it is recognised.
+/// The change of one service, and by what it is recognized.
 struct Found<'c, 'a> {
     both: Both<'a>,
     group: Group,

@@ -1,4 +1,4 @@
-//! Facts about accelerator products: what data sheets say of what nodes are labelled with. Facts
+//! Facts about accelerator products: what data sheets say of what nodes are labeled with. Facts
 //! about models: [`models`].
 //!
 //! In: the value of a product label, a device id. Out: a row of the table. `--no-builtin` leaves

@@ -152,7 +152,7 @@ pub enum Whose {
     UnknownKind(&'static Group),
     /// The group and kind are known, but not in this version.
     UnknownVersion(&'static Group),
-    /// A kind of Kubernetes or of an operator nearby, which nobody here reads.
+    /// A kind of Kubernetes or of an operator nearby, which is not read here.
     Elsewhere,
     /// Nobody here knows the group.
     Foreign,

@@ -36,7 +36,7 @@ impl<'a> Selector<'a> {
     }
 
     /// What one accelerator of a class has for weights and cache: as nodes report it, else as it is
-    /// sold; none when nobody knows.
+    /// sold; none when unknown.
     pub fn memory_of(&self, class: &str) -> Option<Memory> {
         self.accelerators.memory_of(class)
     }

@@ -20,6 +20,7 @@ pub(crate) mod running;
 pub mod serving;
 pub(crate) mod together;
 pub(crate) mod upgrade;
+pub(crate) mod users;
 pub(crate) mod what_if;
 pub(crate) mod why;
 
@@ -47,6 +48,8 @@ pub use together::{
     Beside, Example, Filtered, HalfGroup, Look, MoreNodes, NodeUse, Pending, Placement, PodCounts,
     Stands, Together, Verdict, Victim, Waiting, advice, has_room, same_room, together,
 };
+
+pub use users::{User, runtimes_for_model, users_of_model, users_of_runtime};
 
 pub use upgrade::{PlayedUpgrade, ServingUpgrade, Upgrades};
 

@@ -96,8 +96,8 @@ impl RunningPod<'_> {
     /// The workload that its labels or its owner name: a LeaderWorkerSet, a RayCluster, or the
     /// Deployment of its ReplicaSet.
     pub fn workload(&self) -> Option<EcoString> {
-        let labelled = self.labels.get(GROUPS).or_else(|| self.labels.get("ray.io/cluster"));
-        labelled.cloned().or_else(|| {
+        let labeled = self.labels.get(GROUPS).or_else(|| self.labels.get("ray.io/cluster"));
+        labeled.cloned().or_else(|| {
             let owners = self.object.metadata("ownerReferences").map(Node::items);
             let owner = owners.unwrap_or_default().iter().find_map(|owner| {
                 let text = |key: &str| owner.get(key).and_then(Node::scalar_text);

@@ -35,7 +35,7 @@ pub struct ServingUpgrade {
 /// The update that an upgrade begins.
 #[derive(Clone, Debug)]
 pub struct PlayedUpgrade {
-    /// Pods that are deleted and made anew.
+    /// Pods that are deleted and recreated.
     pub pods: i64,
     /// GPUs of these pods.
     pub gpus: Count,

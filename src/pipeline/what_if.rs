@@ -108,7 +108,7 @@ pub fn flip<'a>(
         let Some(own) = own else {
             let message = resolution
                 .error
-                .map_or_else(|| "it is no candidate".to_owned(), |error| error.message);
+                .map_or_else(|| "it is not a candidate".to_owned(), |error| error.message);
             return impossible(message);
         };
         let found = if own.verdict == Verdict::Rejected {

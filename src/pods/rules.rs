@@ -41,7 +41,7 @@ rules! {
     MODEL_MOUNT "model-mount" "The model is mounted where it lies on the node, read-only." "pkg/controller/v1beta1/inferenceservice/components/base.go, volumes"
     MODEL_VOLUME "model-volume" "The model is a directory of the node." "pkg/controller/v1beta1/inferenceservice/components/base.go, volumes"
     FINE_TUNED_MOUNT "fine-tuned-mount" "Fine-tuned weights are mounted at /opt/ml/model." "pkg/controller/v1beta1/inferenceservice/components/base.go, volumes"
-    MODEL_DIRECTORY_VOLUME "model-directory-volume" "A model that is initialised or fine-tuned lies in memory." "pkg/controller/v1beta1/inferenceservice/components/base.go, volumes"
+    MODEL_DIRECTORY_VOLUME "model-directory-volume" "A model that is initialized or fine-tuned lies in memory." "pkg/controller/v1beta1/inferenceservice/components/base.go, volumes"
     MODEL_READY "model-ready" "Only nodes on which the model agent has the model are chosen." "pkg/controller/v1beta1/inferenceservice/utils/utils.go; OEP-0003, Story 4"
     ROUTER_CONFIG "router-config" "Entries of the router's config become environment variables, sorted by key." "pkg/controller/v1beta1/inferenceservice/components/base.go; OME docs, Serving Runtime, Router Configuration"
     SERVICE_NAME_ENV "inference-service-name" "Every container of a predictor knows the name of its service." "components/predictor.go"

@@ -182,7 +182,7 @@ mod tests {
                 None,
                 "http://chat-engine.prod.svc.cluster.local",
             ),
-            // Cluster-local: no way in from outside.
+            // Cluster-local: not reachable from outside.
             (
                 vec![object(
                     "networking.istio.io/v1",

@@ -1,8 +1,7 @@
 //! The choice of an accelerator, as JSON (conformance README, docs/cli.md2) and for people.
 
 use super::explain::{self, Detail};
-use super::screen::{Page, line, put};
-use super::table::{Style, table};
+use super::sheet::Sheet;
 use crate::api::Failure;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -164,9 +163,9 @@ pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
     }
     component.fit.as_ref().map(|fit| {
         if fit.fits {
-            format!("yes (room for {})", fit.replicas)
+            format!("✓ room for {}", fit.replicas)
         } else {
-            format!("no ({} of {})", fit.replicas, component.min_replicas)
+            format!("✗ {} of {}", fit.replicas, component.min_replicas)
         }
     })
 }
@@ -213,17 +212,16 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
 }
 
 /// The choice for people: what was required, then every class with the rule that decided about it.
-pub(super) fn text(
+pub(super) fn parts(
     decision: &AcceleratorDecision<'_>,
     detail: Detail,
     sources: &SourceMap,
-    style: Style,
-) -> String {
-    let mut out = Page::default();
+    out: &mut Sheet,
+) {
     if decision.candidates.is_empty() && decision.notes.is_empty() {
-        return out.finish();
+        return;
     }
-    out.end_line();
+    out.gap();
     let by = decision
         .decided_by
         .map_or(String::new(), |by| format!("{}, ", super::phrases::class_decided_by(by)));
@@ -238,41 +236,36 @@ pub(super) fn text(
             format!("  {}", sources.locate(class.object.name_span())),
         )
     });
-    line!(
-        out,
-        "class    {name} for the {} ({rule}{by}{} eligible, {} rejected){place}",
-        decision.component.as_str(),
-        decision.eligible,
-        decision.rejected
+    let (eligible, rejected) = (decision.eligible, decision.rejected);
+    let component = decision.component.as_str();
+    out.fact(
+        "class",
+        format!(
+            "{name} for the {component} ({rule}{by}{eligible} eligible, {rejected} rejected){place}"
+        ),
     );
     if let Some(need) = decision.need {
-        line!(out, "         the model needs {:.1} GiB; 90% of GPU memory is usable", need / GIB);
+        out.more(format!("the model needs {:.1} GiB; 90% of GPU memory is usable", need / GIB));
     }
     for note in &decision.notes {
-        line!(out, "         {note}");
+        out.more(note.to_string());
     }
     if !decision.steps.is_empty() {
-        out.end_line();
-        out.draw(&explain::steps(&decision.steps, style));
+        explain::steps(&decision.steps, out);
     }
     if !decision.requirements.is_empty() {
-        out.end_line();
-        out.draw(&table(
+        out.table(
             &["REQUIREMENT", "VALUE", "LAYER", "WHERE"],
             decision.requirements.iter().flat_map(|found| requirement(found, sources)),
-            style,
-        ));
+        );
     }
     if !decision.preference_order.is_empty() {
-        out.end_line();
-        out.draw(&table(
+        out.table(
             &["PREFERENCE", "CLASS", "SCORE", "APPLIES", "CONDITIONS", "WHERE"],
             decision.preference_order.iter().map(|entry| preference(entry, sources)),
-            style,
-        ));
+        );
     }
     if !decision.candidates.is_empty() {
-        out.end_line();
         let (passed, rejected): (Vec<_>, Vec<_>) = decision
             .candidates
             .iter()
@@ -284,7 +277,8 @@ pub(super) fn text(
         };
         let first = passed.first().copied();
         let passed =
-            passed.iter().map(|candidate| eligible(candidate, first, decision, sources)).collect();
+            passed.iter().map(|candidate| self::eligible(candidate, first, decision, sources));
+        let passed = passed.collect();
         let rejected = rejected
             .iter()
             .map(|candidate| {
@@ -294,42 +288,36 @@ pub(super) fn text(
                 )
             })
             .collect();
-        out.draw(&explain::listing(
-            &["CLASS", "GPUS", "$/H", "VERDICT", "RULE", "DETAIL", "WHERE"],
-            passed,
-            rejected,
-            nearest,
-            style,
-        ));
+        let titles = ["CLASS", "GPUS", "$/H", "VERDICT", "RULE", "DETAIL", "WHERE"];
+        explain::listing(&titles, passed, rejected, nearest, out);
     }
     if detail == Detail::Comparisons {
-        for candidate in &decision.candidates {
-            let rows = candidate.capabilities.iter().map(|known| {
-                let asked =
-                    decision.requirements.iter().find(|requirement| requirement.key == known.name);
-                let place = known
-                    .origin
-                    .and_then(Origin::span)
-                    .map_or(String::new(), |span| sources.locate(span).to_string());
-                vec![
-                    known.name.to_owned(),
-                    known.value.as_ref().map_or("-".to_owned(), ToString::to_string),
-                    known.evidence.as_str().to_owned(),
-                    asked.map_or(String::new(), |asked| value(&asked.value)),
-                    place,
-                ]
-            });
-            if !candidate.capabilities.is_empty() {
-                put!(out, "\nAcceleratorClass/{}\n", candidate.name);
-                out.draw(&table(
-                    &["CAPABILITY", "VALUE", "EVIDENCE", "REQUIRED", "WHERE"],
-                    rows,
-                    style,
-                ));
-            }
-        }
+        capabilities(decision, sources, out);
     }
-    out.finish()
+}
+
+/// What is known of every class beside what is required.
+fn capabilities(decision: &AcceleratorDecision<'_>, sources: &SourceMap, out: &mut Sheet) {
+    for candidate in decision.candidates.iter().filter(|own| !own.capabilities.is_empty()) {
+        let rows = candidate.capabilities.iter().map(|known| {
+            let asked =
+                decision.requirements.iter().find(|requirement| requirement.key == known.name);
+            let place = known
+                .origin
+                .and_then(Origin::span)
+                .map_or(String::new(), |span| sources.locate(span).to_string());
+            vec![
+                known.name.to_owned(),
+                known.value.as_ref().map_or("-".to_owned(), ToString::to_string),
+                known.evidence.as_str().to_owned(),
+                asked.map_or(String::new(), |asked| value(&asked.value)),
+                place,
+            ]
+        });
+        out.gap();
+        out.lines([format!("AcceleratorClass/{}", candidate.name)]);
+        out.table(&["CAPABILITY", "VALUE", "EVIDENCE", "REQUIRED", "WHERE"], rows);
+    }
 }
 
 /// A value in a cell: lists without brackets.
@@ -401,7 +389,7 @@ fn lead(candidate: &ClassCandidate<'_>) -> Vec<String> {
             .to_string(),
         gpus,
         cost,
-        candidate.verdict.as_str().to_owned(),
+        explain::verdict(candidate.verdict),
     ]
 }
 

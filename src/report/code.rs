@@ -1,24 +1,36 @@
 //! The reference of codes: for one code on the terminal, for all of them as a page.
 
+use super::markdown;
+use super::table::wrapped;
 use crate::diag::{CODES, CodeDoc, Topic};
 use std::fmt::Write;
 
-/// One code for people.
+/// One code for people: what it means, why it matters, an example, what to do, the source.
 pub fn one(doc: &CodeDoc) -> String {
-    let mut out = format!("{} ({})\n\n{}.\n", doc.id, kind(doc), capitalised(doc.summary));
-    if !doc.detail.is_empty() {
-        let _ = writeln!(out, "{}", doc.detail);
-    }
-    if !doc.example.is_empty() {
-        out.push_str("\nExample:\n");
-        for line in doc.example.lines() {
+    let entry = doc.entry();
+    let mut out = format!("{} ({})\n\n{}.\n", doc.id, kind(doc), capitalized(doc.summary));
+    let mut part = |title: &str, text: &str| {
+        let _ = write!(out, "\n{title}\n{}", set_in(text));
+    };
+    part("Why it matters", entry.why);
+    part("Example", &format!("$ {}", entry.run));
+    for (name, text) in &entry.files {
+        let _ = writeln!(out, "\n  {name}:");
+        for line in text.lines() {
             let _ = writeln!(out, "    {line}");
         }
     }
-    if !doc.fix.is_empty() {
-        let _ = write!(out, "\nWhat to do: {}.\n", doc.fix);
-    }
+    let mut part = |title: &str, text: &str| {
+        let _ = write!(out, "\n{title}\n{}", set_in(text));
+    };
+    part("What to do", entry.fix);
+    part("Source", entry.source);
     out
+}
+
+/// Lines of at most 80 columns, set in by two.
+fn set_in(text: &str) -> String {
+    wrapped(&format!("  {text}"), Some(80), "  ")
 }
 
 fn kind(doc: &CodeDoc) -> String {
@@ -32,7 +44,7 @@ fn kind(doc: &CodeDoc) -> String {
 /// The reference page, in Markdown.
 pub fn page() -> String {
     let mut out = String::from(
-        "# Codes\n\nEvery finding, reason and note has a code that never changes. `ome code CODE` prints its entry. This page is generated from the\nsame list (`cargo run --example docs`).\n",
+        "# Codes\n\nEvery finding, reason and note has a code that never changes. `ome code CODE` prints its entry. Each example gives its code as it\nstands here: a test runs them. This page is generated from the same list (`cargo run --example docs`).\n",
     );
     for (title, topic) in [
         ("Findings", Topic::Finding),
@@ -46,23 +58,25 @@ pub fn page() -> String {
             } else {
                 String::new()
             };
-            let _ = write!(out, "\n### `{}`{severity}\n\n{}.", doc.id, capitalised(doc.summary));
-            if !doc.detail.is_empty() {
-                let _ = write!(out, " {}", doc.detail);
+            let entry = doc.entry();
+            let _ = write!(
+                out,
+                "\n### `{}`{severity}\n\n{}. {}\n\nExample: `{}`\n",
+                doc.id,
+                capitalized(doc.summary),
+                entry.why,
+                entry.run,
+            );
+            for (name, text) in &entry.files {
+                let _ = write!(out, "\n`{name}`:\n\n{}", markdown::block(text));
             }
-            out.push('\n');
-            if !doc.example.is_empty() {
-                let _ = write!(out, "\n```\n{}\n```\n", doc.example);
-            }
-            if !doc.fix.is_empty() {
-                let _ = write!(out, "\nWhat to do: {}.\n", doc.fix);
-            }
+            let _ = write!(out, "\nWhat to do: {}\n\nSource: {}\n", entry.fix, entry.source);
         }
     }
     out
 }
 
-fn capitalised(text: &str) -> String {
+fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

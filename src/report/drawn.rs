@@ -181,7 +181,7 @@ fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
         .or_else(|| finding.file.as_ref().map(|file| format!("{file}: ")))
         .unwrap_or_default();
     let (severity, code) = (finding.severity.as_str(), finding.code.as_str());
-    printable(&format!("{place}{severity}[{code}]: {}", finding.message)).into()
+    printable(&format!("{place}{severity}[{code}]: {}", finding.message))
 }
 
 /// Lines of one place that are drawn; of a longer one, a document for instance, its first line
@@ -399,7 +399,7 @@ mod tests {
                 "{text}"
             );
         }
-        // A neighbour is drawn too, a line farther away is not.
+        // A neighbor is drawn too, a line farther away is not.
         assert!(!drawn(&format!("a\n{long}\n"), 0, 1).contains('╭'));
         assert!(drawn(&format!("a\nb\nc\n{long}\n"), 0, 1).contains('╭'));
     }
@@ -418,7 +418,7 @@ mod tests {
             .at(span("line-2500"))
             .label(span("line-7:"), "first here");
         let text = human(&[finding], &sources, false);
-        // Both places with their neighbours, and nothing between them.
+        // Both places with their neighbors, and nothing between them.
         for shown in [
             "a\\u{1b}.yaml:2500:1]",
             "2499 │ line-2499: \\u{1b}",

@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 pub struct View<'a> {
     /// The answer.
     pub drift: &'a Drift,
-    /// Whose word counted.
+    /// The mode.
     pub semantics: Follow,
     /// All findings.
     pub found: &'a [Diagnostic],

@@ -25,7 +25,10 @@ impl Failure {
         Self {
             line: file.locate(miss.span).line,
             edits: edits.unwrap_or_else(|| json!([])),
-            flip: miss.flip.as_ref().map_or(String::new(), |flip| explain::flip(flip, world)),
+            flip: miss
+                .flip
+                .as_ref()
+                .map_or(String::new(), |flip| explain::flip(flip, world).plain()),
             miss,
         }
     }

@@ -2,12 +2,12 @@
 //! runtimes, then classes.
 
 use super::accelerator;
-use super::screen::{Page, line, put};
-use super::table::{Style, inline, table};
-use crate::api::Api;
-use crate::decision::{Basis, Candidate, Step, Verdict};
+use super::plan::inline;
+use super::sheet::Sheet;
+use crate::api::{Api, Failure};
+use crate::decision::{Basis, Candidate, RuntimeDecision, Step, Verdict};
 use crate::diag::Diagnostic;
-use crate::pipeline::{Flip, Planned};
+use crate::pipeline::{Flip, Planned, PlannedComponent};
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use std::collections::BTreeMap;
@@ -26,27 +26,68 @@ pub enum Detail {
 /// Rejected candidates that are shown unless all are asked for.
 const NEAREST: usize = 8;
 
-/// One service; `notes` are findings that are said nowhere else.
+/// One service; `notes` are findings that are said nowhere else. The answer comes first: what is
+/// chosen and why, or the error; then the steps, then the candidates.
 pub fn service(
     planned: &Planned<'_>,
     notes: &[Diagnostic],
     detail: Detail,
     sources: &SourceMap,
-    style: Style,
-) -> String {
-    let mut out = Page::default();
+) -> Sheet {
+    let mut out = Sheet::default();
     let object = &planned.service.object;
     let of = if object.api == Api::KServe { " (KServe)" } else { "" };
-    line!(
-        out,
+    out.heading(format!(
         "{}/{}{of}  {}",
         planned.service.namespace,
         planned.service.name(),
         sources.locate(object.name_span())
-    );
-    for line in super::phrases::answer(planned) {
-        line!(out, "  {line}");
+    ));
+    out.answer(match &planned.error {
+        Some(error) => failure(error, planned, sources),
+        None => super::phrases::answer(planned),
+    });
+    facts(planned, sources, &mut out);
+    let decision = &planned.resolution.runtime;
+    if !decision.steps.is_empty() {
+        steps(&decision.steps, &mut out);
     }
+    if !decision.candidates.is_empty() {
+        candidates(decision, detail, sources, &mut out);
+    }
+    for decision in &planned.resolution.accelerators {
+        accelerator::parts(decision, detail, sources, &mut out);
+    }
+    if let Some(difference) = &planned.controller {
+        out.gap();
+        out.lines([difference.to_string()]);
+    }
+    if !notes.is_empty() {
+        out.gap();
+    }
+    for note in notes {
+        out.fact("note", format!("{}: {}", note.code.as_str(), note.message));
+    }
+    if !planned.components.is_empty() {
+        out.gap();
+    }
+    for component in &planned.components {
+        part(planned, component, sources, &mut out);
+    }
+    out
+}
+
+/// The error of a service, where it is, and the next step.
+fn failure(error: &Failure, planned: &Planned<'_>, sources: &SourceMap) -> Vec<String> {
+    let message = accelerator::message(error, planned, sources);
+    let place = error.span.map_or(String::new(), |span| format!("  {}", sources.locate(span)));
+    let mut lines = vec![format!("✗ {}: {message}{place}", error.code.as_str())];
+    lines.extend(error.help.as_ref().map(|help| format!("help: {help}")));
+    lines
+}
+
+/// What was decided about, and the outcome.
+fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
     match planned.resolution.model {
         Some(model) => {
             let facts = [
@@ -72,88 +113,60 @@ pub fn service(
                 ),
             ];
             let facts: Vec<String> = facts.into_iter().flatten().collect();
-            line!(
-                out,
-                "model    {} {}  {}",
-                model.object.id.kind,
-                model.object.id.name,
-                sources.locate(model.object.name_span())
+            let place = sources.locate(model.object.name_span());
+            out.fact(
+                "model",
+                format!("{} {}  {place}", model.object.id.kind, model.object.id.name),
             );
-            line!(out, "         {}", facts.join(" · "));
+            out.more(facts.join(" · "));
             for line in super::model::lines(model, planned.policy, sources) {
-                line!(out, "         {line}");
+                out.more(line);
             }
         }
         None if planned.service.inline.is_some() => {
-            line!(out, "model    {}, described by the service", inline(planned.service));
+            out.fact("model", format!("{}, described by the service", inline(planned.service)));
         }
-        None => out.push_str("model    none\n"),
+        None => out.fact("model", "none"),
     }
     let decision = &planned.resolution.runtime;
     let protocol = &decision.protocol;
-    line!(out, "protocol {}{}", protocol.name, if protocol.default { " (default)" } else { "" });
+    let default = if protocol.default { " (default)" } else { "" };
+    out.fact("protocol", format!("{}{default}", protocol.name));
     let by = decision.decided_by.map_or("", super::phrases::decided_by);
     match (decision.chosen, decision.basis) {
-        (Some(runtime), Basis::Explicit) => {
-            line!(
-                out,
-                "runtime  {} {} (named by the service)  {}",
+        (Some(runtime), Basis::Explicit) => out.fact(
+            "runtime",
+            format!(
+                "{} {} (named by the service)  {}",
                 runtime.object.id.kind,
                 runtime.object.shown_name(),
                 sources.locate(runtime.object.name_span())
-            );
-        }
-        (Some(runtime), _) => {
-            line!(
-                out,
-                "runtime  {} {} ({by}, {} eligible, {} rejected)  {}",
+            ),
+        ),
+        (Some(runtime), _) => out.fact(
+            "runtime",
+            format!(
+                "{} {} ({by}, {} eligible, {} rejected)  {}",
                 runtime.object.id.kind,
                 runtime.object.shown_name(),
                 decision.eligible,
                 decision.rejected,
                 sources.locate(runtime.object.name_span())
-            );
-        }
-        (None, _) => out.push_str("runtime  none\n"),
+            ),
+        ),
+        (None, _) => out.fact("runtime", "none"),
     }
     for note in &decision.notes {
-        line!(out, "         {note}");
+        out.more(note.to_string());
     }
-    if !decision.steps.is_empty() {
-        out.end_line();
-        out.draw(&steps(&decision.steps, style));
-    }
-    if !decision.candidates.is_empty() {
-        out.end_line();
-        out.draw(&candidates(&decision.candidates, detail, sources, style));
-    }
-    for decision in &planned.resolution.accelerators {
-        out.draw(&accelerator::text(decision, detail, sources, style));
-    }
-    if let Some(error) = &planned.error {
-        let message = accelerator::message(error, planned, sources);
-        put!(out, "\nerror {}: {message}\n", error.code.as_str());
-        if let Some(help) = &error.help {
-            line!(out, "  help: {help}");
-        }
-    }
-    if let Some(difference) = &planned.controller {
-        put!(out, "\n{difference}\n");
-    }
-    if !notes.is_empty() {
-        out.end_line();
-        for note in notes {
-            line!(out, "note     {}: {}", note.code.as_str(), note.message);
-        }
-    }
-    if !planned.components.is_empty() {
-        out.end_line();
-    }
-    for component in &planned.components {
-        line!(
-            out,
-            "{:<8} {}, {}, {} {} per replica{}{}",
-            component.kind.as_str(),
+}
+
+/// A component: what runs, and whether it has a place.
+fn part(planned: &Planned<'_>, component: &PlannedComponent, sources: &SourceMap, out: &mut Sheet) {
+    out.fact(
+        component.kind.as_str(),
+        format!(
+            "{}, {}, {} {} per replica{}{}",
             component.mode.as_str(),
             match component.max_replicas.filter(|max| component.min_replicas != Count::from(*max)) {
                 Some(max) => format!("{} to {max} replicas", component.min_replicas),
@@ -165,55 +178,50 @@ pub fn service(
             accelerator::more_needed(planned, component)
                 .map_or(String::new(), |need| format!(" (the model needs {need})")),
             accelerator::fitting(component).map_or(String::new(), |fits| format!(", fits: {fits}")),
-        );
-        for line in accelerator::missing(component)
-            .into_iter()
-            .chain(super::together::placed(component))
-            .chain(component.queue.iter().flat_map(super::queue::lines))
-        {
-            line!(out, "         {line}");
-        }
-        if let Some(look) = super::together::look(component, style) {
-            out.end_line();
-            out.draw(&look);
-        }
-        if let Some(cache) = &component.cache {
-            out.end_line();
-            out.draw(&super::kv_cache::text(component.kind.as_str(), cache, sources));
-        }
+        ),
+    );
+    for line in accelerator::missing(component)
+        .into_iter()
+        .chain(super::together::placed(component))
+        .chain(component.queue.iter().flat_map(super::queue::lines))
+    {
+        out.more(line);
     }
-    out.finish()
+    super::together::look(component, out);
+    if let Some(cache) = &component.cache {
+        out.drawn(super::kv_cache::text(component.kind.as_str(), cache, sources));
+    }
 }
 
 /// What would make the runtime asked about win.
-pub fn flip(flip: &Flip, sources: &SourceMap) -> String {
-    let mut out = Page::default();
+pub fn flip(flip: &Flip, sources: &SourceMap) -> Sheet {
+    let mut out = Sheet::default();
     match &flip.edits {
-        Ok(edits) if edits.is_empty() => out.push_str("\nalready selected; no change needed\n"),
+        Ok(edits) if edits.is_empty() => {
+            out.lines(["already selected; no change needed".to_owned()]);
+        }
         Ok(edits) => {
-            put!(
-                out,
-                "\nit would be selected with {}:\n",
-                if edits.len() == 1 {
-                    "one edit".to_owned()
-                } else {
-                    format!("{} edits", edits.len())
-                }
-            );
-            for edit in edits {
+            let count = if edits.len() == 1 {
+                "one edit".to_owned()
+            } else {
+                format!("{} edits", edits.len())
+            };
+            let edits = edits.iter().map(|edit| {
                 let place =
                     edit.span.map_or(String::new(), |span| format!("{}: ", sources.locate(span)));
-                line!(out, "  {place}{} {}: {} -> {}", edit.object, edit.path, edit.from, edit.to);
-            }
-            if let Some((runtime, by)) = &flip.then {
-                line!(out, "  then {runtime} is chosen: {}", super::phrases::decided_by(*by));
-            }
+                format!("  {place}{} {}: {} -> {}", edit.object, edit.path, edit.from, edit.to)
+            });
+            let then = flip.then.as_ref().map(|(runtime, by)| {
+                format!("  then {runtime} is chosen: {}", super::phrases::decided_by(*by))
+            });
+            let first = format!("it would be selected with {count}:");
+            out.lines(std::iter::once(first).chain(edits).chain(then));
         }
         Err(reason) => {
-            put!(out, "\nno edit of it would make it selected: {reason}\n");
+            out.lines([format!("no edit of it would make it selected: {reason}")]);
         }
     }
-    out.finish()
+    out
 }
 
 fn versioned(name: &str, version: Option<&str>) -> String {
@@ -231,7 +239,7 @@ fn lost(number: usize) -> String {
 }
 
 /// Named steps with counts.
-pub(super) fn steps(steps: &[Step], style: Style) -> String {
+pub(super) fn steps(steps: &[Step], out: &mut Sheet) {
     let rows = steps.iter().map(|step| {
         vec![
             heading(step.id),
@@ -240,7 +248,17 @@ pub(super) fn steps(steps: &[Step], style: Style) -> String {
             lost(step.r#in - step.out),
         ]
     });
-    table(&["STEP", "IN", "OUT", ""], rows, style)
+    out.table(&["STEP", "IN", "OUT", ""], rows);
+}
+
+/// A verdict with a symbol that says the same as its color.
+pub(super) fn verdict(verdict: Verdict) -> String {
+    let symbol = match verdict {
+        Verdict::Chosen => "✓",
+        Verdict::Eligible => "·",
+        Verdict::Rejected => "✗",
+    };
+    format!("{symbol} {}", verdict.as_str())
 }
 
 /// Rows of rejected candidates: those of each, with the code that is counted when they are not
@@ -253,33 +271,30 @@ pub(super) fn listing(
     passed: Vec<Vec<String>>,
     rejected: Rejected,
     nearest: usize,
-    style: Style,
-) -> String {
+    out: &mut Sheet,
+) {
     let hidden = rejected.len().saturating_sub(nearest);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (code, _) in rejected.iter().skip(nearest) {
         *counts.entry(code).or_default() += 1;
     }
-    let mut out = Page::default();
-    out.draw(&table(
-        header,
-        passed.into_iter().chain(rejected.into_iter().take(nearest).flat_map(|(_, rows)| rows)),
-        style,
-    ));
+    let shown = rejected.into_iter().take(nearest).flat_map(|(_, rows)| rows);
+    out.table(header, passed.into_iter().chain(shown));
     if hidden > 0 {
         let counts: Vec<String> =
             counts.into_iter().map(|(code, count)| format!("{count} by {code}")).collect();
-        line!(out, "… {hidden} more rejected: {} · show with --all", counts.join(", "));
+        let counts = counts.join(", ");
+        out.lines([format!("… {hidden} more rejected: {counts} · show with --all")]);
     }
-    out.finish()
 }
 
-fn candidates(
-    found: &[Candidate<'_>],
+pub(super) fn candidates(
+    decision: &RuntimeDecision<'_>,
     detail: Detail,
     sources: &SourceMap,
-    style: Style,
-) -> String {
+    out: &mut Sheet,
+) {
+    let found = &decision.candidates;
     let (eligible, rejected): (Vec<_>, Vec<_>) =
         found.iter().partition(|candidate| candidate.verdict != Verdict::Rejected);
     let nearest = if detail == Detail::Nearest { NEAREST } else { rejected.len() };
@@ -288,28 +303,26 @@ fn candidates(
     };
     let rejected = rejected
         .into_iter()
-        .map(|candidate| (code(candidate), vec![row(candidate, sources)]))
+        .map(|candidate| (code(candidate), vec![row(candidate, decision, sources)]))
         .collect();
-    let passed = eligible.into_iter().map(|candidate| row(candidate, sources)).collect();
-    let mut out = Page::default();
-    out.draw(&listing(
-        &["RUNTIME", "SCOPE", "VERDICT", "RULE", "DETAIL", "WHERE"],
-        passed,
-        rejected,
-        nearest,
-        style,
-    ));
+    let passed = eligible.into_iter().map(|candidate| row(candidate, decision, sources)).collect();
+    let titles = ["RUNTIME", "SCOPE", "VERDICT", "RULE", "DETAIL", "WHERE"];
+    listing(&titles, passed, rejected, nearest, out);
     if detail == Detail::Comparisons {
         for candidate in found {
-            out.end_line();
-            out.draw(&comparisons(candidate, sources, style));
+            out.gap();
+            comparisons(candidate, sources, out);
         }
     }
-    out.finish()
 }
 
-fn row(candidate: &Candidate<'_>, sources: &SourceMap) -> Vec<String> {
+fn row(
+    candidate: &Candidate<'_>,
+    decision: &RuntimeDecision<'_>,
+    sources: &SourceMap,
+) -> Vec<String> {
     let object = &candidate.runtime.object;
+    let notes = || candidate.notes.iter().map(ToString::to_string);
     let (rule, detail, place) = if let Some(rejection) = candidate.reasons.first() {
         let more = candidate.reasons.len() - 1;
         let more = if more == 0 { String::new() } else { format!(" (+{more})") };
@@ -318,34 +331,35 @@ fn row(candidate: &Candidate<'_>, sources: &SourceMap) -> Vec<String> {
             format!("{}{more}", rejection.reason),
             rejection.origin.and_then(crate::yaml::Origin::span),
         )
+    } else if candidate.verdict == Verdict::Chosen {
+        // What put it first, and what of it the model matches.
+        let by = decision.decided_by.map_or("no other is asked", super::phrases::decided_by);
+        let entry =
+            candidate.matched_entry.map(|index| format!("matches supportedModelFormats[{index}]"));
+        let detail: Vec<String> = entry.into_iter().chain(notes()).collect();
+        (by.to_owned(), detail.join("; "), None)
     } else {
-        let rule = match candidate.verdict {
-            Verdict::Chosen => candidate
-                .matched_entry
-                .map_or(String::new(), |index| format!("matches supportedModelFormats[{index}]")),
-            _ => {
-                candidate.notes.last().map_or(String::new(), |note| note.code().as_str().to_owned())
-            }
-        };
-        let notes: Vec<String> = candidate.notes.iter().map(ToString::to_string).collect();
-        (rule, notes.join("; "), None)
+        let rule = candidate.notes.last().map_or("eligible", |note| note.code().as_str());
+        (rule.to_owned(), notes().collect::<Vec<_>>().join("; "), None)
     };
     vec![
         object.shown_name().to_string(),
         object.id.scope.namespace().map_or("cluster".to_owned(), ToString::to_string),
-        candidate.verdict.as_str().to_owned(),
+        verdict(candidate.verdict),
         rule,
         detail,
         sources.locate(place.unwrap_or_else(|| object.name_span())).to_string(),
     ]
 }
 
-fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, style: Style) -> String {
-    let mut out = Page::default();
-    line!(out, "{}", candidate.runtime.object.id);
-    for rejection in &candidate.reasons {
-        line!(out, "  {}: {}", rejection.reason.code().as_str(), rejection.reason);
-    }
+fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, out: &mut Sheet) {
+    let id = std::iter::once(candidate.runtime.object.id.to_string());
+    let reasons = candidate.reasons.iter();
+    out.lines(id.chain(
+        reasons.map(|rejection| {
+            format!("  {}: {}", rejection.reason.code().as_str(), rejection.reason)
+        }),
+    ));
     let side = |side: &Option<(ecow::EcoString, crate::yaml::Origin)>| match side {
         Some((text, origin)) => match super::json::place(*origin, sources) {
             Some(place) => format!("{text} ({place})"),
@@ -365,7 +379,6 @@ fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, style: Style) -> 
         })
     });
     if !candidate.entries.is_empty() {
-        out.draw(&table(&["ENTRY", "ATTRIBUTE", "MODEL", "RUNTIME", "RESULT"], rows, style));
+        out.table(&["ENTRY", "ATTRIBUTE", "MODEL", "RUNTIME", "RESULT"], rows);
     }
-    out.finish()
 }

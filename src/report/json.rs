@@ -138,7 +138,7 @@ fn totals(planned: &[Planned<'_>], machines: &[Machine], together: Option<&Toget
     out
 }
 
-fn reference(id: &ObjectRef) -> Value {
+pub(super) fn reference(id: &ObjectRef) -> Value {
     json!({ "kind": id.kind.as_str(), "namespace": id.scope.namespace().map(EcoString::as_str), "name": id.name.as_str() })
 }
 
@@ -269,7 +269,7 @@ fn note(note: &crate::decision::Note) -> Value {
     json!({ "code": note.code().as_str(), "detail": note.to_string() })
 }
 
-fn candidate(candidate: &Candidate<'_>, sources: &SourceMap) -> Value {
+pub(super) fn candidate(candidate: &Candidate<'_>, sources: &SourceMap) -> Value {
     let object = &candidate.runtime.object;
     let mut out = reference(&object.id);
     out["verdict"] = candidate.verdict.as_str().into();

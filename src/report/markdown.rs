@@ -19,7 +19,7 @@ pub(super) fn text(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '@' => out.push_str("&#64;"),
-            // Within a word an underscore emphasises nothing.
+            // Within a word an underscore emphasizes nothing.
             '_' if inner => out.push('_'),
             '\\' | '|' | '`' | '*' | '_' | '~' | '[' | ']' => out.extend(['\\', c]),
             // A line that begins so would be a heading or an element of a list.

@@ -36,6 +36,7 @@ mod model;
 pub mod page;
 mod phrases;
 pub mod places;
+pub mod plan;
 mod queue;
 pub mod rdjson;
 pub mod releases;
@@ -46,8 +47,10 @@ pub mod sarif;
 pub mod schema;
 pub mod screen;
 pub mod serving;
+pub mod sheet;
 pub mod table;
 pub mod together;
+pub mod users;
 pub mod waves;
 pub mod why;
 

@@ -3,7 +3,7 @@
 
 use super::accelerator::{self, ClassTotal};
 use super::fill::fill;
-use super::{explain, map, serving, table};
+use super::{explain, map, plan, serving};
 use crate::api::Follow;
 use crate::cluster::Machine;
 use crate::decision::Step;
@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 /// What a plan is shown with.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    /// Whose word counted.
+    /// The mode.
     pub semantics: Follow,
     /// Where settings came from.
     pub header: &'a str,
@@ -53,7 +53,7 @@ impl View<'_> {
             .max()
             .unwrap_or(0);
         let data = json!({
-            "summary": table::summary(self.planned),
+            "summary": plan::summary(self.planned),
             "said": self.said().lines().collect::<Vec<_>>(),
             "semantics": self.semantics.run().as_str(),
             "header": self.header,
@@ -165,7 +165,7 @@ fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
         "error": planned.error.as_ref().map(|error| format!("{}: {}", error.code.as_str(), accelerator::message(error, planned, sources))),
         "steps": resolution.runtime.steps.iter().map(|one| step(one, first)).collect::<Vec<_>>(),
         "components": if planned.error.is_some() { Vec::new() } else { planned.components.iter().map(|one| component(planned, one)).collect() },
-        "remarks": table::remarks(planned, sources).into_iter().chain(planned.controller.as_ref().map(ToString::to_string)).collect::<Vec<_>>(),
+        "remarks": plan::remarks(planned, sources).into_iter().chain(planned.controller.as_ref().map(ToString::to_string)).collect::<Vec<_>>(),
     })
 }
 
@@ -179,7 +179,7 @@ fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Value {
     json!({
         "kind": component.kind.as_str(),
         "mode": component.mode.as_str(),
-        "replicas": table::replicas(component),
+        "replicas": plan::replicas(component),
         "pods": component.pods_per_replica,
         "gpus": component.gpus(),
         "class": planned.class(component.kind).map_or("-".into(), |class| class.object.shown_name()).as_str(),

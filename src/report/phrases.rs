@@ -1,6 +1,8 @@
 //! The words for decisions in tables and pages. JSON keeps its codes.
 
-use crate::decision::{Candidate, ClassDecidedBy, DecidedBy, Note, RuntimeDecision, Verdict};
+use crate::decision::{
+    AcceleratorDecision, Candidate, ClassDecidedBy, DecidedBy, Note, RuntimeDecision, Verdict,
+};
 use crate::pipeline::Planned;
 use std::fmt::Write;
 
@@ -51,8 +53,24 @@ pub(super) fn answer(planned: &Planned<'_>) -> Vec<String> {
         }
     }
     let mut lines = vec![first];
-    lines.extend(runner_up(decision));
+    let classes = planned.resolution.accelerators.iter().filter_map(next_class);
+    let next: Vec<String> = runner_up(decision).into_iter().chain(classes).collect();
+    lines.extend((!next.is_empty()).then(|| format!("next: {}", next.join(" · "))));
     lines
+}
+
+/// The class that came second, and by how much.
+fn next_class(decision: &AcceleratorDecision<'_>) -> Option<String> {
+    let chosen = decision.candidates.iter().find(|own| own.verdict == Verdict::Chosen)?;
+    let next = decision.candidates.iter().find(|own| own.verdict == Verdict::Eligible)?;
+    let name = next.class.map_or_else(|| next.name.clone(), |class| class.object.shown_name());
+    let behind = match (next.score, chosen.score) {
+        (Some(own), Some(first)) if own < first => format!(": score {own:.2} < {first:.2}"),
+        _ => next
+            .behind
+            .map_or(String::new(), |key| format!(": decided by {}", class_decided_by(key))),
+    };
+    Some(format!("{name} for the {}{behind}", decision.component.as_str()))
 }
 
 fn runner_up(decision: &RuntimeDecision<'_>) -> Option<String> {
@@ -63,5 +81,5 @@ fn runner_up(decision: &RuntimeDecision<'_>) -> Option<String> {
         Note::Outranked { detail, .. } => Some(detail),
         _ => None,
     });
-    Some(behind.map_or_else(|| format!("next: {name}"), |detail| format!("next: {name}: {detail}")))
+    Some(behind.map_or_else(|| name.to_string(), |detail| format!("{name}: {detail}")))
 }

@@ -30,7 +30,7 @@ pub struct Rollout<'a> {
     pub outcome: &'a Outcome,
     /// Whether the pods of each stage find a place; none without nodes that state what they have.
     pub fits: Option<&'a [bool]>,
-    /// Findings about the rollout that are no errors.
+    /// Findings about the rollout below the level error.
     pub notes: &'a [&'a Diagnostic],
     /// All findings, as JSON.
     pub found: &'a [Value],

@@ -54,17 +54,15 @@ impl Serialize for Run<'_> {
 }
 
 fn rule(doc: &CodeDoc) -> Value {
-    let mut rule = json!({
+    let entry = doc.entry();
+    json!({
         "id": doc.id,
         "shortDescription": { "text": doc.summary },
-        "fullDescription": { "text": if doc.detail.is_empty() { doc.summary } else { doc.detail } },
+        "fullDescription": { "text": entry.why },
+        "help": { "text": entry.fix },
         "helpUri": links::entry(doc.id, doc.severity.as_str()),
         "defaultConfiguration": { "level": level(doc.severity) },
-    });
-    if !doc.fix.is_empty() {
-        rule["help"] = json!({ "text": doc.fix });
-    }
-    rule
+    })
 }
 
 fn level(severity: Severity) -> &'static str {

@@ -2,6 +2,7 @@
 
 use super::markdown;
 use super::screen::{Page, line};
+use super::sheet::Sheet;
 use super::table::{Style, table};
 use crate::api::{ModelServing, RolloutType, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
@@ -151,12 +152,14 @@ pub fn explain(
     policy: &KthenaPolicy,
     notes: &[&Diagnostic],
     sources: &SourceMap,
-    style: Style,
-) -> String {
+) -> Sheet {
     let serving = planned.serving;
-    let mut out = Page::default();
+    let mut out = Sheet::default();
     let place = sources.locate(serving.object.name_span());
-    line!(out, "{}/{} (ModelServing)  {place}", serving.namespace, serving.name());
+    out.heading(format!("{}/{} (ModelServing)  {place}", serving.namespace, serving.name()));
+    let each = serving.pods_per_group();
+    let (all, gpus) = (serving.pods(), planned.gpus);
+    out.answer([answer(planned)]);
     let groups = serving.replicas.value;
     let named = |ordinal| names::group(serving.name(), ordinal);
     let range = match groups {
@@ -168,18 +171,11 @@ pub fn explain(
         .replicas
         .span()
         .map_or("default".to_owned(), |span| sources.locate(span).to_string());
-    line!(out, "groups   {range} (spec.replicas {groups})  {place}");
-    let each = serving.pods_per_group();
-    let (all, gpus) = (serving.pods(), planned.gpus);
-    line!(out, "pods     {each} per group, {all} in all; {gpus} GPUs in all");
-    line!(out, "update   {}", strategy(serving));
-    line!(
-        out,
-        "recovery {}, restartGracePeriodSeconds {}",
-        serving.recovery.value.as_str(),
-        serving.restart_grace_seconds
-    );
-    out.end_line();
+    out.fact("groups", format!("{range} (spec.replicas {groups})  {place}"));
+    out.fact("pods", format!("{each} per group, {all} in all; {gpus} GPUs in all"));
+    out.fact("update", strategy(serving));
+    let (recovery, grace) = (serving.recovery.value.as_str(), serving.restart_grace_seconds);
+    out.fact("recovery", format!("{recovery}, restartGracePeriodSeconds {grace}"));
     let titles = ["ROLE", "REPLICAS", "PODS/REPLICA", "PODS/GROUP", "GANG MINIMUM", "WHERE"];
     let rows = serving.roles.iter().enumerate().map(|(index, role)| {
         let minimum = match &planned.gang {
@@ -203,35 +199,51 @@ pub fn explain(
             place,
         ]
     });
-    out.draw(&table(&titles, rows, style));
-    out.end_line();
+    out.table(&titles, rows);
+    out.gap();
     if let (Some(gang), Some(arithmetic)) = (&planned.gang, planned.arithmetic()) {
-        line!(
-            out,
-            "gang     {arithmetic}: {} of the {each} pods of a group start together or not at all",
-            gang.min_member
+        let least = gang.min_member;
+        out.fact(
+            "gang",
+            format!(
+                "{arithmetic}: {least} of the {each} pods of a group start together or not at all"
+            ),
         );
         let resources: Vec<String> = planned
             .resources()
             .iter()
             .map(|entry| format!("{} {}", entry.key, entry.node.as_str().unwrap_or_default()))
             .collect();
-        line!(out, "         minResources {}", resources.join(", "));
+        out.more(format!("minResources {}", resources.join(", ")));
         if let Some((fit, all)) = fitting(planned) {
-            line!(out, "         fits: {fit} of {all} groups");
+            out.more(format!("fits: {fit} of {all} groups"));
         }
         if policy.gang_seed_labels {
             let (field, why) = pod_group::NOT_RENDERED;
-            line!(out, "         {field} is not rendered: {why}");
+            out.more(format!("{field} is not rendered: {why}"));
         }
     } else {
         let scheduler = &serving.scheduler.value;
-        line!(out, "gang     none: no PodGroup is created (schedulerName {scheduler})");
+        out.fact("gang", format!("none: no PodGroup is created (schedulerName {scheduler})"));
     }
     for finding in notes {
-        line!(out, "note     {}", note(finding, sources));
+        out.fact("note", note(finding, sources));
     }
-    out.finish()
+    out
+}
+
+/// What a ModelServing becomes, and whether it fits, in one line.
+fn answer(planned: &PlannedServing<'_>) -> String {
+    let serving = planned.serving;
+    let (groups, pods, gpus) = (serving.replicas.value, serving.pods(), planned.gpus);
+    let many =
+        |number: i64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    let fits = match fitting(planned) {
+        None => String::new(),
+        Some((fit, all)) if fit == all => format!(" · ✓ {fit} of {all} groups fit the nodes"),
+        Some((fit, all)) => format!(" · ✗ {fit} of {all} groups fit the nodes"),
+    };
+    format!("{} of {pods} pods, {gpus} GPUs{fits}", many(groups, "group"))
 }
 
 /// ModelServings for people.

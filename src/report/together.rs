@@ -2,7 +2,7 @@
 //! table.
 
 use super::screen::{Page, line, put};
-use super::table::{Style, table};
+use super::sheet::Sheet;
 use crate::cluster::BlockedNodes;
 use crate::cluster::fleet::{Packing, Verdict};
 use crate::pipeline::serving::PlannedServing;
@@ -30,7 +30,12 @@ pub fn verdict(verdict: Verdict) -> &'static str {
 
 /// Whether some pod of what is shown has no node.
 pub fn is_short(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> bool {
-    placements(planned, servings).any(|(_, placement)| placement.pending() > 0)
+    pending(planned, servings) > 0
+}
+
+/// How many pods of what is shown have no node.
+pub(super) fn pending(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> usize {
+    placements(planned, servings).map(|(_, placement)| placement.pending()).sum()
 }
 
 /// Everything that is shown and placed, with whose it is.
@@ -173,26 +178,27 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
 
 /// Why a pod of a component waits: the scheduler's message, each filter with its nodes, the nodes
 /// that came nearest.
-pub(super) fn look(component: &PlannedComponent, style: Style) -> Option<String> {
-    let placement = component.placement.as_ref()?;
-    let (look, waiting) = (placement.look.as_ref()?, placement.waiting.as_ref()?);
+pub(super) fn look(component: &PlannedComponent, out: &mut Sheet) {
+    let Some(placement) = component.placement.as_ref() else { return };
+    let (Some(look), Some(waiting)) = (placement.look.as_ref(), placement.waiting.as_ref()) else {
+        return;
+    };
     let rows = look.filters.iter().filter(|own| own.r#in > 0).map(|own| {
         let lost = own.r#in - own.out;
         let lost = if lost == 0 { String::new() } else { format!("-{lost}") };
         vec![own.filter.to_owned(), own.r#in.to_string(), own.out.to_string(), lost]
     });
-    let mut out = format!("{}\n\n", waiting.message);
+    out.gap();
+    out.lines([waiting.message.to_string()]);
     let title = format!("FILTER ({})", component.kind.as_str().to_uppercase());
-    out.push_str(&table(&[&title, "IN", "OUT", ""], rows, style));
+    out.table(&[&title, "IN", "OUT", ""], rows);
     if !look.nearest.is_empty() {
-        out.push('\n');
         let rows = look
             .nearest
             .iter()
             .map(|own| vec![own.node.to_string(), own.code.to_owned(), own.detail.to_string()]);
-        out.push_str(&table(&["NEAREST NODE", "RULE", "WHAT IS MISSING"], rows, style));
+        out.table(&["NEAREST NODE", "RULE", "WHAT IS MISSING"], rows);
     }
-    Some(out)
 }
 
 /// Whether all pods of a component have a node: together with everything else, or where that was
@@ -371,11 +377,11 @@ pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
     let alone = component
         .fit
         .as_ref()
-        .map_or_else(String::new, |fit| format!(" (room for {})", fit.replicas));
+        .map_or_else(String::new, |fit| format!(" room for {}", fit.replicas));
     Some(if placement.pending() == 0 {
-        format!("yes{alone}")
+        format!("✓{alone}")
     } else {
-        format!("no ({} of {} pods)", placement.placed, placement.wanted)
+        format!("✗ {} of {} pods", placement.placed, placement.wanted)
     })
 }
 

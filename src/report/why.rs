@@ -1,6 +1,7 @@
 //! Who wrote a leaf, as JSON and for people (docs/cli.md134 `why`).
 
 use super::SCHEMA_VERSION;
+use super::sheet::Sheet;
 use super::table::{Style, table};
 use crate::api::ObjectRef;
 use crate::emit::{Voice, comment};
@@ -73,7 +74,7 @@ fn component(found: &MergedLeaf) -> String {
 }
 
 /// The same for people.
-pub fn merged_text(found: &[MergedLeaf], sources: &SourceMap, style: Style) -> String {
+pub fn leaves(found: &[MergedLeaf], sources: &SourceMap, out: &mut Sheet) {
     let rows = found.iter().flat_map(|found| {
         rows(found.path.clone(), &found.leaf, sources).into_iter().enumerate().map(
             |(index, mut row)| {
@@ -82,7 +83,7 @@ pub fn merged_text(found: &[MergedLeaf], sources: &SourceMap, style: Style) -> S
             },
         )
     });
-    table(&["COMPONENT", "FIELD", "VALUE", "LAYER", "SOURCE"], rows, style)
+    out.table(&["COMPONENT", "FIELD", "VALUE", "LAYER", "SOURCE"], rows);
 }
 
 /// For people: a row per leaf, and a row per value that lost.

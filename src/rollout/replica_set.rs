@@ -92,7 +92,7 @@ impl ReplicaSet {
         counts
     }
 
-    /// Makes and deletes pods until there are as many as wanted; true when anything was done.
+    /// Makes and deletes pods until there are the wanted number; true when anything was done.
     /// `beside` are active pods by node of all ReplicaSets of the Deployment.
     pub(super) fn sync(&mut self, pods: &mut Pods, beside: &BTreeMap<NodeId, usize>) -> bool {
         self.pods.retain(|pod| pods.phase(*pod) != PodPhase::Gone);

@@ -210,7 +210,7 @@ mod tests {
                 "apiVersion: v1\nkind: Secret\nstringData:\n  token: abc\n  token: def\n",
                 "apiVersion: v1\nkind: Secret\nstringData:\n  token: •••\n  token: •••\n",
             ),
-            // Broken, and so are its neighbours.
+            // Broken, and so are its neighbors.
             (
                 "kind: Secret\ndata:\n  a: b: c\n  d\n---\nenv:\n- name: HF_TOKEN\n  value: abc\n  b: c: d\n",
                 "kind: Secret\ndata:\n  a: •••\n  •••\n---\nenv:\n- name: HF_TOKEN\n  value: •••\n  b: c: d\n",

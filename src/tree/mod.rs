@@ -324,7 +324,7 @@ mod tests {
             shown(&limits("1000m"), &limits("2"), pod),
             [r#"containers[name=a].resources.limits.cpu: "1000m" -> 2"#]
         );
-        // Where nobody says that it is an amount it is text.
+        // Where nothing declares an amount it is text.
         assert_eq!(shown("cpu: 1000m", "cpu: '1'", None), [r#"cpu: "1000m" -> "1""#]);
         assert_eq!(shown("{a: 1, b: null}", "{a: 1.0}", None), Vec::<String>::new());
         assert_eq!(shown("{a: 1}", "{b: {c: 2}}", None), ["a: 1 -> -", r#"b: - -> {"c":2}"#]);

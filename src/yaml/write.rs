@@ -230,7 +230,7 @@ const ORDINARY: u8 = 0;
 const CHECK: u8 = 1;
 const ESCAPE: u8 = 2;
 
-/// Per byte: ordinary, to be looked at with its neighbours, or in need of an escape.
+/// Per byte: ordinary, to be looked at with its neighbors, or in need of an escape.
 static BYTES: [u8; 256] = {
     let mut table = [ORDINARY; 256];
     let mut byte = 0;

@@ -5,6 +5,7 @@
 mod architecture;
 mod bounds;
 mod circles;
+mod codes;
 mod conformance;
 mod diff;
 mod discover;
@@ -22,6 +23,7 @@ mod mixed;
 mod models;
 mod numbers;
 mod ome;
+mod pages;
 mod pipes;
 mod process;
 mod properties;

@@ -106,8 +106,8 @@ fn header_table_and_explanation_say_which_api() {
         "{plan}"
     );
     assert!(
-        plan.lines().any(|line| line.contains(" iris "))
-            && plan.lines().any(|line| line.contains(" iris (KServe) ")),
+        plan.lines().any(|line| line.starts_with("iris "))
+            && plan.lines().any(|line| line.starts_with("iris (KServe) ")),
         "{plan}"
     );
     let explained = ome(&["explain", "iris", "-n", "ml"]).stdout;

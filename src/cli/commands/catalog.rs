@@ -2,6 +2,7 @@
 
 use crate::api::Api;
 use crate::builtin;
+use crate::cli::about::About;
 use crate::cli::args::{InputArgs, ReportFormat};
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
@@ -157,12 +158,11 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 name,
                 items.iter().filter(of_kind).map(|item| item.object().id.name.as_str()),
             );
-            return Err(Failure::NotFound {
-                message: format!("nothing in the catalog is named `{}`", args.name.join(" ")),
-                help: near
-                    .map(|near| format!("did you mean `{near}`?"))
+            return Err(session.not_found(
+                format!("nothing in the catalog is named `{}`", args.name.join(" ")),
+                near.map(|near| format!("did you mean `{near}`?"))
                     .or_else(|| Some("`ome catalog list` lists what there is".into())),
-            });
+            ));
         }
         several => {
             let names: Vec<String> = several
@@ -180,7 +180,8 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             &json!({ "schemaVersion": SCHEMA_VERSION, "item": item.json(&session.world) }),
         )?;
     } else {
-        session.say(&found, io);
+        let about = About::these(&session.world.catalog, [item.object()]);
+        session.say(&about.of(&session.world.catalog, found), io);
         let style = Style { color: io.out_color(), width: io.width() };
         io.print(&catalog::show(item, &session.world, style))?;
     }

@@ -176,10 +176,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let near = [&before, &after].into_iter().flat_map(known_names);
         let near =
             nearest(names::last(missing), near).map(|near| format!("did you mean `{near}`?"));
-        return Err(Failure::NotFound {
-            message: format!("no service `{missing}` on either side"),
-            help: near.or_else(|| Some("load it with `-f`".into())),
-        });
+        return Err(after.not_found(
+            format!("no service `{missing}` on either side"),
+            near.or_else(|| Some("load it with `-f`".into())),
+        ));
     }
     let settings = Settings {
         semantics: after.semantics,

@@ -19,7 +19,7 @@ use std::str::FromStr;
 /// What the help says beside the flags.
 const HELP: &str = "\
 Reads Nodes, AcceleratorClasses and Pods. One class per product, named after its label; memory is the least of its nodes, \
-features are what all of them have, other figures come from data sheets, prices from nobody. A class labelled \
+features are what all of them have, other figures come from data sheets, prices from nobody. A class labeled \
 `ome.io/auto-discovered: \"true\"` follows the nodes, any other is kept and stands for its product. Built-in classes take no \
 part.
 

@@ -1,6 +1,7 @@
 //! `ome endpoints`: the URLs services answer on.
 
 use crate::api::{Api, ComponentKind};
+use crate::cli::about::About;
 use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
@@ -64,6 +65,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Ok::<(), Failure>(())
     })?;
     let found = session.settle(later);
+    let named = selected.iter().map(|views| &views.of(session.semantics).object);
+    let about = match args.services.as_slice() {
+        [] => About::everything(),
+        _ => About::workloads(catalog, named),
+    };
+    let found = about.of(catalog, found);
     let proto = args.proto.then(protocol::proto);
     match args.output {
         ReportFormat::Json => {

@@ -1,6 +1,8 @@
 //! `ome explain`: every step of the selection.
 
+use crate::cli::about::{About, beside_page};
 use crate::cli::args::{DecisionArgs, InputArgs};
+use crate::cli::commands::subject::{Form, Subject};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
@@ -8,18 +10,20 @@ use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
     Beside, Depth, Flip, Layers, Planned, Planner, flip, merge, named, together,
 };
-use crate::report::screen::{Page, line, put};
-use crate::report::{explain, graph, json, markdown, serving, table, why};
+use crate::report::sheet::Sheet;
+use crate::report::{explain, graph, json, serving, table, why};
 use std::path::PathBuf;
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
-/// decided; of a ModelServing its groups, roles and gangs.
+/// decided; of a ModelServing its groups, roles and gangs; of a runtime or a model who uses it, who
+/// could, and why the others cannot.
 ///
 /// Exit codes: 0 done, 1 a service is in error or the input is invalid.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
-    #[arg(value_name = "SERVICE", add = complete::services())]
+    /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them. Or
+    /// one runtime or model, as NAME, `runtime/NAME` or `model/NAME`.
+    #[arg(value_name = "NAME", add = complete::services())]
     services: Vec<String>,
     /// Why not this runtime, and the smallest edit that would make it win.
     #[arg(long, value_name = "NAME", add = complete::runtimes())]
@@ -61,7 +65,7 @@ enum Format {
     Table,
     /// One JSON document; its schema has a version.
     Json,
-    /// The tables, between fences.
+    /// Headings, lists and tables, for a comment.
     Markdown,
     /// A graph: service, runtime, classes, nodes and flavors.
     Mermaid,
@@ -70,7 +74,26 @@ enum Format {
 /// Explains and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &args.decision.ask()?)?;
-    let (selected, servings) = session.select_all(&args.services)?;
+    let detail = match (args.comparisons, args.all) {
+        (true, _) => explain::Detail::Comparisons,
+        (false, true) => explain::Detail::All,
+        (false, false) => explain::Detail::Nearest,
+    };
+    let (selected, servings) = match session.select_all(&args.services) {
+        Ok(selected) => selected,
+        Err(failure) => {
+            let form = match args.output {
+                Format::Table => Form::Text,
+                Format::Markdown => Form::Markdown,
+                Format::Json => Form::Json,
+                Format::Mermaid => return Err(failure),
+            };
+            return match Subject::named(&session, &args.services) {
+                Some(subject) => subject.explain(&session, form, detail, io),
+                None => Err(failure),
+            };
+        }
+    };
     session.require_any(selected.len() + servings.len())?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
@@ -107,6 +130,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));
+    let about = if args.services.is_empty() {
+        About::everything()
+    } else {
+        let objects = servings.iter().map(|planned| &planned.serving.object);
+        About::planned(&session.world.catalog, &planned, objects)
+    };
+    let found = about.of(&session.world.catalog, found);
     match args.output {
         Format::Mermaid => {
             session.say(&found, io);
@@ -129,56 +159,39 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             })?;
         }
         Format::Table | Format::Markdown => {
-            session.say(&found, io);
-            let style = table::Style { color: io.out_color(), width: io.width() };
-            let detail = match (args.comparisons, args.all) {
-                (true, _) => explain::Detail::Comparisons,
-                (false, true) => explain::Detail::All,
-                (false, false) => explain::Detail::Nearest,
-            };
-            let mut page = Page::default();
+            session.say(&beside_page(&found, &planned), io);
+            let sources = &session.world.sources;
+            let mut page = Sheet::default();
             if !planned.is_empty() || servings.is_empty() {
-                put!(page, "mode: {}{}\n\n", session.mode(), session.header());
+                page.lines([format!("mode: {}{}", session.mode(), session.header())]);
             }
             for (index, planned) in planned.iter_mut().enumerate() {
-                if index > 0 {
-                    page.end_line();
-                }
                 if flips.is_some() {
                     // The question is about a runtime.
                     planned.resolution.accelerators.clear();
                 }
-                page.draw(&explain::service(
-                    planned,
-                    &notes[index],
-                    detail,
-                    &session.world.sources,
-                    style,
-                ));
+                page.append(explain::service(planned, &notes[index], detail, sources));
                 if let Some(leaves) = merges.get(index).filter(|leaves| !leaves.is_empty()) {
-                    page.end_line();
-                    page.draw(&why::merged_text(leaves, &session.world.sources, style));
+                    why::leaves(leaves, sources, &mut page);
                 }
                 if let Some(flip) = flips.as_ref().and_then(|flips| flips.get(index)) {
-                    page.draw(&explain::flip(flip, &session.world.sources));
+                    page.append(explain::flip(flip, sources));
                 }
             }
             if !servings.is_empty() {
-                if !planned.is_empty() {
-                    page.end_line();
-                }
-                line!(page, "kthena: {}", session.kthena.profile);
+                page.gap();
+                page.lines([format!("kthena: {}", session.kthena.profile)]);
             }
             let of_servings = serving::Notes::of(&found);
             for planned in &servings {
                 let notes = of_servings.about(planned.serving);
-                let sources = &session.world.sources;
-                let text = serving::explain(planned, session.kthena, notes, sources, style);
-                page.end_line();
-                page.draw(&text);
+                page.append(serving::explain(planned, session.kthena, notes, sources));
             }
-            let page = page.finish();
-            io.print(&if args.output == Format::Markdown { markdown::block(&page) } else { page })?;
+            let style = table::Style { color: io.out_color(), width: io.width() };
+            io.print(&match args.output {
+                Format::Markdown => page.markdown(),
+                _ => page.text(style),
+            })?;
         }
     }
     Ok(session.outcome(&found, planned.iter().any(|planned| planned.error.is_some())))
@@ -193,11 +206,11 @@ fn why_not<'a>(
     let catalog = &session.world.catalog;
     let runtimes = catalog.runtimes(planned.service.object.api);
     let Some(runtime) = named(runtimes, planned.service, name) else {
-        return Err(Failure::NotFound {
-            message: format!("no runtime `{name}`"),
-            help: nearest(name, runtimes.iter().map(|runtime| runtime.object.id.name.as_str()))
+        return Err(session.not_found(
+            format!("no runtime `{name}`"),
+            nearest(name, runtimes.iter().map(|runtime| runtime.object.id.name.as_str()))
                 .map(|near| format!("did you mean `{near}`?")),
-        });
+        ));
     };
     let flip = flip(planned.policy, catalog, planned.service, runtime);
     let candidates = &mut planned.resolution.runtime.candidates;

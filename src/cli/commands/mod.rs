@@ -20,6 +20,7 @@ pub(crate) mod plan;
 pub(crate) mod render;
 pub(crate) mod rollout;
 pub(crate) mod schema;
+mod subject;
 pub(crate) mod test;
 pub(crate) mod validate;
 pub(crate) mod why;

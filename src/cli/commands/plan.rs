@@ -1,11 +1,12 @@
 //! `ome plan`: what each service becomes.
 
+use crate::cli::about::{About, beside_page};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Beside, Depth, Planner, costs, together};
-use crate::report::{json, markdown, page, serving, table, together as report};
+use crate::report::{json, markdown, page, plan, serving, table, together as report};
 use std::path::PathBuf;
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
@@ -36,7 +37,7 @@ impl Args {
     }
 }
 
-/// Services between two words on progress.
+/// How many services to plan between two progress updates.
 const SHOWN: usize = 1000;
 
 /// Plans and prints.
@@ -58,11 +59,31 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session
         .settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
+    let about = if args.services.is_empty() {
+        About::everything()
+    } else {
+        let objects = servings.iter().map(|planned| &planned.serving.object);
+        About::planned(&session.world.catalog, &planned, objects)
+    };
+    let found = about.of(&session.world.catalog, found);
     let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
     let said = costs.as_ref().map(report::price).into_iter();
     let said = said.chain(together.map(|own| report::text(own, &planned, &servings)));
     let said: String = said.collect();
     let said = (!said.is_empty()).then(|| format!("\n{said}"));
+    let style = match args.output {
+        PageFormat::Markdown => table::Style { color: false, width: None },
+        _ => table::Style { color: io.out_color(), width: io.width() },
+    };
+    let header = session.header();
+    let plan = plan::Plan {
+        semantics: session.mode(),
+        header: &header,
+        planned: &planned,
+        machines: session.world.catalog.machines(),
+        together,
+        sources,
+    };
     match args.output {
         PageFormat::Json => {
             io.print_json(&json::Plan {
@@ -80,18 +101,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             })?;
         }
         PageFormat::Table => {
-            session.say(&found, io);
-            let style = table::Style { color: io.out_color(), width: io.width() };
+            session.say(&beside_page(&found, &planned), io);
             if !planned.is_empty() || servings.is_empty() {
-                io.print(&table::plan(
-                    session.mode(),
-                    &session.header(),
-                    &planned,
-                    session.world.catalog.machines(),
-                    together,
-                    sources,
-                    style,
-                ))?;
+                io.print(&plan.text(style))?;
             }
             if !servings.is_empty() {
                 let gap = if planned.is_empty() { "" } else { "\n" };
@@ -104,10 +116,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if let Some(said) = &said {
                 io.print(said)?;
             }
+            if let Some(verdict) = plan::verdict(&planned, &servings, together, style) {
+                io.print(&format!("\n{verdict}"))?;
+            }
         }
         PageFormat::Html => {
-            session.say(&found, io);
-            let header = session.header();
+            session.say(&beside_page(&found, &planned), io);
             let page = page::View {
                 semantics: session.mode(),
                 header: &header,
@@ -123,19 +137,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             io.print(&page.html().map_err(Failure::Usage)?)?;
         }
         PageFormat::Markdown => {
-            session.say(&found, io);
-            io.print(&table::plan_markdown(
-                session.mode(),
-                &planned,
-                session.world.catalog.machines(),
-                together,
-                sources,
-            ))?;
+            session.say(&beside_page(&found, &planned), io);
+            io.print(&plan.markdown())?;
             if !servings.is_empty() {
                 io.print(&format!("\n{}", serving::markdown(&servings, &notes, sources)))?;
             }
             if let Some(said) = &said {
                 io.print(&markdown::lines(said))?;
+            }
+            if let Some(verdict) = plan::verdict(&planned, &servings, together, style) {
+                io.print(&format!("\n{verdict}"))?;
             }
         }
     }

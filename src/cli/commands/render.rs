@@ -10,6 +10,7 @@ use self::pass::{Pass, PassThrough};
 use self::sink::{Output, Sink, Target};
 use super::krm;
 use crate::api::{Api, ModelServing};
+use crate::cli::about::About;
 use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome, complete};
@@ -118,7 +119,7 @@ struct Written {
     span: Span,
 }
 
-/// Services between two words on progress.
+/// How many services to render between two progress updates.
 const SHOWN: usize = 100;
 
 /// Renders and writes; a ResourceList makes the run a KRM function. `typed` is the command line as
@@ -280,7 +281,14 @@ fn write(
     }
     let unread = session.unread(&found, &left_out);
     let stale = sink.finish(unread.as_deref(), &mut found, io)?;
-    session.say(&found, io);
+    let catalog = &session.world.catalog;
+    let about = if args.services.is_empty() {
+        About::everything()
+    } else {
+        let services = selected.iter().map(|views| &views.of(session.semantics).object);
+        About::workloads(catalog, services.chain(servings.iter().map(|own| &own.object)))
+    };
+    session.say(&about.of(catalog, found.clone()), io);
     if !left_out.is_empty() {
         io.say_line(&format!("not rendered: {}", left_out.join(", ")));
     }

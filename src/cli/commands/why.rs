@@ -139,15 +139,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let Some(object) = of_services(args, &session, &mut wanted, &mut findings)
         .or_else(|| of_servings(&session, &mut wanted, &mut findings))
     else {
-        session.say(&session.settle(findings), io);
+        session.say(&session.grade(findings), io);
         let near = nearest(&asked, wanted.others.iter().map(String::as_str))
             .map(|near| format!("did you mean `{near}`?"));
         let help =
             near.or_else(|| Some("`ome render` and `ome render --expand` print them all".into()));
-        return Err(Failure::NotFound {
-            message: format!("no rendered object is `{asked}`"),
-            help,
-        });
+        return Err(session.not_found(format!("no rendered object is `{asked}`"), help));
     };
     let path = wanted.path;
     if object.leaves.is_empty() {

@@ -14,7 +14,7 @@ const GPU: &str = "nvidia.com/gpu";
 
 fn node(name: &str, gpus: i64, cpu: i64) -> Arc<Machine> {
     let amounts = [(GPU, gpus), ("cpu", cpu), ("memory", 1 << 40), ("pods", 110)];
-    let mut machine = Machine::labelled(name.into(), Map::new());
+    let mut machine = Machine::labeled(name.into(), Map::new());
     machine.allocatable =
         Some(amounts.map(|(name, amount)| (name.into(), Quantity::from_integer(amount))).to_vec());
     Arc::new(machine)

@@ -107,7 +107,7 @@ fn add(pairs: &mut Pairs, nodes: &Nodes, key: usize, node: NodeId, count: i64) {
 
 /// Which domains a pod must be in, and which it must not.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Neighbours {
+pub(super) struct Neighbors {
     /// Pods that meet all terms of the required affinity.
     wanted: Pairs,
     /// Pods that the required anti-affinity avoids.
@@ -116,7 +116,7 @@ pub(super) struct Neighbours {
     avoiding: Pairs,
 }
 
-impl Neighbours {
+impl Neighbors {
     /// None where no term is in play.
     pub(super) fn of(
         pod: &Compiled,

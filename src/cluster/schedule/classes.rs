@@ -78,7 +78,7 @@ pub(super) struct Classes {
 /// Something about all nodes as they were in an epoch.
 type Cached<T> = Option<(u64, Arc<T>)>;
 
-/// Bytes that judgements may take together; older ones are made anew.
+/// Bytes that judgements may take together; older ones are computed again.
 const MOST_BYTES: usize = 16 << 20;
 
 impl Classes {

@@ -1,7 +1,7 @@
 //! All filters for one pod, on the nodes as they are or as they would be with some pods more or
 //! less.
 
-use super::beside::{Neighbours, Terms};
+use super::beside::{Neighbors, Terms};
 use super::classes::{ClassKey, FITS, Selection, refusal};
 use super::ids::NodeId;
 use super::judged::Judged;
@@ -30,7 +30,7 @@ pub(super) struct Filters<'a> {
     pub(super) key: &'a ClassKey,
     domains: Option<Domains>,
     least: Vec<i64>,
-    neighbours: Option<Neighbours>,
+    neighbors: Option<Neighbors>,
 }
 
 impl<'a> Filters<'a> {
@@ -43,7 +43,7 @@ impl<'a> Filters<'a> {
         let domains = Domains::of(pod, ground);
         Self {
             least: domains.as_ref().map(|domains| domains.least(pod)).unwrap_or_default(),
-            neighbours: Neighbours::of(pod, ground.nodes, ground.index, terms),
+            neighbors: Neighbors::of(pod, ground.nodes, ground.index, terms),
             domains,
             pod,
             ground,
@@ -53,7 +53,7 @@ impl<'a> Filters<'a> {
 
     /// Whether other pods have a say beyond the room that they take.
     pub(super) fn cross_pods(&self) -> bool {
-        self.domains.is_some() || self.neighbours.is_some()
+        self.domains.is_some() || self.neighbors.is_some()
     }
 
     /// Spreading and pods beside the pod.
@@ -63,7 +63,7 @@ impl<'a> Filters<'a> {
             .as_ref()
             .and_then(|domains| domains.refuses(self.pod, &self.least, self.ground.nodes, node));
         spread.or_else(|| {
-            self.neighbours
+            self.neighbors
                 .as_ref()
                 .and_then(|own| own.refuses(self.pod, self.ground.nodes, self.ground.index, node))
         })
@@ -90,8 +90,8 @@ impl<'a> Filters<'a> {
             domains.change(self.pod, other, node, sign, self.ground);
             self.least = domains.least(self.pod);
         }
-        if let Some(neighbours) = &mut self.neighbours {
-            neighbours.change(self.pod, other, node, sign, self.ground);
+        if let Some(neighbors) = &mut self.neighbors {
+            neighbors.change(self.pod, other, node, sign, self.ground);
         }
     }
 }

@@ -285,7 +285,7 @@ impl<'m> Group<'m> {
         }
     }
 
-    /// The driver's count against what the node offers: a node with two models is labelled with one
+    /// The driver's count against what the node offers: a node with two models is labeled with one
     /// of them.
     fn counted(&self, sighting: &Sighting<'_>, found: &mut Vec<Diagnostic>) {
         const COUNT: &str = "nvidia.com/gpu.count";
@@ -308,10 +308,10 @@ impl<'m> Group<'m> {
             found.push(
                 Diagnostic::new(
                     Code::DeviceCountDiffers,
-                    format!("node `{}` is labelled with {count} devices of `{}` and offers {offered}", machine.name, self.word()),
+                    format!("node `{}` is labeled with {count} devices of `{}` and offers {offered}", machine.name, self.word()),
                 )
                 .at(machine.labels.get(COUNT).and_then(|node| node.origin.span()))
-                .help("a node with several models is labelled with one of them: give each its own nodes"),
+                .help("a node with several models is labeled with one of them: give each its own nodes"),
             );
         }
     }

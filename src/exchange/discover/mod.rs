@@ -472,7 +472,7 @@ pub fn from_values(
         let proposal = if let Some(class) =
             world.classes.iter().find(|class| *class.name() == draft.name)
         {
-            // Labels that nobody knows are written once and corrected by hand.
+            // Unknown labels are written once and corrected by hand.
             if draft.facts.iter().any(|fact| {
                 fact.path.to_string().starts_with("spec.discovery") && fact.evidence.is_observed()
             }) {

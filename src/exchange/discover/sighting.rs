@@ -185,7 +185,7 @@ fn product_labels<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
         found.push(Sighting::new(machine, "amd", name, product, Mark::label(key, name)));
     } else {
         found.extend(several.map(|(entry, name)| {
-            // Neither memory nor anything else is labelled per device.
+            // Neither memory nor anything else is labeled per device.
             Sighting {
                 memory_label: None,
                 ..Sighting::new(

@@ -390,7 +390,7 @@ fn unusable_nodes_have_devices_and_none_free() {
 }
 
 #[test]
-fn sizes_are_compared_as_labelled_or_as_sold() {
+fn sizes_are_compared_as_labeled_or_as_sold() {
     // OEP-0003, Platform-Provided Base Set.
     let mut large = class(
         "large",

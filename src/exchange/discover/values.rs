@@ -314,8 +314,8 @@ impl<'n> Entry<'n> {
             )
             .at(self.model_span)
             .help(near.map_or_else(
-                || "write into `nodeSelector` what the nodes are labelled with".to_owned(),
-                |near| format!("did you mean `{near}`? Else write into `nodeSelector` what the nodes are labelled with"),
+                || "write into `nodeSelector` what the nodes are labeled with".to_owned(),
+                |near| format!("did you mean `{near}`? Else write into `nodeSelector` what the nodes are labeled with"),
             )),
         );
     }

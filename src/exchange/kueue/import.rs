@@ -97,7 +97,7 @@ pub(super) fn admission(
 ) -> Result<Admission, NotImported> {
     let annotation = flavor.object.annotation(IS_ACCELERATOR).and_then(Node::scalar_text);
     let shown = || !described(&[Machine::of_flavor(flavor)]).is_empty();
-    let labelled = || {
+    let labeled = || {
         flavor.node_labels.iter().any(|entry| {
             entry.node.as_str().is_some_and(|value| facts::labels_accelerator(&entry.key, value))
         })
@@ -105,7 +105,7 @@ pub(super) fn admission(
     match annotation.as_deref() {
         Some("false") => Err(NotImported::OptedOut),
         _ if flavor.name().starts_with("gpu-") => Ok(Admission::Prefix),
-        _ if labelled() || shown() => Ok(Admission::GpuLabel),
+        _ if labeled() || shown() => Ok(Admission::GpuLabel),
         Some("true") => Ok(Admission::Annotation),
         _ if is_linked => Ok(Admission::Link),
         _ => Err(NotImported::NotAGpuFlavor),
@@ -332,7 +332,7 @@ impl One<'_, '_> {
         });
         let before = Draft {
             name: class.name().clone(),
-            facts: described(&[Machine::labelled(class.name().clone(), labels.collect())]),
+            facts: described(&[Machine::labeled(class.name().clone(), labels.collect())]),
         };
         let changed: Vec<FieldPath> =
             before.changes(node).into_iter().map(|change| change.path).collect();

@@ -36,7 +36,7 @@ pub(super) struct Reading<'a> {
     pub(super) outcome: Outcome,
     /// Documents that are no objects.
     pub(super) plain: Vec<Span>,
-    /// Objects of groups that nobody here knows, and of kinds that nobody here reads.
+    /// Objects of unknown groups, and of kinds that are not read.
     pub(super) foreign: Vec<(Span, String)>,
     pub(super) elsewhere: Vec<(Span, String)>,
 }

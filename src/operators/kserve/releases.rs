@@ -29,7 +29,7 @@ pub static DOCUMENTED: Policy = Policy {
     rank: RankRule::Priority,
     protocol: ProtocolRule::Listed,
     default_protocol: "v1",
-    model_kind: ModelKindRule::Honoured,
+    model_kind: ModelKindRule::Honored,
     accelerator_gate: false,
     accelerators: AcceleratorRule::Requirements,
     implied_engine: false,

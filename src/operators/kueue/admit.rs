@@ -7,7 +7,7 @@
 //! `whenCanBorrow` says so.
 //!
 //! Quota is what workloads that were admitted before leave ([`Ledger`]); what others run in the
-//! queue is not known. Not modelled: preemption, fair sharing, admission checks, topologies,
+//! queue is not known. Not modeled: preemption, fair sharing, admission checks, topologies,
 //! cohorts of cohorts.
 
 use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup};

@@ -34,7 +34,7 @@ pub enum Selects {
 
 impl Machine {
     /// A node of which only labels are known.
-    pub fn labelled(name: EcoString, labels: Map) -> Self {
+    pub fn labeled(name: EcoString, labels: Map) -> Self {
         Self {
             name,
             labels,
@@ -52,7 +52,7 @@ impl Machine {
     pub fn of_flavor(flavor: &ResourceFlavor) -> Self {
         Self {
             taints: Taint::list(&flavor.node_taints),
-            ..Self::labelled(flavor.name().clone(), flavor.node_labels.clone())
+            ..Self::labeled(flavor.name().clone(), flavor.node_labels.clone())
         }
     }
 }

@@ -32,7 +32,7 @@ pub static DOCUMENTED: Policy = Policy {
     rank: RankRule::Priority,
     protocol: ProtocolRule::Listed,
     default_protocol: "openAI",
-    model_kind: ModelKindRule::Honoured,
+    model_kind: ModelKindRule::Honored,
     accelerator_gate: false,
     accelerators: AcceleratorRule::Requirements,
     implied_engine: true,

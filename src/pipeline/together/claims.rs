@@ -80,8 +80,8 @@ pub(super) fn of(
             let only = planned.components.len() == 1;
             let own = pods.iter().copied().filter(|pod| {
                 let pod = &running.all[*pod];
-                let labelled = pod.component().map(|own| own == component.kind.as_str());
-                labelled.unwrap_or_else(|| {
+                let labeled = pod.component().map(|own| own == component.kind.as_str());
+                labeled.unwrap_or_else(|| {
                     only || pod
                         .workload()
                         .is_some_and(|name| workloads.iter().any(|own| own.name == name))

@@ -31,7 +31,7 @@ const LONGEST_COMMENT: usize = 60_000;
 pub struct View<'a> {
     /// The answer.
     pub diff: &'a Diff,
-    /// Whose word counted.
+    /// The mode.
     pub semantics: Follow,
     /// The base as it was named.
     pub base: &'a str,

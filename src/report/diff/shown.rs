@@ -353,7 +353,7 @@ fn group(group: &Group, all: bool) -> ShownGroup {
     }
     let error = group.error.as_ref().map(|pair| match (&pair.from, &pair.to) {
         (_, Some(error)) => format!(
-            "refused: {} ({}); what runs is left alone",
+            "refused: {} ({}); running pods are not touched",
             printable(&error.message),
             error.code.as_str()
         ),

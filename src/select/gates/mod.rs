@@ -39,7 +39,7 @@ pub(crate) fn evaluate<T: Trace>(
     };
     discovery(request, runtime, &mut evaluation, trace);
     if !evaluation.eligible() {
-        // A runtime of another namespace is no candidate: what else would speak against it is
+        // A runtime of another namespace is never a candidate: what else would speak against it is
         // nobody's question.
         return evaluation;
     }

@@ -68,7 +68,7 @@ fn compared(
             Reason::SizeRange { .. } => by_size = true,
             // It follows from the entries that do not match.
             Reason::ScoreZero(_) => {}
-            // It is no candidate, whatever the model is.
+            // It is not a candidate, whatever the model is.
             _ => return Vec::new(),
         }
     }

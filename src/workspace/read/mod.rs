@@ -80,9 +80,9 @@ pub struct World {
     pub catalog: Catalog,
     /// Everything found on the way.
     pub diagnostics: Vec<Diagnostic>,
-    /// Why something of the input is not in the catalog: the first file or document that was left
-    /// out, whatever the settings make of its severity.
-    pub unread: Option<Diagnostic>,
+    /// Why something of the input is not in the catalog: files and documents that were left out,
+    /// whatever the settings make of their severity.
+    pub unread: Vec<Diagnostic>,
     /// The releases of the cluster that was read, where it is a live one.
     pub in_cluster: Vec<ClusterRelease>,
     /// What it was read by.
@@ -100,7 +100,8 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     let mut given = given.clone();
     let in_cluster = if is_live { running(&documents, &mut given) } else { Vec::new() };
     let given = &given;
-    let mut unread = diagnostics.iter().find(|finding| leaves_out(finding)).cloned();
+    let mut unread: Vec<Diagnostic> =
+        diagnostics.iter().filter(|finding| leaves_out(finding)).cloned().collect();
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
     let typed: Vec<(Option<Typed>, bool, Vec<Diagnostic>)> = documents
         .into_par_iter()
@@ -123,9 +124,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     });
     let mut found_builtin = Vec::new();
     for (typed, builtin, found) in typed {
-        if unread.is_none() {
-            unread = found.iter().find(|finding| finding.code == Code::MissingName).cloned();
-        }
+        unread.extend(found.iter().filter(|finding| finding.code == Code::MissingName).cloned());
         if builtin { &mut found_builtin } else { &mut diagnostics }.extend(found);
         match typed {
             Some(Typed::Model(model)) => builder.model(*model),

@@ -40,7 +40,7 @@ pub(super) enum Event<'a> {
         start: usize,
         end: usize,
     },
-    /// The document has ended; text may follow that nobody reads.
+    /// The document has ended; text may follow that is not read.
     End(Option<usize>),
 }
 

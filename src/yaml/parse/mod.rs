@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says so where text follows that nobody reads: kubectl and kustomize take one document from
+    /// Says so where text follows that is not read: kubectl and kustomize take one document from
     /// each part.
     fn unread(&self, tree: &mut Tree<'_>, from: usize) {
         let Some(content) = super::split::content(self.text, from) else { return };

@@ -1,7 +1,7 @@
 //! What a case expects, checked: every operator answers with the lines that say what differs.
 
 use super::value::{
-    Step, contains, differences, equal, fits, lookup, matches, normalise, remove, short, steps,
+    Step, contains, differences, equal, fits, lookup, matches, normalize, remove, short, steps,
     text,
 };
 use serde_json::{Map, Value};
@@ -138,8 +138,8 @@ fn value_at(value: &Value, rule: &Map<String, Value>, context: &str) -> Vec<Stri
             |back: usize| names.len().checked_sub(back).map_or("x", |index| names[index].as_str());
         let (key, parent) = (Some(above(1)), Some(above(2)));
         problems.extend(differences(
-            &normalise(want, key, parent),
-            &normalise(&found, key, parent),
+            &normalize(want, key, parent),
+            &normalize(&found, key, parent),
             &at,
         ));
     }
@@ -211,7 +211,7 @@ fn objects(document: &Value) -> Vec<&Value> {
 fn all_objects(want: &Value, got: &Value, ignore: &[String]) -> Vec<String> {
     let prepare = |document: &Value| -> BTreeMap<String, Value> {
         let prepared = objects(document).into_iter().map(|object| {
-            let mut object = normalise(object, None, None);
+            let mut object = normalize(object, None, None);
             for rule in ignore {
                 let (kind, path) = rule.split_once("/*/").unwrap_or(("*", rule));
                 if fits(&text(object.get("kind").unwrap_or(&Value::Null)), kind) {
@@ -219,7 +219,7 @@ fn all_objects(want: &Value, got: &Value, ignore: &[String]) -> Vec<String> {
                 }
             }
             let version = object.get("apiVersion").map_or_else(|| "None".to_owned(), text);
-            (format!("{version} {}", key(&object)), normalise(&object, None, None))
+            (format!("{version} {}", key(&object)), normalize(&object, None, None))
         });
         prepared.collect()
     };

@@ -106,7 +106,7 @@ fn element(items: &[Value], index: &str) -> Option<Value> {
 
 /// Drops what carries no meaning and brings quantities to one form. `key` and `parent` are the two
 /// names above the value.
-pub(super) fn normalise(value: &Value, key: Option<&str>, parent: Option<&str>) -> Value {
+pub(super) fn normalize(value: &Value, key: Option<&str>, parent: Option<&str>) -> Value {
     match value {
         Value::Object(map) => {
             let mut out = Map::new();
@@ -117,7 +117,7 @@ pub(super) fn normalise(value: &Value, key: Option<&str>, parent: Option<&str>) 
                 if dropped {
                     continue;
                 }
-                let child = normalise(child, Some(name), key);
+                let child = normalize(child, Some(name), key);
                 let empty = match &child {
                     Value::Null => true,
                     Value::Array(items) => items.is_empty(),
@@ -130,7 +130,7 @@ pub(super) fn normalise(value: &Value, key: Option<&str>, parent: Option<&str>) 
             }
             Value::Object(out)
         }
-        Value::Array(items) => items.iter().map(|item| normalise(item, key, parent)).collect(),
+        Value::Array(items) => items.iter().map(|item| normalize(item, key, parent)).collect(),
         Value::Number(_) | Value::String(_)
             if parent.is_some_and(|parent| QUANTITY_PARENTS.contains(&parent))
                 || key.is_some_and(|key| QUANTITY_FIELDS.contains(&key)) =>
@@ -471,7 +471,7 @@ mod tests {
             "metadata": {"name": "a"},
             "spec": {"status": "kept", "volumes": [{"emptyDir": {}}], "limits": {"cpu": "q:2", "gpu": "q:2"}, "cpu": "2000m"},
         });
-        assert_eq!(normalise(&value, None, None), want);
+        assert_eq!(normalize(&value, None, None), want);
     }
 
     #[test]

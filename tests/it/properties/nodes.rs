@@ -95,11 +95,11 @@ fn text(documents: &[&Node]) -> String {
 }
 
 /// Labels and resources.
-type Labelled = (Map<String, Value>, Map<String, Value>);
+type Labeled = (Map<String, Value>, Map<String, Value>);
 
 fn nodes() -> impl Strategy<Value = Nodes> {
     prop::collection::vec((labels(), resources()), 1..7).prop_map(|drawn| {
-        let object = |(index, drawn): (usize, Labelled)| {
+        let object = |(index, drawn): (usize, Labeled)| {
             let (labels, resources) = drawn;
             node(&json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": format!("n{index}"), "labels": labels}, "status": {"capacity": resources}}))
         };

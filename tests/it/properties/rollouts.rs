@@ -4,11 +4,12 @@
 use super::load_text;
 use ome::api::Semantics;
 use ome::cluster::fleet::Verdict;
+use ome::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
 use ome::pipeline::{
     Asked, Beside, Changes, ComponentRollout, Planner, RollEnd, ServiceRollout, State, roll,
     together,
 };
-use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED, KthenaPolicy};
+use ome::policy::KthenaPolicy;
 use ome::workspace::{Given, World};
 use proptest::prelude::*;
 use proptest::sample::select;

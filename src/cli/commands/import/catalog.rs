@@ -2,7 +2,7 @@
 //!
 //! In: the files of `-f`. Out: the files with the values that their models left out, and what became
 //! of each model. A model is completed as a whole or not at all, and what becomes of one is nothing
-//! to its neighbours.
+//! to its neighbors.
 
 use super::origin::Origins;
 use super::{Args, Format, Run, is_model, name_of};

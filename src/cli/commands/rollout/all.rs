@@ -28,10 +28,10 @@ pub(super) fn run(
     let then = base.map(state).transpose()?;
     let changes = Changes::between(then.as_ref(), &now, semantics);
     if changes.is_empty() {
-        return Err(Failure::NotFound {
-            message: "no InferenceService and no ModelServing was read".into(),
-            help: Some("load some with `-f`".into()),
-        });
+        return Err(session.not_found(
+            "no InferenceService and no ModelServing was read".into(),
+            Some("load some with `-f`".into()),
+        ));
     }
     let services: Vec<&Service> =
         changes.services.iter().filter_map(|change| change.service(semantics)).collect();

@@ -97,12 +97,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .iter()
         .map(|views| views.of(session.semantics).name().as_str());
     let near = nearest(name, servings.chain(services));
-    Err(Failure::NotFound {
-        message: format!("no ModelServing or InferenceService `{name}`"),
-        help: near
-            .map(|near| format!("did you mean `{near}`?"))
+    Err(session.not_found(
+        format!("no ModelServing or InferenceService `{name}`"),
+        near.map(|near| format!("did you mean `{near}`?"))
             .or_else(|| Some("load it with `-f`".into())),
-    })
+    ))
 }
 
 /// A state before: a path, else a revision of the repository that holds the input.

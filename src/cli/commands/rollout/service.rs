@@ -3,6 +3,7 @@
 use super::{Args, troubles};
 use crate::api::ComponentKind;
 use crate::catalog::Views;
+use crate::cli::about::About;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{
@@ -32,14 +33,14 @@ pub(super) fn run(
                     && other.object.api == service.object.api
             };
             let views = before.world.catalog.services().iter().find(same).ok_or_else(|| {
-                Failure::NotFound {
-                    message: format!(
+                before.not_found(
+                    format!(
                         "no InferenceService `{}/{}` in the state before",
                         service.namespace,
                         service.name()
                     ),
-                    help: Some("`--from` names the file of the state before".into()),
-                }
+                    Some("`--from` names the file of the state before".into()),
+                )
             })?;
             change.before = Before::Applied(Some((&before.world.catalog, views)));
             Renderer::new(&before.world.catalog, before.semantics, "cluster.local")
@@ -60,6 +61,8 @@ pub(super) fn run(
     let mut workloads = crate::diff::waves::workloads(&before, &after.objects, pods);
     let waves = crate::diff::waves::waves(&after.objects);
     let found = session.settle(after.diagnostics);
+    let catalog = &session.world.catalog;
+    let found = About::workloads(catalog, [&service.object]).of(catalog, found);
     let rolled = if after.error.is_some() {
         None
     } else {

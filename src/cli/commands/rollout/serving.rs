@@ -2,6 +2,7 @@
 
 use super::Args;
 use crate::api::ModelServing;
+use crate::cli::about::About;
 use crate::cli::args::PageFormat;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
@@ -36,15 +37,10 @@ pub(super) fn run(
             serving.name() == to.name() && serving.namespace == to.namespace
         };
         let Some(serving) = before.world.catalog.model_servings().iter().find(named) else {
-            return Err(Failure::NotFound {
-                message: format!(
-                    "no ModelServing `{}/{}` in {}",
-                    to.namespace,
-                    to.name(),
-                    path.display()
-                ),
-                help: Some("`--from` names the file of the state before".into()),
-            });
+            return Err(before.not_found(
+                format!("no ModelServing `{}/{}` in {}", to.namespace, to.name(), path.display()),
+                Some("`--from` names the file of the state before".into()),
+            ));
         };
         from.push(Before { serving, costs: costs(before, &to.namespace) });
     }
@@ -104,6 +100,8 @@ pub(super) fn run(
         });
     }
     let found = session.settle(said.into_iter().chain(changed));
+    let catalog = &session.world.catalog;
+    let found = About::workloads(catalog, [&to.object]).of(catalog, found);
     let running = RunningPods::new(session.world.catalog.others());
     let others = running.of_others(&to.namespace, to.name());
     let shapes: Vec<(EcoString, Shape)> =

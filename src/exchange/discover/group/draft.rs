@@ -1,7 +1,7 @@
 //! What a group of machines says of its class: family, labels, memory, compute, features.
 
 use super::SPREAD;
-use crate::cluster::{labelled_compute, memory_of_label};
+use crate::cluster::{labeled_compute, memory_of_label};
 use crate::diag::{Code, Diagnostic};
 use crate::exchange::class::{Draft, Evidence};
 use crate::exchange::discover::sighting::Mark;
@@ -130,16 +130,16 @@ impl super::Group<'_> {
     }
 
     pub(super) fn value_span(&self, key: &str, text: &str) -> Option<Span> {
-        let labelled =
+        let labeled =
             self.sightings.iter().find(|sighting| sighting.machine.label(key) == Some(text))?;
-        labelled.machine.labels.get(key)?.origin.span()
+        labeled.machine.labels.get(key)?.origin.span()
     }
 
     /// The lowest compute capability that machines report.
     pub(super) fn compute(&self, draft: &mut Draft, found: &mut Vec<Diagnostic>) {
         let nvidia = self.sightings.iter().filter(|sighting| sighting.vendor == "nvidia");
         let mut versions: Vec<(Vec<u32>, EcoString)> = nvidia
-            .filter_map(|sighting| labelled_compute(sighting.machine))
+            .filter_map(|sighting| labeled_compute(sighting.machine))
             .filter_map(|text| Some((tuple(&text)?, text)))
             .collect();
         versions.sort();
@@ -169,7 +169,7 @@ impl super::Group<'_> {
         let nodes = self
             .sightings
             .iter()
-            .filter(|sighting| labelled_compute(sighting.machine).is_some())
+            .filter(|sighting| labeled_compute(sighting.machine).is_some())
             .count();
         let evidence = Evidence::Label {
             keys,

@@ -5,7 +5,7 @@ use super::{CLASS, Judge, items, variable};
 use crate::api::{GPU_TYPES, KServeConfig};
 use crate::yaml::Node;
 
-/// A device that nobody says is a GPU.
+/// A device that nothing declares to be a GPU.
 const UNKNOWN: &str = "Unknown GPU resource type. Set 'serving.kserve.io/gpu-resource-types' annotation to use custom gpu resource type";
 /// Resources that are no devices.
 const BASIC: [&str; 4] = ["cpu", "memory", "storage", "ephemeral-storage"];

@@ -246,8 +246,8 @@ impl Credentials<'_, '_> {
     /// it completes.
     ///
     /// # Errors
-    /// When the Secret was read and does not say what is needed. Without the Secret nobody knows
-    /// offline: that is a finding.
+    /// When the Secret was read and does not say what is needed. Without the Secret it is
+    /// unknown offline: that is a finding.
     pub(super) fn of_storage(
         &mut self,
         storage: &StorageKey,

@@ -227,7 +227,7 @@ fn behind_istio(annotations: &Map, pod: &mut Node) {
 
 /// The user of Istio's proxy in a pod whose traffic Istio redirects by its CNI plugin.
 fn proxy_user(annotations: &Map, pod: &Node) -> Option<Node> {
-    /// What Istio uses when nobody says otherwise.
+    /// What Istio uses by default.
     const USUAL: i64 = 1337;
     let said = |key: &str| annotations.get(key).and_then(Node::as_str);
     let prepared = pod

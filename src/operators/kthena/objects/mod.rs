@@ -2,7 +2,7 @@
 //!
 //! In: a ModelServing with its defaults. Out: PodGroups, ControllerRevisions, pods and headless
 //! Services as the controller sends them, before the API server fills in its own defaults. Owner
-//! references are left out: nobody knows the uid offline.
+//! references are left out: the uid is unknown offline.
 
 pub(crate) mod expanded;
 pub mod names;

@@ -86,7 +86,7 @@ pub struct Outcome {
 impl Outcome {
     /// Ends the story with the first stage whose pods find no place, when everything waits for the
     /// one group that it rebuilds. Where several groups are under way at once, those that fit
-    /// go on, and which these are nobody knows.
+    /// go on, and which these are is unknown.
     pub fn stop_where_nothing_fits(&mut self, fits: &[bool]) {
         let Some(position) = fits.iter().position(|fits| !fits) else { return };
         let Some(capacity) = self.trace.capacity.get(position) else { return };

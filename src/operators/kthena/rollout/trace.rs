@@ -112,7 +112,7 @@ pub enum Reason {
     Escalated,
     /// Its pods, PodGroup or Service are missing while it runs.
     Upkeep,
-    /// The topology was removed, so that PodGroups are made anew.
+    /// The topology was removed, so that PodGroups are recreated.
     TopologyRemoved,
     /// All its pods are ready.
     AllReady,

@@ -88,7 +88,7 @@ impl Cluster {
         self.create_missing_pods(group, role, ordinal, cause, reason);
     }
 
-    /// A place for a role replica, labelled with a revision and a hash that need not be those of
+    /// A place for a role replica, labeled with a revision and a hash that need not be those of
     /// its role.
     fn add_replica(
         &mut self,

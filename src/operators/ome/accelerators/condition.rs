@@ -16,7 +16,7 @@ pub(crate) enum Subject {
     Word,
 }
 
-/// What a key is about; none when nobody knows it.
+/// What a key is about; none when unknown.
 pub(crate) fn subject(key: &str) -> Option<Subject> {
     Some(match key {
         "modelSize" => Subject::ModelSize,

@@ -1,7 +1,7 @@
 //! How many accelerators a model's memory asks for (docs/decisions.md#memory-fit).
 //!
-//! Weights in bytes, a fifth more for KV cache and activations; of each accelerator nine tenths are
-//! used; numbers are powers of two, as tensor parallelism wants them.
+//! Weights in bytes, a fifth more for KV cache and activations; 90% of each accelerator is
+//! usable; numbers are powers of two, as tensor parallelism wants them.
 
 use crate::api::Model;
 use crate::policy::Policy;
@@ -14,7 +14,7 @@ const USABLE: f64 = 0.90;
 /// More accelerators than this make no replica.
 const MOST: u64 = 1 << 16;
 
-/// Bytes of one weight; none for a quantization nobody knows, which counts as 16 bits.
+/// Bytes of one weight; none for an unknown quantization, which counts as 16 bits.
 fn bytes_per_weight(quantization: &str) -> Option<f64> {
     Some(match quantization.to_lowercase().as_str() {
         "fp32" => 4.0,

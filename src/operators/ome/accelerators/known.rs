@@ -89,8 +89,8 @@ impl<'a> OfNodes<'a> {
     fn new(machines: Arc<[&'a Machine]>) -> Self {
         let each = || machines.iter().copied();
         Self {
-            memory: each().filter_map(machines::labelled_memory).min(),
-            compute_capability: each().find_map(machines::labelled_compute),
+            memory: each().filter_map(machines::labeled_memory).min(),
+            compute_capability: each().find_map(machines::labeled_compute),
             most: HashMap::new(),
             machines,
         }
@@ -106,7 +106,7 @@ impl<'a> OfNodes<'a> {
 fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -> Known<'a> {
     let declared = &class.capabilities;
     let product = machines::class_product(class);
-    let labelled = nodes.as_ref().and_then(|nodes| nodes.memory);
+    let labeled = nodes.as_ref().and_then(|nodes| nodes.memory);
     let mut evidence = Vec::new();
     let mut note = |name: &'static str,
                     value: Option<EcoString>,
@@ -114,7 +114,7 @@ fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -
                     declared: Option<Origin>| {
         evidence.push(KnownCapability { name, value, evidence: source, origin: declared });
     };
-    let memory = match (&declared.memory, product, labelled) {
+    let memory = match (&declared.memory, product, labeled) {
         (Some(memory), _, _) => {
             Some((memory.value, declared.memory_text.clone(), Evidence::Declared))
         }
@@ -206,7 +206,7 @@ fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -
     let per_node = most.and_then(|most| u64::try_from(most).ok()).filter(|most| *most > 0);
     Known {
         class,
-        measured: labelled.or(memory.as_ref().map(|(memory, _, _)| *memory)),
+        measured: labeled.or(memory.as_ref().map(|(memory, _, _)| *memory)),
         memory: memory.map(|(memory, text, _)| (memory, text)),
         compute_capability,
         bandwidth,

@@ -54,7 +54,7 @@ impl<'a> Memo<'a> {
     }
 
     /// What one accelerator of a class has for weights and cache: as nodes report it, else as it is
-    /// sold; none when nobody knows.
+    /// sold; none when unknown.
     pub(crate) fn memory_of(&self, class: &str) -> Option<Memory> {
         let memories = self.memories.get_or_init(|| {
             let known = known::all(self.catalog);

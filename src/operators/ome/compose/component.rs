@@ -59,7 +59,7 @@ impl MergedComponent<'_> {
             .and_then(|most| Range::COUNT.count(most))
     }
 
-    /// Workers beside the main pod of a replica: 0 when nobody says and in modes without workers
+    /// Workers beside the main pod of a replica: 0 when not set and in modes without workers
     /// (OME docs, Serving Runtime, Multi-Node Configuration), none when what is said is no number
     /// of pods.
     pub fn workers(&self) -> Option<i64> {

@@ -23,7 +23,7 @@ use crate::quantity::hash::model_config_name;
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 
-/// Volume of a model that is initialised or fine-tuned.
+/// Volume of a model that is initialized or fine-tuned.
 const MODEL_DIRECTORY: &str = "model-empty-dir";
 const MODEL_DEFAULT_PATH: &str = "/opt/ml/model";
 /// Annotation that mounts block lists until v0.1.4.

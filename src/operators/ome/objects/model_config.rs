@@ -36,7 +36,7 @@ impl<'a> ModelConfig<'a> {
         let fine_tuned = first.and_then(|weight| catalog.fine_tuned_weight(&weight.value));
         let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
         let (name, model) = match (policy.model_kind, wanted.lookup) {
-            (ModelKindRule::Honoured, _) => (name.clone(), served),
+            (ModelKindRule::Honored, _) => (name.clone(), served),
             (ModelKindRule::ConfigMapOnly, ModelLookup::ClusterFirst) => {
                 let namespaced =
                     || catalog.model(&Scope::Namespace(service.namespace.clone()), name);

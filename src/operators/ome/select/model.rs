@@ -20,8 +20,8 @@ pub(crate) fn resolve<'a>(
     let in_cluster = || catalog.model(&Scope::Cluster, &name.value);
     let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
     let found = match (wanted.lookup, policy.model_kind) {
-        (ModelLookup::ClusterFirst, ModelKindRule::Honoured) => in_cluster().or_else(in_namespace),
-        // Migration writes the kind of the model it finds, which the ConfigMap honours and
+        (ModelLookup::ClusterFirst, ModelKindRule::Honored) => in_cluster().or_else(in_namespace),
+        // Migration writes the kind of the model it finds, which the ConfigMap honors and
         // selection does not.
         (ModelLookup::ClusterFirst, ModelKindRule::ConfigMapOnly)
             if !policy.ome().predictor_model_looked_up =>
@@ -38,7 +38,7 @@ pub(crate) fn resolve<'a>(
             }
             in_namespace().or_else(in_cluster)
         }
-        (ModelLookup::NamespaceFirst, ModelKindRule::Honoured) => match kind {
+        (ModelLookup::NamespaceFirst, ModelKindRule::Honored) => match kind {
             Some("ClusterBaseModel") => in_cluster(),
             Some("BaseModel") => in_namespace(),
             _ => in_namespace().or_else(in_cluster),
@@ -60,7 +60,7 @@ pub(crate) fn resolve<'a>(
     Ok(Some(model))
 }
 
-/// The model ConfigMap is written before selection and honours the kind, which the CRD defaults to
+/// The model ConfigMap is written before selection and honors the kind, which the CRD defaults to
 /// ClusterBaseModel; a model of the other scope fails there although selection would find it
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/modelconfig/modelconfig_reconciler.go, bug
 /// B9).

@@ -25,7 +25,7 @@ pub(crate) fn compare_versions(a: &str, b: &str) -> Option<Ordering> {
     Some(a.cmp(&b))
 }
 
-/// A check that failed; `unknown` when nobody knows the value.
+/// A check that failed; `unknown` when the value is unknown.
 pub(super) struct Shortfall {
     pub(super) reason: ClassReason,
     pub(super) unknown: bool,

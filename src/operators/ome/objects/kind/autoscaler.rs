@@ -209,7 +209,7 @@ fn names_the_component_once(format: &str) -> bool {
 }
 
 /// The query that counts when nobody writes one. Quirk: it asks for the component's name where pods
-/// are labelled with the service's, so that as shipped it finds nothing
+/// are labeled with the service's, so that as shipped it finds nothing
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/lws/lws_reconciler.go).
 fn default_query(component: &EcoString) -> String {
     let lines = [

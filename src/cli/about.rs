@@ -1,0 +1,109 @@
+//! Which findings answer a question about named objects: those about these objects and about what
+//! they name, and those about no object at all. Findings about their neighbors are left to
+//! `validate`.
+
+use crate::api::Object;
+use crate::catalog::Catalog;
+use crate::diag::Diagnostic;
+use crate::pipeline::Planned;
+use crate::source::{SourceId, Span};
+use std::collections::BTreeSet;
+
+/// The objects that a question is about; none when it is about the whole input.
+pub(super) struct About(Option<BTreeSet<(SourceId, u32)>>);
+
+impl About {
+    /// The whole input.
+    pub(super) fn everything() -> Self {
+        Self(None)
+    }
+
+    /// These objects.
+    pub(super) fn these<'a>(
+        catalog: &Catalog,
+        objects: impl IntoIterator<Item = &'a Object>,
+    ) -> Self {
+        Self(Some(objects.into_iter().filter_map(|own| place(catalog, own.name_span())).collect()))
+    }
+
+    /// Services with the model, runtime and classes that they name or get. Where none was chosen,
+    /// every runtime, or every class, may be the reason.
+    pub(super) fn planned<'a>(
+        catalog: &'a Catalog,
+        planned: &'a [Planned<'a>],
+        servings: impl IntoIterator<Item = &'a Object>,
+    ) -> Self {
+        let mut objects: Vec<&Object> = servings.into_iter().collect();
+        for own in planned {
+            objects.push(&own.service.object);
+            objects.extend(own.resolution.model.map(|model| &model.object));
+            match own.resolution.chosen() {
+                Some(runtime) => objects.push(&runtime.object),
+                None => objects.extend(catalog.all_runtimes().map(|runtime| &runtime.object)),
+            }
+            for decision in &own.resolution.accelerators {
+                match decision.chosen {
+                    Some(class) => objects.push(&class.object),
+                    None => objects.extend(catalog.accelerator_classes()),
+                }
+            }
+        }
+        Self::these(catalog, objects)
+    }
+
+    /// Services or ModelServings among their kind: everything that is no other workload.
+    pub(super) fn workloads<'a>(
+        catalog: &'a Catalog,
+        named: impl IntoIterator<Item = &'a Object>,
+    ) -> Self {
+        let shared = catalog
+            .objects()
+            .filter(|own| !["InferenceService", "ModelServing"].contains(&own.id.kind.as_str()));
+        Self::these(catalog, shared.chain(named))
+    }
+
+    /// The findings about them.
+    pub(super) fn of(&self, catalog: &Catalog, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        if let Some(objects) = &self.0 {
+            found.retain(|finding| {
+                let mut owners =
+                    finding.labels.iter().map(|label| place(catalog, label.span)).peekable();
+                owners.peek().is_none_or(Option::is_none)
+                    || owners.flatten().any(|owner| objects.contains(&owner))
+                    || finding.span().is_some_and(|span| is_of_the_cluster(catalog, span))
+            });
+        }
+        found
+    }
+}
+
+/// What a page prints as the error of a service is not printed beside it.
+pub(super) fn beside_page(found: &[Diagnostic], planned: &[Planned<'_>]) -> Vec<Diagnostic> {
+    let is_on_page = |finding: &Diagnostic| {
+        planned
+            .iter()
+            .filter_map(|own| own.error.as_ref())
+            .any(|error| error.code == finding.code && error.span == finding.span())
+    };
+    found.iter().filter(|finding| !is_on_page(finding)).cloned().collect()
+}
+
+/// Where the object begins that holds a place.
+fn place(catalog: &Catalog, span: Span) -> Option<(SourceId, u32)> {
+    catalog.owner(span).map(|(start, _)| (span.source, start))
+}
+
+/// Whether a place is in an object that all services share: nodes, queues, settings.
+fn is_of_the_cluster(catalog: &Catalog, span: Span) -> bool {
+    const NEIGHBORS: [&str; 8] = [
+        "InferenceService",
+        "ModelServing",
+        "ServingRuntime",
+        "ClusterServingRuntime",
+        "BaseModel",
+        "ClusterBaseModel",
+        "FineTunedWeight",
+        "AcceleratorClass",
+    ];
+    catalog.owner_kind(span).is_some_and(|kind| !NEIGHBORS.contains(&kind))
+}

@@ -1,0 +1,101 @@
+//! `ome explain` of a runtime or a model: who uses it, who could, and why the others cannot.
+
+use crate::api::{Model, Object, Runtime};
+use crate::cli::about::About;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::pipeline::{runtimes_for_model, users_of_model, users_of_runtime};
+use crate::report::sheet::Sheet;
+use crate::report::{explain, table, users};
+use crate::schema::names_kind;
+
+/// What of the catalog is asked about.
+pub(super) enum Subject<'a> {
+    /// A runtime.
+    Runtime(&'a Runtime),
+    /// A model.
+    Model(&'a Model),
+}
+
+/// How it is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    Markdown,
+    Json,
+}
+
+impl<'a> Subject<'a> {
+    /// The runtime or model that is named as NAME, KIND/NAME, KIND NAME or KIND/NAMESPACE/NAME; a
+    /// runtime before a model of the same name.
+    pub(super) fn named(session: &'a Session, names: &[String]) -> Option<Self> {
+        let (kind, rest) = match names {
+            [one] => {
+                one.split_once('/').map_or((None, one.as_str()), |(kind, rest)| (Some(kind), rest))
+            }
+            [kind, name] if !kind.contains('/') => (Some(kind.as_str()), name.as_str()),
+            _ => return None,
+        };
+        let (namespace, name) =
+            rest.split_once('/').map_or((None, rest), |(namespace, name)| (Some(namespace), name));
+        let name = name.strip_prefix("builtin:").unwrap_or(name);
+        let is = |object: &Object, alias: &str| {
+            let own = object.id.scope.namespace().map(ecow::EcoString::as_str);
+            object.id.name == name
+                && kind.is_none_or(|kind| {
+                    kind == alias || names_kind(kind, &object.api_version, &object.id.kind)
+                })
+                && (namespace.is_none() || namespace == own)
+                && own.is_none_or(|own| session.is_in_namespace(own))
+        };
+        let catalog = &session.world.catalog;
+        let runtime = catalog.candidate_runtimes().find(|own| is(&own.object, "runtime"));
+        let runtime =
+            runtime.or_else(|| catalog.all_runtimes().find(|own| is(&own.object, "runtime")));
+        runtime
+            .map(Self::Runtime)
+            .or_else(|| catalog.models().find(|own| is(&own.object, "model")).map(Self::Model))
+    }
+
+    /// Prints who uses it.
+    pub(super) fn explain(
+        &self,
+        session: &Session,
+        form: Form,
+        detail: explain::Detail,
+        io: &mut Io<'_>,
+    ) -> Result<Outcome, Failure> {
+        let (catalog, sources) = (&session.world.catalog, &session.world.sources);
+        let object = match self {
+            Self::Runtime(runtime) => &runtime.object,
+            Self::Model(model) => &model.object,
+        };
+        let found = About::these(catalog, [object]).of(catalog, session.settle([]));
+        let sheet = match self {
+            Self::Runtime(runtime) => {
+                let users = users_of_runtime(catalog, session.semantics, runtime);
+                if form == Form::Json {
+                    io.print_json(&users::runtime_json(runtime, &users, sources))?;
+                    return Ok(session.outcome(&found, false));
+                }
+                users::runtime(runtime, &users, sources)
+            }
+            Self::Model(model) => {
+                let users = users_of_model(catalog, session.semantics, model);
+                let runtimes = runtimes_for_model(catalog, session.semantics, model);
+                if form == Form::Json {
+                    io.print_json(&users::model_json(model, &users, runtimes.as_ref(), sources))?;
+                    return Ok(session.outcome(&found, false));
+                }
+                users::model(model, &users, runtimes.as_ref(), detail, sources)
+            }
+        };
+        session.say(&found, io);
+        let mut page = Sheet::default();
+        page.lines([format!("mode: {}{}", session.mode(), session.header())]);
+        page.append(sheet);
+        let style = table::Style { color: io.out_color(), width: io.width() };
+        io.print(&if form == Form::Markdown { page.markdown() } else { page.text(style) })?;
+        Ok(session.outcome(&found, false))
+    }
+}

@@ -1,0 +1,84 @@
+//! Who uses a runtime or a model: which services get it, which could, and what keeps the others from
+//! it.
+
+use super::{Depth, Planned, Planner};
+use crate::api::{Api, Failure, Follow, Model, Runtime};
+use crate::catalog::Catalog;
+use crate::decision::{Candidate, RuntimeDecision, Verdict};
+use crate::operators::{Selector, judge};
+
+/// A service beside a runtime.
+#[derive(Debug)]
+pub struct User<'a> {
+    /// The service with its decisions.
+    pub planned: Planned<'a>,
+    /// The runtime as a candidate; none where the service has no model to compare.
+    pub candidate: Option<Candidate<'a>>,
+    /// What the runtime is for the service.
+    pub verdict: Verdict,
+}
+
+/// Every service of the runtime's operator beside the runtime: those that use it, those that could,
+/// those that cannot; each in the order of the input.
+pub fn users_of_runtime<'a>(
+    catalog: &'a Catalog,
+    semantics: Follow,
+    runtime: &'a Runtime,
+) -> Vec<User<'a>> {
+    let planner = Planner::new(catalog, semantics);
+    let services: Vec<_> = catalog
+        .services()
+        .iter()
+        .filter(|views| views.of(semantics).object.api == runtime.object.api)
+        .collect();
+    let user = |planned: Planned<'a>| {
+        let own = |candidate: &Candidate<'_>| candidate.runtime.object.id == runtime.object.id;
+        let is_chosen =
+            planned.resolution.chosen().is_some_and(|chosen| chosen.object.id == runtime.object.id);
+        let known = planned.resolution.runtime.candidates.iter().find(|other| own(other)).cloned();
+        // A service that names another runtime compares no other.
+        let candidate = known
+            .or_else(|| judge(planned.policy, planned.resolution.model, planned.service, runtime));
+        let verdict = match &candidate {
+            _ if is_chosen => Verdict::Chosen,
+            Some(candidate) if candidate.reasons.is_empty() => Verdict::Eligible,
+            _ => Verdict::Rejected,
+        };
+        User { planned, candidate, verdict }
+    };
+    let mut users: Vec<User<'a>> =
+        planner.plan_all(&services, Depth::Explain).into_iter().map(user).collect();
+    users.sort_by_key(|user| match user.verdict {
+        Verdict::Chosen => 0,
+        Verdict::Eligible => 1,
+        Verdict::Rejected => 2,
+    });
+    users
+}
+
+/// The services that name a model.
+pub fn users_of_model<'a>(
+    catalog: &'a Catalog,
+    semantics: Follow,
+    model: &Model,
+) -> Vec<Planned<'a>> {
+    let services: Vec<_> = catalog.services().iter().collect();
+    let mut planned = Planner::new(catalog, semantics).plan_all(&services, Depth::Plan);
+    planned
+        .retain(|own| own.resolution.model.is_some_and(|other| other.object.id == model.object.id));
+    planned
+}
+
+/// The runtimes that a service of a model could be given, ranked, and what speaks against the
+/// others; none where nothing follows the mode.
+///
+/// # Errors
+/// Where the operator would crash on a runtime.
+pub fn runtimes_for_model<'a>(
+    catalog: &'a Catalog,
+    semantics: Follow,
+    model: &'a Model,
+) -> Option<Result<RuntimeDecision<'a>, Failure>> {
+    let policy = catalog.policy(Api::Ome, semantics)?;
+    Some(Selector::new(policy, catalog).rank_for(model))
+}

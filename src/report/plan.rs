@@ -1,0 +1,497 @@
+//! `ome plan` for people: the table, or a block per service where it is too narrow for one; errors by
+//! their cause; what does not fit; and the verdict in the last sentence.
+
+use super::accelerator;
+use super::markdown;
+use super::screen::{Page, line, printable, put};
+use super::table::{Style, table, wrapped};
+use super::together;
+use crate::api::{Api, Failure, Follow, Service};
+use crate::cluster::Machine;
+use crate::pipeline::serving::PlannedServing;
+use crate::pipeline::{Planned, PlannedComponent, Together};
+use crate::quantity::Count;
+use crate::source::SourceMap;
+use indexmap::IndexMap;
+
+/// Narrower terminals get a block per service.
+const TABLE: u16 = 100;
+
+/// Services that are named under a cause.
+const NAMED: usize = 10;
+
+static TITLES: [&str; 12] = [
+    "NAMESPACE",
+    "SERVICE",
+    "MODEL",
+    "RUNTIME",
+    "DECIDED BY",
+    "COMPONENT",
+    "MODE",
+    "REPLICAS",
+    "PODS/REPLICA",
+    "GPUS/REPLICA",
+    "CLASS",
+    "FITS",
+];
+
+/// The column that stays in the table when it is the same in every row.
+const SERVICE: usize = 1;
+
+/// What the page is made of.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// The mode.
+    pub semantics: Follow,
+    /// What was read, for the first line.
+    pub header: &'a str,
+    /// The services.
+    pub planned: &'a [Planned<'a>],
+    /// What nodes have.
+    pub machines: &'a [Machine],
+    /// Everything together on the nodes.
+    pub together: Option<&'a Together>,
+    /// The texts.
+    pub sources: &'a SourceMap,
+}
+
+impl Plan<'_> {
+    /// The page.
+    pub fn text(&self, style: Style) -> String {
+        let mut out = Page::default();
+        if self.planned.is_empty() {
+            put!(out, "mode: {}{}\n\n", self.semantics, self.header);
+            out.push_str("no services\n");
+            return out.finish();
+        }
+        let header = format!("mode: {}{}", self.semantics, self.header);
+        if style.width.is_some_and(|width| width < TABLE) {
+            paragraph(&mut out, &header, style);
+            for planned in self.planned {
+                out.end_line();
+                out.draw(&self.block(planned, style));
+            }
+        } else {
+            let (constant, titles, rows) = folded(self.titles(), self.rows());
+            paragraph(&mut out, &header, style);
+            if !constant.is_empty() {
+                paragraph(&mut out, &format!("in every row: {}", constant.join(" · ")), style);
+            }
+            out.end_line();
+            out.draw(&table(&titles, rows, style));
+        }
+        let errors = self.errors();
+        if !errors.is_empty() {
+            out.end_line();
+        }
+        for error in &errors {
+            paragraph(&mut out, &format!("✗ {}", error.sentence), style);
+            for service in &error.services {
+                line!(out, "    {service}");
+            }
+            if let Some(help) = error.help {
+                paragraph(&mut out, &format!("  help: {help}"), style);
+            }
+        }
+        let notices = self.notices();
+        if !notices.is_empty() {
+            out.end_line();
+        }
+        for notice in notices {
+            paragraph(&mut out, &notice, style);
+        }
+        let totals = accelerator::totals(self.planned, self.machines, self.together);
+        if !totals.is_empty() {
+            out.end_line();
+            let rows = totals.iter().map(total);
+            out.draw(&table(&["CLASS", "REQUESTED", "ALLOCATABLE", "IN USE", "FREE"], rows, style));
+        }
+        out.finish()
+    }
+
+    /// The same in Markdown, for a pull request comment.
+    pub fn markdown(&self) -> String {
+        let mut out = Page::default();
+        put!(out, "**ome plan** (mode: {})\n\n", self.semantics);
+        if self.planned.is_empty() {
+            out.push_str("No services.\n");
+            return out.finish();
+        }
+        let (constant, titles, rows) = folded(self.titles(), self.rows());
+        if !constant.is_empty() {
+            let constant: Vec<String> = constant.iter().map(|own| markdown::text(own)).collect();
+            put!(out, "In every row: {}\n\n", constant.join(" · "));
+        }
+        let titles: Vec<String> = titles.iter().map(|title| small(title)).collect();
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        markdown::table(&mut out, &titles, rows);
+        let errors = self.errors();
+        if !errors.is_empty() {
+            out.end_line();
+        }
+        for error in &errors {
+            let help = error.help.map_or(String::new(), |help| format!("; help: {help}"));
+            let services = error.services.join(", ");
+            markdown::list(&mut out, [format!("✗ {}: {services}{help}", error.sentence)]);
+        }
+        let notices = self.notices();
+        if !notices.is_empty() {
+            out.end_line();
+            markdown::list(&mut out, notices.iter().map(|notice| notice.trim()));
+        }
+        let totals = accelerator::totals(self.planned, self.machines, self.together);
+        if !totals.is_empty() {
+            out.end_line();
+            let titles = ["class", "requested", "allocatable", "in use", "free"];
+            markdown::table(&mut out, &titles, totals.iter().map(total));
+        }
+        out.finish()
+    }
+
+    /// Some node says what it has.
+    fn shows_fits(&self) -> bool {
+        let mut components = self.planned.iter().flat_map(|planned| &planned.components);
+        components.any(|component| component.fit.is_some())
+    }
+
+    fn titles(&self) -> &'static [&'static str] {
+        &TITLES[..if self.shows_fits() { TITLES.len() } else { TITLES.len() - 1 }]
+    }
+
+    /// A service of KServe may have the name of one of OME.
+    fn name(&self, planned: &Planned<'_>) -> String {
+        let api = planned.service.object.api;
+        let is_mixed = self.planned.iter().any(|one| one.service.object.api != api);
+        let of_kserve = is_mixed && api == Api::KServe;
+        format!("{}{}", planned.service.name(), if of_kserve { " (KServe)" } else { "" })
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let shows_fits = self.shows_fits();
+        self.planned.iter().flat_map(|planned| self.rows_of(planned, shows_fits)).collect()
+    }
+
+    /// A row per component; the service is named once.
+    fn rows_of(&self, planned: &Planned<'_>, shows_fits: bool) -> Vec<Vec<String>> {
+        let lead = [
+            planned.service.namespace.to_string(),
+            self.name(planned),
+            model(planned),
+            runtime(planned),
+            decided_by(planned),
+        ];
+        if planned.components.is_empty() || planned.error.is_some() {
+            let rest = if shows_fits { 7 } else { 6 };
+            return vec![[lead.to_vec(), vec!["-".to_owned(); rest]].concat()];
+        }
+        let row = |(index, component): (usize, &PlannedComponent)| {
+            let mut row = if index == 0 { lead.to_vec() } else { vec![String::new(); lead.len()] };
+            row.extend([
+                component.kind.as_str().to_owned(),
+                component.mode.as_str().to_owned(),
+                replicas(component),
+                component.pods_per_replica.to_string(),
+                component.gpus().to_string(),
+                class(planned, component),
+            ]);
+            row.extend(shows_fits.then(|| accelerator::fits(component)));
+            row
+        };
+        planned.components.iter().enumerate().map(row).collect()
+    }
+
+    /// A service in lines.
+    fn block(&self, planned: &Planned<'_>, style: Style) -> String {
+        let mut out = Page::default();
+        line!(out, "{}/{}", planned.service.namespace, self.name(planned));
+        let mut attribute = |name: &str, text: &str| {
+            let text = format!("  {name:<10} {text}");
+            out.draw(&wrapped(&printable(&text), style.width, "             "));
+        };
+        attribute("model", &model(planned));
+        if planned.error.is_some() {
+            attribute("error", &decided_by(planned));
+            return out.finish();
+        }
+        attribute("runtime", &format!("{} ({})", runtime(planned), decided_by(planned)));
+        for component in &planned.components {
+            let many = |number: &Count, one: &str| {
+                format!("{number} {one}{}", if *number == Count::from(1) { "" } else { "s" })
+            };
+            let class = planned
+                .class(component.kind)
+                .map_or(String::new(), |class| format!(" on {}", class.object.shown_name()));
+            let fits = match accelerator::fits(component).as_str() {
+                "-" => String::new(),
+                fits => format!(", fits: {fits}"),
+            };
+            let text = format!(
+                "{}, replicas: {}, per replica: {}, {}{class}{fits}",
+                component.mode.as_str(),
+                replicas(component),
+                many(&component.pods_per_replica, "pod"),
+                many(&component.gpus(), "GPU"),
+            );
+            attribute(component.kind.as_str(), &text);
+        }
+        out.finish()
+    }
+
+    /// Errors by their cause, in the order in which they are met.
+    fn errors(&self) -> Vec<Cause<'_>> {
+        let mut causes: IndexMap<String, (&Failure, Vec<String>)> = IndexMap::new();
+        for planned in self.planned {
+            let Some(error) = &planned.error else { continue };
+            let message = accelerator::message(error, planned, self.sources);
+            let place =
+                error.span.map_or(String::new(), |span| format!("  {}", self.sources.locate(span)));
+            let cause = causes
+                .entry(format!("{}: {message}", error.code.as_str()))
+                .or_insert_with(|| (error, Vec::new()));
+            cause.1.push(format!("{}{place}", named(planned)));
+        }
+        let mut found = Vec::new();
+        for (sentence, (error, mut services)) in causes {
+            let more = services.len().saturating_sub(NAMED);
+            if more > 0 {
+                services.truncate(NAMED);
+                services.push(format!("and {more} more"));
+            }
+            found.push(Cause { sentence, services, help: error.help.as_deref() });
+        }
+        found
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.planned.iter().flat_map(notices).chain(differences(self.planned)).collect()
+    }
+}
+
+/// A line, or as many as the terminal needs for it.
+fn paragraph(out: &mut Page, text: &str, style: Style) {
+    out.draw(&wrapped(&printable(text), style.width, "  "));
+}
+
+/// Services that fail for one reason.
+struct Cause<'a> {
+    sentence: String,
+    services: Vec<String>,
+    help: Option<&'a str>,
+}
+
+/// The last sentence: how many services are planned and in error, what they ask for, and whether it
+/// fits.
+pub fn verdict(
+    planned: &[Planned<'_>],
+    servings: &[PlannedServing<'_>],
+    together: Option<&Together>,
+    style: Style,
+) -> Option<String> {
+    if planned.is_empty() {
+        return None;
+    }
+    let pending = together::pending(planned, servings);
+    let fits = match pending {
+        _ if together.is_none() => String::new(),
+        0 => "; all pods fit the nodes".to_owned(),
+        1 => "; 1 pod stays without a node".to_owned(),
+        more => format!("; {more} pods stay without a node"),
+    };
+    let failed = planned.iter().any(|planned| planned.error.is_some());
+    let mark = if failed || pending > 0 { "✗" } else { "✓" };
+    Some(wrapped(&format!("{mark} {}{fits}", summary(planned)), style.width, "  "))
+}
+
+/// Columns that hold one value in every row, as `title value`, and the table without them; what no
+/// row has needs no column. One service keeps its columns, but for a class that it does not have.
+fn folded(
+    titles: &[&'static str],
+    rows: Vec<Vec<String>>,
+) -> (Vec<String>, Vec<&'static str>, Vec<Vec<String>>) {
+    let services = rows.iter().filter(|row| !row[SERVICE].is_empty()).count();
+    let value = |column: usize| {
+        let mut cells = rows.iter().map(|row| &row[column]).filter(|cell| !cell.is_empty());
+        let first = cells.next().filter(|_| column != SERVICE)?;
+        // The code of an error stays beside its service.
+        let folds = services > 1 || (titles[column] == "CLASS" && first == "-");
+        (folds && cells.all(|cell| cell == first) && !first.starts_with('✗')).then(|| first.clone())
+    };
+    let constant: Vec<Option<String>> = (0..titles.len()).map(value).collect();
+    let is_kept = |column: usize| constant[column].is_none();
+    let words = constant
+        .iter()
+        .zip(titles)
+        .filter_map(|(value, title)| {
+            let value = value.as_ref().filter(|value| *value != "-")?;
+            Some(format!("{} {value}", small(title)))
+        })
+        .collect();
+    let kept = (0..titles.len()).filter(|column| is_kept(*column)).map(|at| titles[at]).collect();
+    let rows = rows
+        .into_iter()
+        .map(|row| {
+            let cells = row.into_iter().enumerate();
+            cells.filter(|(at, _)| is_kept(*at)).map(|(_, cell)| cell).collect()
+        })
+        .collect();
+    (words, kept, rows)
+}
+
+/// A title within a line of text.
+fn small(title: &str) -> String {
+    title.to_lowercase().replace("gpus", "GPUs")
+}
+
+fn named(planned: &Planned<'_>) -> String {
+    format!("{}/{}", planned.service.namespace, planned.service.name())
+}
+
+fn model(planned: &Planned<'_>) -> String {
+    let model = planned.resolution.model;
+    model.map_or_else(|| inline(planned.service), |model| model.object.id.name.to_string())
+}
+
+fn runtime(planned: &Planned<'_>) -> String {
+    let chosen = planned.resolution.chosen();
+    chosen.map_or("-".to_owned(), |runtime| runtime.object.shown_name().to_string())
+}
+
+/// What decided, or the code of the error.
+pub(super) fn decided_by(planned: &Planned<'_>) -> String {
+    if let Some(error) = &planned.error {
+        return format!("✗ {}", error.code.as_str());
+    }
+    let by = planned.resolution.runtime.decided_by;
+    by.map_or("", super::phrases::decided_by).to_owned()
+}
+
+/// The format of a model that a service describes itself.
+pub(super) fn inline(service: &Service) -> String {
+    let format = service.inline.as_ref().and_then(|inline| inline.model.format.as_ref());
+    format.map_or_else(
+        || "-".to_owned(),
+        |format| match &format.version {
+            Some(version) => format!("{} {}", format.name.value, version.value.text()),
+            None => format.name.value.to_string(),
+        },
+    )
+}
+
+/// The accelerator class of a component.
+fn class(planned: &Planned<'_>, component: &PlannedComponent) -> String {
+    let chosen = planned.class(component.kind);
+    chosen.map_or("-".to_owned(), |class| class.object.shown_name().to_string())
+}
+
+/// What is asked of a class, and what its nodes have.
+fn total(total: &accelerator::ClassTotal<'_>) -> Vec<String> {
+    let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
+    vec![
+        total.name.to_owned(),
+        total.asked.to_string(),
+        number(total.allocatable),
+        number(total.in_use),
+        number(total.left()),
+    ]
+}
+
+pub(super) fn replicas(component: &PlannedComponent) -> String {
+    match component.max_replicas {
+        Some(max) if component.min_replicas != Count::from(max) => {
+            format!("{}..{max}", component.min_replicas)
+        }
+        _ => component.min_replicas.to_string(),
+    }
+}
+
+/// What the controller would do otherwise; services of which the same is said share a line.
+fn differences(planned: &[Planned<'_>]) -> Vec<String> {
+    const NAMED: usize = 3;
+    let mut groups: IndexMap<String, Vec<String>> = IndexMap::new();
+    for planned in planned {
+        let Some(difference) = &planned.controller else { continue };
+        let name = format!("{}/{}", planned.service.namespace, planned.service.name());
+        groups.entry(difference.to_string()).or_default().push(name);
+    }
+    groups
+        .into_iter()
+        .map(|(difference, names)| match names.len().checked_sub(NAMED) {
+            None | Some(0) => format!("{}: {difference}", names.join(", ")),
+            Some(more) => {
+                format!("{} and {more} more: {difference}", names[..NAMED].join(", "))
+            }
+        })
+        .collect()
+}
+
+/// The error of a service and what else a person has to know of it, a line each.
+pub(super) fn remarks(planned: &Planned<'_>, sources: &SourceMap) -> Vec<String> {
+    let mut out = Vec::new();
+    if let Some(error) = &planned.error {
+        let message = accelerator::message(error, planned, sources);
+        out.push(format!("{}: error: {message}", named(planned)));
+        out.extend(error.help.as_ref().map(|help| format!("  help: {help}")));
+    }
+    out.extend(notices(planned));
+    out
+}
+
+/// Beside the table, a line each: what does not fit, and choices the documents do not guarantee.
+fn notices(planned: &Planned<'_>) -> Vec<String> {
+    let name = named(planned);
+    let mut out = Vec::new();
+    for component in &planned.components {
+        let lines = accelerator::missing(component);
+        if let Some(fits) = accelerator::fitting(component).filter(|_| !lines.is_empty()) {
+            out.push(format!(
+                "{name}: {} fits: {fits}: {}",
+                component.kind.as_str(),
+                lines.join("; ")
+            ));
+        }
+    }
+    if !planned.resolution.runtime.guaranteed {
+        for note in &planned.resolution.runtime.notes {
+            out.push(format!("{name}: {note}"));
+        }
+    }
+    for component in &planned.components {
+        if let Some(decision) = &component.queue {
+            out.push(format!(
+                "{name}: {}: {}",
+                component.kind.as_str(),
+                super::queue::line(decision)
+            ));
+        }
+    }
+    out
+}
+
+/// "3 services, 1 in error; 4 pods and 8 GPUs at minReplicas".
+pub(super) fn summary(planned: &[Planned<'_>]) -> String {
+    let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
+    let components = || {
+        planned
+            .iter()
+            .filter(|planned| planned.error.is_none())
+            .flat_map(|planned| &planned.components)
+    };
+    let sum = |of: fn(&PlannedComponent) -> Count| -> i64 {
+        components().filter_map(|component| of(component).known()).sum()
+    };
+    let unknown = components().filter(|component| !component.is_counted()).count();
+    let count =
+        |number: i64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    let services = count(i64::try_from(planned.len()).unwrap_or(i64::MAX), "service");
+    let failed = if failed == 0 { String::new() } else { format!(", {failed} in error") };
+    let beside = match unknown {
+        0 => String::new(),
+        1 => ", 1 component not counted".to_owned(),
+        more => format!(", {more} components not counted"),
+    };
+    format!(
+        "{services}{failed}; {} and {} at minReplicas{beside}",
+        count(sum(PlannedComponent::least_pods), "pod"),
+        count(sum(PlannedComponent::least_gpus), "GPU")
+    )
+}

@@ -1,0 +1,190 @@
+//! A page that is read from top to bottom: headings, facts and tables, as text for a terminal or as
+//! Markdown for a comment.
+//!
+//! In: parts in their order. Out: the same words in either form.
+
+use super::markdown;
+use super::screen::{Page, line, printable};
+use super::table::{Style, table, wrapped};
+
+/// A page under construction.
+#[derive(Debug, Default)]
+pub struct Sheet(Vec<Part>);
+
+#[derive(Debug)]
+enum Part {
+    /// What the page, or the rest of it, is about.
+    Heading(String),
+    /// The answer below a heading, a line each.
+    Answer(Vec<String>),
+    /// A name and what there is to say of it; the first line stands beside the name.
+    Fact(String, Vec<String>),
+    /// A table.
+    Table(Vec<String>, Vec<Vec<String>>),
+    /// Sentences, a line each.
+    Lines(Vec<String>),
+    /// An empty line between parts of a text.
+    Gap,
+    /// What has a form of its own, as arithmetic has.
+    Drawn(String),
+}
+
+impl Sheet {
+    pub(super) fn heading(&mut self, text: impl Into<String>) {
+        self.0.push(Part::Heading(text.into()));
+    }
+
+    pub(super) fn answer(&mut self, lines: impl IntoIterator<Item = String>) {
+        self.0.push(Part::Answer(lines.into_iter().collect()));
+    }
+
+    pub(super) fn fact(&mut self, name: &str, text: impl Into<String>) {
+        self.0.push(Part::Fact(name.to_owned(), vec![text.into()]));
+    }
+
+    /// One more line of the last fact.
+    pub(super) fn more(&mut self, text: impl Into<String>) {
+        if let Some(Part::Fact(_, lines)) = self.0.last_mut() {
+            lines.push(text.into());
+        }
+    }
+
+    pub(super) fn table(&mut self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
+        self.gap();
+        let header = header.iter().map(ToString::to_string).collect();
+        self.0.push(Part::Table(header, rows.into_iter().collect()));
+    }
+
+    /// Sentences, a line each.
+    pub fn lines(&mut self, lines: impl IntoIterator<Item = String>) {
+        self.0.push(Part::Lines(lines.into_iter().collect()));
+    }
+
+    /// Another page below this one.
+    pub fn append(&mut self, other: Self) {
+        self.gap();
+        self.0.extend(other.0);
+    }
+
+    /// An empty line, unless there is one.
+    pub fn gap(&mut self) {
+        if !matches!(self.0.last(), None | Some(Part::Gap)) {
+            self.0.push(Part::Gap);
+        }
+    }
+
+    pub(super) fn drawn(&mut self, text: String) {
+        if !text.is_empty() {
+            self.gap();
+            self.0.push(Part::Drawn(text));
+        }
+    }
+
+    /// For a terminal.
+    pub fn text(&self, style: Style) -> String {
+        let mut out = Page::default();
+        let paragraph = |text: &str, indent: &str, out: &mut Page| {
+            out.draw(&wrapped(&printable(text), style.width, indent));
+        };
+        for part in &self.0 {
+            match part {
+                Part::Heading(text) => paragraph(text, "  ", &mut out),
+                Part::Answer(lines) => {
+                    for text in lines {
+                        paragraph(&format!("  {text}"), "    ", &mut out);
+                    }
+                }
+                Part::Fact(name, lines) => {
+                    for (index, text) in lines.iter().enumerate() {
+                        let name = if index == 0 { name.as_str() } else { "" };
+                        paragraph(&format!("{name:<8} {text}"), "         ", &mut out);
+                    }
+                }
+                Part::Table(header, rows) => {
+                    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+                    out.draw(&table(&header, rows.iter().cloned(), style));
+                }
+                Part::Lines(lines) => {
+                    for text in lines {
+                        paragraph(text, "  ", &mut out);
+                    }
+                }
+                Part::Gap => out.end_line(),
+                Part::Drawn(text) => out.draw(text),
+            }
+        }
+        out.finish()
+    }
+
+    /// As text without color, as wide as need be, after an empty line.
+    pub(super) fn plain(&self) -> String {
+        format!("\n{}", self.text(Style { color: false, width: None }))
+    }
+
+    /// For a comment or a page.
+    pub fn markdown(&self) -> String {
+        let mut out = Page::default();
+        for part in &self.0 {
+            match part {
+                Part::Heading(text) => {
+                    line!(out, "### {}", markdown::text(text));
+                    out.end_line();
+                }
+                Part::Answer(lines) => {
+                    for text in lines {
+                        line!(out, "**{}**", markdown::text(text));
+                        out.end_line();
+                    }
+                }
+                Part::Fact(name, lines) => {
+                    let lines: Vec<String> =
+                        lines.iter().map(|text| markdown::text(text)).collect();
+                    line!(out, "- **{}**: {}", markdown::text(name), lines.join("; "));
+                }
+                Part::Table(header, rows) => {
+                    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+                    markdown::table(&mut out, &header, rows.iter());
+                }
+                Part::Lines(lines) => {
+                    markdown::list(&mut out, lines.iter().map(|text| text.trim()));
+                }
+                Part::Gap => out.end_line(),
+                Part::Drawn(text) => out.draw(&markdown::block(text)),
+            }
+        }
+        out.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheet() -> Sheet {
+        let mut sheet = Sheet::default();
+        sheet.heading("ns/chat  in.yaml:3");
+        sheet.answer(["sglang (only eligible runtime)".to_owned()]);
+        sheet.fact("model", "llama");
+        sheet.more("8B");
+        sheet.table(&["RUNTIME", "VERDICT"], [vec!["sglang".to_owned(), "✓ chosen".to_owned()]]);
+        sheet.gap();
+        sheet.lines(["a | sentence".to_owned()]);
+        sheet
+    }
+
+    #[test]
+    fn as_text() {
+        assert_eq!(
+            sheet().text(Style { color: false, width: None }),
+            "ns/chat  in.yaml:3\n  sglang (only eligible runtime)\nmodel    llama\n         8B\n\nRUNTIME  VERDICT\nsglang   ✓ chosen\n\na | sentence\n"
+        );
+    }
+
+    #[test]
+    fn as_markdown() {
+        assert_eq!(
+            sheet().markdown(),
+            "### ns/chat  in.yaml:3\n\n**sglang (only eligible runtime)**\n\n- **model**: llama; 8B\n\n| RUNTIME | VERDICT |\n|---|---|\n| sglang | ✓ chosen |\n\n- a \\| sentence\n"
+        );
+    }
+}

@@ -1,0 +1,192 @@
+//! `ome explain` of a runtime and of a model: who uses it, who could, and why the others cannot.
+
+use super::explain::{self, Detail};
+use super::sheet::Sheet;
+use super::{SCHEMA_VERSION, json};
+use crate::api::{Failure, Model, Runtime};
+use crate::decision::{RuntimeDecision, Verdict};
+use crate::pipeline::{Planned, User};
+use crate::source::SourceMap;
+use serde_json::{Value, json};
+
+/// The word for what a runtime is for a service.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Chosen => "✓ uses it",
+        Verdict::Eligible => "· could use it",
+        Verdict::Rejected => "✗ cannot use it",
+    }
+}
+
+/// The rule that decided, its operands, and where they are.
+fn rule(user: &User<'_>, sources: &SourceMap) -> [String; 3] {
+    let own = sources.locate(user.planned.service.object.name_span()).to_string();
+    let decision = &user.planned.resolution.runtime;
+    let by = || decision.decided_by.map_or("", super::phrases::decided_by).to_owned();
+    if user.verdict == Verdict::Chosen {
+        return [by(), String::new(), own];
+    }
+    let Some(candidate) = &user.candidate else {
+        let code = user.planned.error.as_ref().map_or("no model", |error| error.code.as_str());
+        return [code.to_owned(), "its model is unknown".to_owned(), own];
+    };
+    if let Some(rejection) = candidate.reasons.first() {
+        let more = candidate.reasons.len() - 1;
+        let more = if more == 0 { String::new() } else { format!(" (+{more})") };
+        let place = rejection.origin.and_then(crate::yaml::Origin::span);
+        return [
+            rejection.reason.code().as_str().to_owned(),
+            format!("{}{more}", rejection.reason),
+            place.map_or(own, |span| sources.locate(span).to_string()),
+        ];
+    }
+    let notes: Vec<String> = candidate.notes.iter().map(ToString::to_string).collect();
+    let other = user.planned.resolution.chosen().map(|chosen| chosen.object.shown_name());
+    let detail = match other {
+        Some(other) if notes.is_empty() => format!("{other} was chosen: {}", by()),
+        _ => notes.join("; "),
+    };
+    let rule = candidate.notes.last().map_or("eligible", |note| note.code().as_str());
+    [rule.to_owned(), detail, own]
+}
+
+fn name(planned: &Planned<'_>) -> String {
+    format!("{}/{}", planned.service.namespace, planned.service.name())
+}
+
+fn model_of(planned: &Planned<'_>) -> String {
+    let model = planned.resolution.model;
+    model.map_or("-".to_owned(), |model| model.object.id.name.to_string())
+}
+
+/// `2 services`, `1 service`, `no service`.
+fn many(number: usize, one: &str) -> String {
+    match number {
+        0 => format!("no {one}"),
+        1 => format!("1 {one}"),
+        more => format!("{more} {one}s"),
+    }
+}
+
+/// Who uses a runtime.
+pub fn runtime(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Sheet {
+    let mut out = Sheet::default();
+    let object = &runtime.object;
+    let place = sources.locate(object.name_span());
+    out.heading(format!("{} {}  {place}", object.id.kind, object.shown_name()));
+    let count = |verdict: Verdict| users.iter().filter(|user| user.verdict == verdict).count();
+    out.answer([format!(
+        "used by {} of {}; {} more could use it, {} cannot",
+        count(Verdict::Chosen),
+        many(users.len(), "service"),
+        count(Verdict::Eligible),
+        count(Verdict::Rejected)
+    )]);
+    if !users.is_empty() {
+        let rows = users.iter().map(|user| {
+            let [rule, detail, place] = rule(user, sources);
+            let verdict = word(user.verdict).to_owned();
+            vec![name(&user.planned), model_of(&user.planned), verdict, rule, detail, place]
+        });
+        out.table(&["SERVICE", "MODEL", "VERDICT", "RULE", "DETAIL", "WHERE"], rows);
+    }
+    out
+}
+
+/// The same for programs.
+pub fn runtime_json(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Value {
+    let users = users.iter().map(|user| {
+        let [rule, detail, place] = rule(user, sources);
+        json!({
+            "namespace": user.planned.service.namespace.as_str(),
+            "name": user.planned.service.name().as_str(),
+            "model": user.planned.resolution.model.map(|model| model.object.id.name.as_str()),
+            "verdict": user.verdict.as_str(),
+            "rule": rule,
+            "detail": detail,
+            "at": place,
+        })
+    });
+    json!({
+        "schemaVersion": SCHEMA_VERSION,
+        "runtime": json::reference(&runtime.object.id),
+        "services": users.collect::<Vec<_>>(),
+    })
+}
+
+/// Who uses a model, and which runtimes could serve it.
+pub fn model(
+    model: &Model,
+    users: &[Planned<'_>],
+    runtimes: Option<&Result<RuntimeDecision<'_>, Failure>>,
+    detail: Detail,
+    sources: &SourceMap,
+) -> Sheet {
+    let mut out = Sheet::default();
+    let object = &model.object;
+    let place = sources.locate(object.name_span());
+    out.heading(format!("{} {}  {place}", object.id.kind, object.id.name));
+    let used = format!("used by {}", many(users.len(), "service"));
+    let answer = match runtimes {
+        Some(Ok(decision)) => {
+            let (eligible, all) = (decision.eligible, decision.eligible + decision.rejected);
+            let first = decision.chosen.map_or(String::new(), |first| {
+                let by = decision.decided_by.map_or("", super::phrases::decided_by);
+                format!(", first {} ({by})", first.object.shown_name())
+            });
+            format!("{used}; {eligible} of {} can serve it{first}", many(all, "runtime"))
+        }
+        Some(Err(error)) => format!("{used}; ✗ {}: {}", error.code.as_str(), error.message),
+        None => used,
+    };
+    out.answer([answer]);
+    if !users.is_empty() {
+        let rows = users.iter().map(|planned| {
+            let chosen = planned.resolution.chosen();
+            vec![
+                name(planned),
+                chosen.map_or("-".to_owned(), |own| own.object.shown_name().to_string()),
+                super::plan::decided_by(planned),
+                sources.locate(planned.service.object.name_span()).to_string(),
+            ]
+        });
+        out.table(&["SERVICE", "RUNTIME", "DECIDED BY", "WHERE"], rows);
+    }
+    if let Some(Ok(decision)) = runtimes {
+        explain::candidates(decision, detail, sources, &mut out);
+    }
+    out
+}
+
+/// The same for programs.
+pub fn model_json(
+    model: &Model,
+    users: &[Planned<'_>],
+    runtimes: Option<&Result<RuntimeDecision<'_>, Failure>>,
+    sources: &SourceMap,
+) -> Value {
+    let users = users.iter().map(|planned| {
+        json!({
+            "namespace": planned.service.namespace.as_str(),
+            "name": planned.service.name().as_str(),
+            "runtime": planned.resolution.chosen().map(|own| json::reference(&own.object.id)),
+            "error": planned.error.as_ref().map(|error| error.code.as_str()),
+        })
+    });
+    let mut out = json!({
+        "schemaVersion": SCHEMA_VERSION,
+        "model": json::reference(&model.object.id),
+        "services": users.collect::<Vec<_>>(),
+    });
+    match runtimes {
+        Some(Ok(decision)) => {
+            let candidates = decision.candidates.iter();
+            out["candidates"] = candidates.map(|own| json::candidate(own, sources)).collect();
+        }
+        Some(Err(error)) => {
+            out["error"] = json!({ "code": error.code.as_str(), "message": error.message });
+        }
+        None => {}
+    }
+    out
+}

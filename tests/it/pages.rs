@@ -1,0 +1,217 @@
+//! What `plan` and `explain` show to people: errors first and once, findings of what is asked about
+//! and not of its neighbors, pages that are whole at any width, and Markdown that is Markdown.
+
+use crate::process::{Done, Folder};
+use ome::api::Semantics;
+use ome::load::{self, Request};
+use ome::pipeline::{Depth, Planner, together};
+use ome::report::plan::{Plan, verdict};
+use ome::report::table::Style;
+use ome::workspace::Given;
+use ome::yaml::Limits;
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Two services, each with an error and a misspelt field of its own.
+const TWO: &str = "apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: a}
+spec:
+  model: {name: nope}
+  engine: {minReplica: 1}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: b}
+spec:
+  model: {name: other}
+  engine: {maxReplica: 1}
+";
+
+fn quickstart(args: &str) -> Done {
+    let folder = Folder::new(&[]);
+    let input = Path::new(ROOT).join("testdata/quickstart");
+    folder.ome(&format!("{args} -f {}", input.display()))
+}
+
+/// What a terminal shows.
+fn both(done: &Done) -> String {
+    format!("{}{}", done.stderr, done.stdout)
+}
+
+#[test]
+fn what_was_not_read_is_printed_before_what_is_therefore_not_found() {
+    let folder = Folder::new(&[("bad.yaml", "a: [\n"), ("two.yaml", TWO)]);
+    for call in [
+        "explain chat -f no-such.yaml",
+        "plan chat -f no-such.yaml",
+        "render chat -f no-such.yaml",
+        "rollout chat -f no-such.yaml",
+        "endpoints chat -f no-such.yaml",
+        "why Deployment/chat-engine spec -f no-such.yaml",
+        "catalog show chat -f no-such.yaml",
+    ] {
+        let done = folder.ome(call);
+        let (unread, missing) = (done.stderr.find("file-not-read"), done.stderr.find("error: no"));
+        assert!(unread.is_some() && unread < missing.or(Some(usize::MAX)), "{call}: {done:?}");
+        assert_eq!(done.stderr.matches("file-not-read").count(), 1, "{call}: {done:?}");
+    }
+    let done = folder.ome("explain chat -f bad.yaml -f two.yaml");
+    assert!(done.stderr.starts_with("yaml-syntax\n"), "{done:?}");
+    assert!(done.stderr.contains("\nerror: no InferenceService `chat`\n"), "{done:?}");
+    // Findings of what was read say nothing about what is missing.
+    assert!(!done.stderr.contains("unknown-field"), "{done:?}");
+}
+
+#[test]
+fn a_question_about_one_service_leaves_its_neighbors_alone() {
+    let folder = Folder::new(&[("two.yaml", TWO)]);
+    for verb in ["explain", "plan", "render", "endpoints"] {
+        let text = both(&folder.ome(&format!("{verb} a -f two.yaml")));
+        assert!(text.contains("minReplica"), "{verb}: {text}");
+        assert!(!text.contains("maxReplica"), "{verb}: {text}");
+        let text = both(&folder.ome(&format!("{verb} -f two.yaml")));
+        assert!(text.contains("maxReplica"), "{verb}: {text}");
+    }
+}
+
+#[test]
+fn an_error_is_printed_once_with_its_place_and_first() {
+    let folder = Folder::new(&[("two.yaml", TWO)]);
+    for call in ["explain a", "plan a", "plan", "explain a -o markdown", "plan -o markdown"] {
+        let text = both(&folder.ome(&format!("{call} -f two.yaml"))).replace("\\`", "`");
+        assert_eq!(text.matches("with the name `nope`").count(), 1, "{call}: {text}");
+        assert!(text.contains("two.yaml:5"), "{call}: {text}");
+    }
+    let page = folder.ome("explain a -f two.yaml").stdout;
+    let answer = page.lines().skip_while(|line| !line.starts_with("default/a")).nth(1);
+    assert!(answer.is_some_and(|line| line.starts_with("  ✗ model-not-found: ")), "{page}");
+}
+
+#[test]
+fn errors_of_one_cause_are_one_paragraph() {
+    let folder = Folder::new(&[("two.yaml", &TWO.replace("other", "nope"))]);
+    let page = folder.ome("plan -f two.yaml").stdout;
+    let paragraph = "✗ model-not-found: no BaseModel or ClusterBaseModel with the name `nope`
+    default/a  two.yaml:5
+    default/b  two.yaml:12
+  help: load the model with `-f`
+";
+    assert!(page.contains(paragraph), "{page}");
+    assert!(
+        page.ends_with("\n✗ 2 services, 2 in error; 0 pods and 0 GPUs at minReplicas\n"),
+        "{page}"
+    );
+}
+
+#[test]
+fn no_word_of_a_plan_is_broken_at_any_width() {
+    let input = PathBuf::from(ROOT).join("testdata/quickstart");
+    let loaded = load::load(
+        &Request { paths: &[input], builtin: ome::builtin::files(), ..Request::default() },
+        &mut std::io::empty(),
+        &Limits::default(),
+    );
+    let semantics = Semantics::Documented;
+    let world = ome::workspace::read(loaded, &Given::new(semantics, &ome::policy::KTHENA_SEED));
+    let services: Vec<_> = world.catalog.services().iter().collect();
+    let planner = Planner::new(&world.catalog, semantics);
+    let mut planned = planner.plan_all(&services, Depth::Plan);
+    let kthena = &ome::policy::KTHENA_SEED;
+    let together = together(&planner, kthena, &mut planned, &mut Vec::new(), false);
+    let plan = Plan {
+        semantics: semantics.into(),
+        header: " · runtimes: 3 read",
+        planned: &planned,
+        machines: world.catalog.machines(),
+        together: together.as_ref(),
+        sources: &world.sources,
+    };
+    for width in [None, Some(40), Some(80), Some(100), Some(120), Some(200)] {
+        let style = Style { color: false, width };
+        let last = verdict(&planned, &[], together.as_ref(), style).expect("there are services");
+        let page = plan.text(style) + &last;
+        for word in [
+            "qwen2-5-32b-instruct",
+            "sglang-qwen2-5-small",
+            "nightly-summary",
+            "RawDeployment",
+            "builtin:nvidia-h100-80gb",
+            "minReplicas;",
+        ] {
+            assert!(page.contains(word), "{width:?}: {word}\n{page}");
+        }
+        let is_block = width.is_some_and(|width| width < 100);
+        assert_eq!(page.contains("\n  model "), is_block, "{width:?}\n{page}");
+        assert_eq!(page.contains("in every row: namespace quickstart"), !is_block, "{page}");
+        if let (true, Some(width)) = (is_block, width) {
+            let longest = page.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+            assert!(width == 40 || longest <= usize::from(width), "{width}: {longest}\n{page}");
+        }
+    }
+    let colored = plan.text(Style { color: true, width: Some(200) });
+    assert!(colored.contains("\u{1b}[38;5;10m✓ room for 8"), "{colored:?}");
+}
+
+#[test]
+fn explain_answers_in_its_first_lines() {
+    let page = quickstart("explain chat").stdout;
+    let lines: Vec<&str> =
+        page.lines().skip_while(|line| !line.starts_with("quickstart/chat")).collect();
+    assert_eq!(
+        lines[1],
+        "  sglang-qwen2-5-small (highest priority) · engine on builtin:nvidia-h100-80gb (highest score of the strategy)"
+    );
+    assert_eq!(
+        lines[2],
+        "  next: vllm-qwen2-5: priority 1 < 2 · builtin:nvidia-l40s for the engine: score 0.40 < 0.75"
+    );
+    // Every candidate has a rule and, unless it is a class, what it was compared with.
+    for line in lines.iter().filter(|line| {
+        ["✓ chosen", "· eligible", "✗ rejected"].iter().any(|verdict| line.contains(verdict))
+    }) {
+        let cells = line.split("  ").filter(|cell| !cell.trim().is_empty()).count();
+        assert!(cells >= 6, "{line}");
+    }
+}
+
+#[test]
+fn explain_as_markdown_is_markdown() {
+    let page = quickstart("explain chat -o markdown").stdout;
+    assert!(!page.contains("```"), "{page}");
+    for part in ["\n### quickstart/chat", "\n| RUNTIME | SCOPE | VERDICT |", "\n- **model**: "] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[test]
+fn explain_says_who_uses_a_runtime_or_a_model() {
+    let page = quickstart("explain sglang-qwen2-5-small").stdout;
+    assert!(
+        page.contains("\n  used by 2 of 3 services; 0 more could use it, 1 cannot\n"),
+        "{page}"
+    );
+    let refused = page.lines().find(|line| line.starts_with("quickstart/assistant"));
+    let refused = refused.expect("a row");
+    assert!(
+        ["✗ cannot use it", "size-range", "32.8B is outside 5B..9B", "runtimes.yaml:19"]
+            .iter()
+            .all(|part| refused.contains(part)),
+        "{page}"
+    );
+    // The assistant names this runtime; the others would be served by it too.
+    let page = quickstart("explain runtime/vllm-qwen2-5").stdout;
+    assert!(page.contains("· could use it"), "{page}");
+    let page = quickstart("explain model qwen2-5-7b-instruct").stdout;
+    assert!(
+        page.contains(
+            "\n  used by 2 services; 2 of 3 runtimes can serve it, first sglang-qwen2-5-small (highest priority)\n"
+        ),
+        "{page}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&quickstart("explain vllm-qwen2-5 -o json").stdout).expect("JSON");
+    assert_eq!(json["runtime"]["name"], "vllm-qwen2-5");
+    assert_eq!(json["services"].as_array().map(Vec::len), Some(3));
+}
