@@ -4,10 +4,10 @@
 
 use crate::api::Object;
 use crate::catalog::Catalog;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::pipeline::Planned;
 use crate::source::{SourceId, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The objects that a question is about; none when it is about the whole input.
 pub(super) struct About(Option<BTreeSet<(SourceId, u32)>>);
@@ -79,12 +79,10 @@ impl About {
 
 /// What a page prints as the error of a service is not printed beside it.
 pub(super) fn beside_page(found: &[Diagnostic], planned: &[Planned<'_>]) -> Vec<Diagnostic> {
-    let is_on_page = |finding: &Diagnostic| {
-        planned
-            .iter()
-            .filter_map(|own| own.error.as_ref())
-            .any(|error| error.code == finding.code && error.span == finding.span())
-    };
+    let errors = planned.iter().filter_map(|own| own.error.as_ref());
+    let on_page: HashSet<(Code, Option<Span>)> =
+        errors.map(|error| (error.code, error.span)).collect();
+    let is_on_page = |finding: &Diagnostic| on_page.contains(&(finding.code, finding.span()));
     found.iter().filter(|finding| !is_on_page(finding)).cloned().collect()
 }
 

@@ -67,9 +67,10 @@ impl Plan<'_> {
         let header = format!("mode: {}{}", self.semantics, self.header);
         if style.width.is_some_and(|width| width < TABLE) {
             paragraph(&mut out, &header, style);
+            let is_mixed = self.is_mixed();
             for planned in self.planned {
                 out.end_line();
-                out.draw(&self.block(planned, style));
+                out.draw(&Self::block(planned, is_mixed, style));
             }
         } else {
             let (constant, titles, rows) = folded(self.titles(), self.rows());
@@ -159,51 +160,21 @@ impl Plan<'_> {
     }
 
     /// A service of KServe may have the name of one of OME.
-    fn name(&self, planned: &Planned<'_>) -> String {
-        let api = planned.service.object.api;
-        let is_mixed = self.planned.iter().any(|one| one.service.object.api != api);
-        let of_kserve = is_mixed && api == Api::KServe;
-        format!("{}{}", planned.service.name(), if of_kserve { " (KServe)" } else { "" })
+    fn is_mixed(&self) -> bool {
+        let mut apis = self.planned.iter().map(|planned| planned.service.object.api);
+        let first = apis.next();
+        apis.any(|api| Some(api) != first)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
-        let shows_fits = self.shows_fits();
-        self.planned.iter().flat_map(|planned| self.rows_of(planned, shows_fits)).collect()
-    }
-
-    /// A row per component; the service is named once.
-    fn rows_of(&self, planned: &Planned<'_>, shows_fits: bool) -> Vec<Vec<String>> {
-        let lead = [
-            planned.service.namespace.to_string(),
-            self.name(planned),
-            model(planned),
-            runtime(planned),
-            decided_by(planned),
-        ];
-        if planned.components.is_empty() || planned.error.is_some() {
-            let rest = if shows_fits { 7 } else { 6 };
-            return vec![[lead.to_vec(), vec!["-".to_owned(); rest]].concat()];
-        }
-        let row = |(index, component): (usize, &PlannedComponent)| {
-            let mut row = if index == 0 { lead.to_vec() } else { vec![String::new(); lead.len()] };
-            row.extend([
-                component.kind.as_str().to_owned(),
-                component.mode.as_str().to_owned(),
-                replicas(component),
-                component.pods_per_replica.to_string(),
-                component.gpus().to_string(),
-                class(planned, component),
-            ]);
-            row.extend(shows_fits.then(|| accelerator::fits(component)));
-            row
-        };
-        planned.components.iter().enumerate().map(row).collect()
+        let (is_mixed, shows_fits) = (self.is_mixed(), self.shows_fits());
+        self.planned.iter().flat_map(|own| rows_of(own, is_mixed, shows_fits)).collect()
     }
 
     /// A service in lines.
-    fn block(&self, planned: &Planned<'_>, style: Style) -> String {
+    fn block(planned: &Planned<'_>, is_mixed: bool, style: Style) -> String {
         let mut out = Page::default();
-        line!(out, "{}/{}", planned.service.namespace, self.name(planned));
+        line!(out, "{}/{}", planned.service.namespace, name(planned, is_mixed));
         let mut attribute = |name: &str, text: &str| {
             let text = format!("  {name:<10} {text}");
             out.draw(&wrapped(&printable(&text), style.width, "             "));
@@ -340,6 +311,41 @@ fn folded(
 /// A title within a line of text.
 fn small(title: &str) -> String {
     title.to_lowercase().replace("gpus", "GPUs")
+}
+
+/// The name of a service, with its operator where two are in one table.
+fn name(planned: &Planned<'_>, is_mixed: bool) -> String {
+    let of_kserve = is_mixed && planned.service.object.api == Api::KServe;
+    format!("{}{}", planned.service.name(), if of_kserve { " (KServe)" } else { "" })
+}
+
+/// A row per component; the service is named once.
+fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<String>> {
+    let lead = [
+        planned.service.namespace.to_string(),
+        name(planned, is_mixed),
+        model(planned),
+        runtime(planned),
+        decided_by(planned),
+    ];
+    if planned.components.is_empty() || planned.error.is_some() {
+        let rest = if shows_fits { 7 } else { 6 };
+        return vec![[lead.to_vec(), vec!["-".to_owned(); rest]].concat()];
+    }
+    let row = |(index, component): (usize, &PlannedComponent)| {
+        let mut row = if index == 0 { lead.to_vec() } else { vec![String::new(); lead.len()] };
+        row.extend([
+            component.kind.as_str().to_owned(),
+            component.mode.as_str().to_owned(),
+            replicas(component),
+            component.pods_per_replica.to_string(),
+            component.gpus().to_string(),
+            class(planned, component),
+        ]);
+        row.extend(shows_fits.then(|| accelerator::fits(component)));
+        row
+    };
+    planned.components.iter().enumerate().map(row).collect()
 }
 
 fn named(planned: &Planned<'_>) -> String {
