@@ -114,12 +114,16 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
         &Limits::default(),
     );
     let semantics = Semantics::Documented;
-    let world = ome::workspace::read(loaded, &Given::new(semantics, &ome::policy::KTHENA_SEED));
+    let world = ome::workspace::read(
+        loaded,
+        &Given::new(semantics, &ome::operators::kthena::releases::KTHENA_SEED),
+    );
     let services: Vec<_> = world.catalog.services().iter().collect();
     let planner = Planner::new(&world.catalog, semantics);
     let mut planned = planner.plan_all(&services, Depth::Plan);
-    let kthena = &ome::policy::KTHENA_SEED;
-    let together = together(&planner, kthena, &mut planned, &mut Vec::new(), false);
+    let kthena = &ome::operators::kthena::releases::KTHENA_SEED;
+    let together =
+        together(&planner, kthena, &mut planned, &mut Vec::new(), ome::pipeline::Beside::default());
     let plan = Plan {
         semantics: semantics.into(),
         header: " · runtimes: 3 read",
