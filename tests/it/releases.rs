@@ -531,13 +531,13 @@ spec:
         "{known}"
     );
     // v0.1.4 gives the first class of the runtime to a service that names none.
-    assert_eq!(table.matches(" 4 h100").count(), 2, "{table}");
+    assert!(table.contains("in every row") && table.contains("class h100"), "{table}");
     let (near, table) = header(&[&live, controller("v1.2.0").as_str()].concat(), &[]);
     assert!(
         near.contains("cluster: ome=v1.2.0") && near.contains("nearest known ome=v0.1.5"),
         "{near}"
     );
-    assert_eq!(table.matches(" 4 h100").count(), 1, "{table}");
+    assert!(!table.contains("class h100") && table.contains("silent   -"), "{table}");
     let asked = ["--release", "ome=head"];
     let (asked, _) = header(&[&live, controller("v0.1.4").as_str()].concat(), &asked);
     assert!(asked.contains("release: ome=head") && !asked.contains("cluster:"), "{asked}");

@@ -5,7 +5,7 @@ use crate::policy::upgrade::ReleaseRule;
 /// Rules of Kthena's releases (releases.md H).
 pub static ROLE_STRUCT: ReleaseRule = ReleaseRule {
     id: "H1",
-    title: "the struct of a role has other fields, whose names are hashed: the same roles get another revision, and every group that `partition` does not protect is deleted and made anew",
+    title: "the struct of a role has other fields, whose names are hashed: the same roles get another revision, and every group that `partition` does not protect is deleted and recreated",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go Revision, pkg/apis/workload/v1alpha1/servinggroup_types.go Role",
     action: "set `rolloutStrategy.rollingUpdateConfiguration.partition` to `replicas` to hold the groups back, and lower it when they may restart",
 };
@@ -30,7 +30,7 @@ pub static QUEUE: ReleaseRule = ReleaseRule {
 /// roles have a partition of their own.
 pub static ROLE_STRUCT_BY_ROLE: ReleaseRule = ReleaseRule {
     id: "H1",
-    title: "the struct of a role has other fields, whose names are hashed: the same roles get another hash, and every role replica that no `partition` protects is deleted and made anew",
+    title: "the struct of a role has other fields, whose names are hashed: the same roles get another hash, and every role replica that no `partition` protects is deleted and recreated",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go CalRoleTemplateHash, pkg/apis/workload/v1alpha1/servinggroup_types.go Role",
     action: "plan for the restart: which replicas a partition of a role holds back at an upgrade was not recorded",
 };
@@ -38,7 +38,7 @@ pub static ROLE_STRUCT_BY_ROLE: ReleaseRule = ReleaseRule {
 /// The same towards a release without a partition of roles.
 pub static ROLE_STRUCT_UNHELD: ReleaseRule = ReleaseRule {
     id: "H1",
-    title: "the struct of a role has other fields, whose names are hashed: the same roles get another hash, and every role replica is deleted and made anew, all of them at once where the role sets no `maxUnavailable`",
+    title: "the struct of a role has other fields, whose names are hashed: the same roles get another hash, and every role replica is deleted and recreated, all of them at once where the role sets no `maxUnavailable`",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go CalRoleTemplateHash, model_serving_controller.go calMaxScaleDown",
     action: "plan for the restart: this release has no partition of roles, and its webhook refuses `rollingUpdateConfiguration` beside RoleRollingUpdate",
 };
