@@ -1,7 +1,7 @@
 //! `ome` plans, explains and renders AI model serving on Kubernetes without a cluster.
 //!
 //! An operator is a folder of [`operators`]; the engines that it uses know no operator, and the
-//! rooms above ask the folders. The way of the data:
+//! modules above ask the folders. The way of the data:
 //!
 //! ```text
 //!  files, stdin, built-in                        one service at a time, many in parallel
@@ -26,6 +26,7 @@
 //! | [`operators`] | OME, KServe, Kthena, Kueue, a folder each: what they read, choose, compose, write, check and roll |
 //! | `load`, [`workspace`] | files as documents, documents as a workspace |
 //! | [`exchange`], [`hub`], [`protocol`], `emit` | the outside: model configs, the Hugging Face Hub, nodes and flavors as classes, other spellings; inference protocols; files |
+//! | [`tree`] | the fields in which two objects differ |
 //! | [`pipeline`], [`diff`], [`report`], [`cli`] | the way from one end to the other, two sides compared, what is shown, the command line |
 //!
 //! A test (`tests/it/architecture.rs`) guards who may use whom.

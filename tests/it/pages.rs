@@ -65,6 +65,13 @@ fn what_was_not_read_is_printed_before_what_is_therefore_not_found() {
 }
 
 #[test]
+fn a_plan_of_what_was_not_read_is_no_answer() {
+    let done = Folder::new(&[]).ome("plan -f no-such-directory");
+    assert_eq!(done.stdout, "", "{done:?}");
+    assert!(done.stderr.contains("no-such-directory"), "{done:?}");
+}
+
+#[test]
 fn a_question_about_one_service_leaves_its_neighbors_alone() {
     let folder = Folder::new(&[("two.yaml", TWO)]);
     for verb in ["explain", "plan", "render", "endpoints"] {

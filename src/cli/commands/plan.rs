@@ -102,7 +102,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         PageFormat::Table => {
             session.say(&beside_page(&found, &planned), io);
-            if !planned.is_empty() || servings.is_empty() {
+            // Where nothing was read, the finding says why; "no services" would be an answer.
+            let is_answer = servings.is_empty() && session.world.unread.is_empty();
+            if !planned.is_empty() || is_answer {
                 io.print(&plan.text(style))?;
             }
             if !servings.is_empty() {
