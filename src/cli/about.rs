@@ -5,7 +5,9 @@
 use crate::api::Object;
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
+use crate::load::kinds;
 use crate::pipeline::Planned;
+use crate::pipeline::serving::PlannedServing;
 use crate::source::{SourceId, Span};
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,9 +15,9 @@ use std::collections::{BTreeSet, HashSet};
 pub(super) struct About(Option<BTreeSet<(SourceId, u32)>>);
 
 impl About {
-    /// The whole input.
-    pub(super) fn everything() -> Self {
-        Self(None)
+    /// What is asked about: the whole input unless something is named.
+    pub(super) fn asked(names: &[String], named: impl FnOnce() -> Self) -> Self {
+        if names.is_empty() { Self(None) } else { named() }
     }
 
     /// These objects.
@@ -31,9 +33,10 @@ impl About {
     pub(super) fn planned<'a>(
         catalog: &'a Catalog,
         planned: &'a [Planned<'a>],
-        servings: impl IntoIterator<Item = &'a Object>,
+        servings: &'a [PlannedServing<'a>],
     ) -> Self {
-        let mut objects: Vec<&Object> = servings.into_iter().collect();
+        let mut objects: Vec<&Object> =
+            servings.iter().map(|planned| &planned.serving.object).collect();
         for own in planned {
             objects.push(&own.service.object);
             objects.extend(own.resolution.model.map(|model| &model.object));
@@ -93,15 +96,5 @@ fn place(catalog: &Catalog, span: Span) -> Option<(SourceId, u32)> {
 
 /// Whether a place is in an object that all services share: nodes, queues, settings.
 fn is_of_the_cluster(catalog: &Catalog, span: Span) -> bool {
-    const NEIGHBORS: [&str; 8] = [
-        "InferenceService",
-        "ModelServing",
-        "ServingRuntime",
-        "ClusterServingRuntime",
-        "BaseModel",
-        "ClusterBaseModel",
-        "FineTunedWeight",
-        "AcceleratorClass",
-    ];
-    catalog.owner_kind(span).is_some_and(|kind| !NEIGHBORS.contains(&kind))
+    catalog.owner_kind(span).is_some_and(|kind| !kinds::is_rendered_kind(kind))
 }

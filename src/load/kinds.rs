@@ -210,6 +210,11 @@ pub fn is_rendered(api_version: &str, kind: &str) -> bool {
     RENDERED.iter().any(|(name, kinds)| *name == group && kinds.contains(&kind))
 }
 
+/// The same by the kind alone, of an object whose group is known.
+pub fn is_rendered_kind(kind: &str) -> bool {
+    RENDERED.iter().any(|(_, kinds)| kinds.contains(&kind))
+}
+
 /// What to do instead of a kind that people expect and that does not exist.
 pub fn instead(group: &str, kind: &str) -> Option<&'static str> {
     match (group, kind) {

@@ -1,8 +1,8 @@
 //! How the document on ModelServing (the Kthena blog of 2025-10) and the releases of Kthena differ,
 //! as named values.
 //!
-//! The values are in `operators/kthena/releases.rs`. A rule that differs reads one field; nothing asks which constant
-//! it was given.
+//! The values are in `operators/kthena/releases.rs`. A rule that differs reads one field; nothing
+//! asks which constant it was given.
 
 use crate::api::Release;
 use std::fmt;

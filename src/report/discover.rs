@@ -1,6 +1,7 @@
 //! What nodes say of accelerator classes: as a table, as YAML with the evidence behind each value,
 //! as JSON.
 
+use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};
 use super::table::{Style, table as plain_table};
 use super::{SCHEMA_VERSION, findings};
@@ -17,8 +18,7 @@ const SHOWN: usize = 12;
 
 /// Why a value is believed, one line.
 pub fn source(evidence: &Evidence, sources: &SourceMap) -> String {
-    let nodes =
-        |count: &usize| if *count == 1 { "1 node".to_owned() } else { format!("{count} nodes") };
+    let nodes = |count: &usize| plural(*count, "node");
     match evidence {
         Evidence::Label { keys, values, nodes: count } => {
             let least = if values.len() > 1
@@ -203,7 +203,7 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
         [("without accelerators", skipped), ("in no tier", names(&discovered.no_tier))]
     {
         if !names.is_empty() {
-            put!(out, "\n{what}: {}\n", some(&names));
+            put!(out, "\n{what}: {}\n", first_of(&names, SHOWN));
         }
     }
     if !discovered.classes.is_empty() {
@@ -269,14 +269,6 @@ pub(super) fn value(node: Option<&Node>) -> String {
             node.scalar_text().map_or_else(|| node.to_json().to_string(), |text| text.to_string())
         },
     )
-}
-
-/// Names, the first few of many.
-fn some(names: &[&str]) -> String {
-    if names.len() <= SHOWN {
-        return names.join(", ");
-    }
-    format!("{} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN)
 }
 
 fn summary(discovered: &Discovered) -> String {

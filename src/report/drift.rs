@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::diff::values;
 use super::fill::fill;
 use super::markdown;
+use super::phrases::plural;
 use super::screen::{Page, line, printable, put};
 use super::table::Style;
 use super::{SCHEMA_VERSION, findings};
@@ -95,8 +96,7 @@ impl View<'_> {
         let drifted = self.drifted();
         let all = self.drift.services;
         let mut out = if drifted == 0 {
-            let plural = if all == 1 { "" } else { "s" };
-            format!("no drift: {all} service{plural} as the operator would write them")
+            format!("no drift: {} as the operator would write them", plural(all, "service"))
         } else {
             let parts = [Action::Create, Action::Update, Action::Delete].map(|action| {
                 let count = self.count(action);

@@ -1,6 +1,7 @@
 //! The nodes as a picture: a bar each, its GPUs in the colors of the services that hold them, and
 //! beside them the pods that wait.
 
+use super::phrases::plural;
 use crate::pipeline::{NodeUse, Pending, Stands, Together};
 use ecow::EcoString;
 use indexmap::IndexMap;
@@ -40,17 +41,17 @@ pub(super) fn data(together: &Together) -> Option<Value> {
         let (gpus, free) = (sum(&|node| node.gpus), sum(&NodeUse::free));
         let name = class.map_or("no AcceleratorClass", EcoString::as_str);
         json!({
-            "title": format!("{name}: {}, {} of {} free", counted(nodes.len(), "node"), free, counted_gpus(gpus)),
+            "title": format!("{name}: {}, {} of {} free", plural(nodes.len(), "node"), free, plural(gpus, "GPU")),
             "open": nodes.len() <= MOST_OPEN,
             "nodes": nodes.iter().map(|node| bar(node, widest, &hues)).collect::<Vec<_>>(),
         })
     };
-    let legend = services.iter().map(|(name, gpus)| json!({ "name": name.as_str(), "hue": hues[*name], "label": counted_gpus(*gpus) }));
+    let legend = services.iter().map(|(name, gpus)| json!({ "name": name.as_str(), "hue": hues[*name], "label": plural(*gpus, "GPU") }));
     Some(json!({
         "classes": classes.into_iter().map(class).collect::<Vec<_>>(),
         "legend": legend.collect::<Vec<_>>(),
         "folded": services.len() > MOST_COLORS,
-        "services": counted(services.len(), "service"),
+        "services": plural(services.len(), "service"),
         "without": plain(&without),
         "pending": pending(&together.pending),
     }))
@@ -61,13 +62,13 @@ fn bar(node: &NodeUse, widest: i64, hues: &BTreeMap<&EcoString, usize>) -> Value
     let held = node.stands.iter().filter(|own| own.gpus > 0);
     let mut parts: Vec<Value> = held
         .map(|own| {
-            let what = format!("{}: {}", whose(own), counted_gpus(own.gpus));
+            let what = format!("{}: {}", whose(own), plural(own.gpus, "GPU"));
             json!({ "kind": "own", "hue": hues[&own.service], "gpus": own.gpus, "label": what })
         })
         .collect();
     let mut more = |kind: &str, gpus: i64, words: &str| {
         if gpus > 0 {
-            let label = format!("{words}: {}", counted_gpus(gpus));
+            let label = format!("{words}: {}", plural(gpus, "GPU"));
             parts.push(json!({ "kind": kind, "hue": 0, "gpus": gpus, "label": label }));
         }
     };
@@ -86,7 +87,7 @@ fn bar(node: &NodeUse, widest: i64, hues: &BTreeMap<&EcoString, usize>) -> Value
 }
 
 fn whose(own: &Stands) -> String {
-    let pods = counted(own.pods, "pod");
+    let pods = plural(own.pods, "pod");
     match own.component {
         Some(component) => format!("{} {component}, {pods}", own.service),
         None => format!("{}, {pods}", own.service),
@@ -98,12 +99,11 @@ fn plain(nodes: &[&NodeUse]) -> Option<String> {
     let pods: usize = nodes.iter().flat_map(|node| &node.stands).map(|own| own.pods).sum();
     let others: usize = nodes.iter().map(|node| node.other_pods).sum();
     (!nodes.is_empty()).then(|| {
-        let planned =
-            if pods == 1 { "1 planned pod".to_owned() } else { format!("{pods} planned pods") };
         format!(
-            "{} without GPUs: {planned}, {} of others",
-            counted(nodes.len(), "node"),
-            counted(others, "pod")
+            "{} without GPUs: {}, {} of others",
+            plural(nodes.len(), "node"),
+            plural(pods, "planned pod"),
+            plural(others, "pod")
         )
     })
 }
@@ -120,18 +120,10 @@ fn pending(pending: &[Pending]) -> Vec<Value> {
     }
     let reason = |((code, message), components): ((&str, &EcoString), Waiting<'_>)| {
         let lines = components.into_iter().map(|((service, component), count): ((&EcoString, &EcoString), usize)| {
-            json!({ "service": service.as_str(), "what": format!("{component}: {}", counted(count, "replica")) })
+            json!({ "service": service.as_str(), "what": format!("{component}: {}", plural(count, "replica")) })
         });
         let lines: Vec<Value> = lines.collect();
-        json!({ "code": code, "message": message.as_str(), "title": counted(lines.len(), "component"), "folded": lines.len() > MOST_NAMED, "components": lines })
+        json!({ "code": code, "message": message.as_str(), "title": plural(lines.len(), "component"), "folded": lines.len() > MOST_NAMED, "components": lines })
     };
     reasons.into_iter().map(reason).collect()
-}
-
-fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
-fn counted_gpus(count: i64) -> String {
-    format!("{count} GPU{}", if count == 1 { "" } else { "s" })
 }

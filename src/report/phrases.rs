@@ -4,7 +4,27 @@ use crate::decision::{
     AcceleratorDecision, Candidate, ClassDecidedBy, DecidedBy, Note, RuntimeDecision, Verdict,
 };
 use crate::pipeline::Planned;
+use std::fmt::Display;
 use std::fmt::Write;
+
+/// `1 pod`, `2 pods`.
+pub(super) fn plural<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
+    format!("{count} {one}{}", if count == N::from(1) { "" } else { "s" })
+}
+
+/// Names, the first few of many: `a, b and 4 more`. Those that are not named are not made.
+pub(super) fn first_of<I>(names: I, most: usize) -> String
+where
+    I: IntoIterator<IntoIter: ExactSizeIterator, Item: Display>,
+{
+    let mut names = names.into_iter();
+    let first: Vec<String> = names.by_ref().take(most).map(|name| name.to_string()).collect();
+    let more = match names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    first.join(", ") + &more
+}
 
 /// What put the chosen runtime before the next one.
 pub(super) fn decided_by(by: DecidedBy) -> &'static str {

@@ -3,6 +3,7 @@
 
 use super::accelerator;
 use super::markdown;
+use super::phrases::{first_of, plural};
 use super::screen::{Page, line, printable, put};
 use super::table::{Style, table, wrapped};
 use super::together;
@@ -329,7 +330,7 @@ fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<S
         decided_by(planned),
     ];
     if planned.components.is_empty() || planned.error.is_some() {
-        let rest = if shows_fits { 7 } else { 6 };
+        let rest = TITLES.len() - lead.len() - usize::from(!shows_fits);
         return vec![[lead.to_vec(), vec!["-".to_owned(); rest]].concat()];
     }
     let row = |(index, component): (usize, &PlannedComponent)| {
@@ -416,17 +417,11 @@ fn differences(planned: &[Planned<'_>]) -> Vec<String> {
     let mut groups: IndexMap<String, Vec<String>> = IndexMap::new();
     for planned in planned {
         let Some(difference) = &planned.controller else { continue };
-        let name = format!("{}/{}", planned.service.namespace, planned.service.name());
-        groups.entry(difference.to_string()).or_default().push(name);
+        groups.entry(difference.to_string()).or_default().push(named(planned));
     }
     groups
         .into_iter()
-        .map(|(difference, names)| match names.len().checked_sub(NAMED) {
-            None | Some(0) => format!("{}: {difference}", names.join(", ")),
-            Some(more) => {
-                format!("{} and {more} more: {difference}", names[..NAMED].join(", "))
-            }
-        })
+        .map(|(difference, names)| format!("{}: {difference}", first_of(&names, NAMED)))
         .collect()
 }
 
@@ -486,9 +481,7 @@ pub(super) fn summary(planned: &[Planned<'_>]) -> String {
         components().filter_map(|component| of(component).known()).sum()
     };
     let unknown = components().filter(|component| !component.is_counted()).count();
-    let count =
-        |number: i64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
-    let services = count(i64::try_from(planned.len()).unwrap_or(i64::MAX), "service");
+    let services = plural(planned.len(), "service");
     let failed = if failed == 0 { String::new() } else { format!(", {failed} in error") };
     let beside = match unknown {
         0 => String::new(),
@@ -497,7 +490,7 @@ pub(super) fn summary(planned: &[Planned<'_>]) -> String {
     };
     format!(
         "{services}{failed}; {} and {} at minReplicas{beside}",
-        count(sum(PlannedComponent::least_pods), "pod"),
-        count(sum(PlannedComponent::least_gpus), "GPU")
+        plural(sum(PlannedComponent::least_pods), "pod"),
+        plural(sum(PlannedComponent::least_gpus), "GPU")
     )
 }

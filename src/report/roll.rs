@@ -2,6 +2,7 @@
 //! (docs/repositories.md 5.5).
 
 use super::markdown;
+use super::phrases::plural;
 use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use crate::pipeline::{Amounts, ComponentRollout, Fix, RollEdit, RollEnd, RollStage};
@@ -111,10 +112,8 @@ pub(super) fn title(own: &ComponentRollout) -> String {
 pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
     let groups = matches!(own.kind, "LeaderWorkerSet" | "ModelServing");
     let what = if groups { "group" } else { "pod" };
-    let plural = |count: i64| if count == 1 { "" } else { "s" };
     let cost = |lowest: i64, peak: i64| {
-        let (pods, gpus) = (plural(lowest), plural(peak));
-        format!("at least {lowest} {what}{pods} ready, at most {peak} GPU{gpus}")
+        format!("at least {} ready, at most {}", plural(lowest, what), plural(peak, "GPU"))
     };
     let mut out = Vec::new();
     match (own.end, &own.stuck) {

@@ -4,6 +4,7 @@
 use super::answer::Answer;
 use super::fill::fill;
 use super::markdown;
+use super::phrases::plural;
 use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
@@ -34,10 +35,6 @@ fn name(own: &ServiceRollout) -> String {
     format!("{}/{}", own.namespace, own.name)
 }
 
-fn services(count: usize) -> String {
-    format!("{count} service{}", if count == 1 { "" } else { "s" })
-}
-
 impl All<'_> {
     /// Components that change, with their services.
     fn changed(&self) -> impl Iterator<Item = (&ServiceRollout, &ComponentRollout)> {
@@ -65,11 +62,11 @@ impl All<'_> {
         let mut out = format!(
             "{} of {} {verb}; {stuck} {is} stuck; at most {} GPUs are held on the way",
             changed,
-            services(self.services.len()),
+            plural(self.services.len(), "service"),
             peak_gpus(self.services)
         );
         if failed > 0 {
-            let _ = write!(out, "; {} in error, left as they are", services(failed));
+            let _ = write!(out, "; {} in error, left as they are", plural(failed, "service"));
         }
         out
     }
@@ -101,7 +98,7 @@ impl All<'_> {
 }
 
 impl Answer for All<'_> {
-    /// Services that do not change are counted, not listed.
+    /// Services that do not change are plural, not listed.
     fn json(&self) -> Value {
         let listed =
             self.services.iter().filter(|own| Self::is_changed(own) || own.error.is_some());

@@ -2,6 +2,7 @@
 
 use super::SCHEMA_VERSION;
 use super::markdown;
+use super::phrases::plural;
 use super::screen::{Page, html as escape, line, put};
 use super::table::{Style, table};
 use crate::api::{Follow, ModelServing, serving_names as names};
@@ -420,7 +421,9 @@ impl Rollout<'_> {
                 .restarted
                 .iter()
                 .filter(|(_, pods)| *pods > 0)
-                .map(|(ordinal, count)| format!("{} of {}", pods(*count), self.group(*ordinal)))
+                .map(|(ordinal, count)| {
+                    format!("{} of {}", plural(*count, "pod"), self.group(*ordinal))
+                })
                 .collect();
             let lost = if lost.is_empty() { "no pod".to_owned() } else { lost.join(", ") };
             out.push(format!("recovery by {}: {lost} restarted", recovery.policy.as_str()));
@@ -428,7 +431,7 @@ impl Rollout<'_> {
                 out.push(format!("shown is what follows when the pod does not get ready within restartGracePeriodSeconds={}", recovery.grace_seconds));
             }
             if let Some((seconds, count)) = recovery.escalation {
-                out.push(format!("after restartGracePeriodSeconds={seconds} (period not named in the document): whole group, {}", pods(count)));
+                out.push(format!("after restartGracePeriodSeconds={seconds} (period not named in the document): whole group, {}", plural(count, "pod")));
             }
         }
         if let Some(stuck) = self.outcome.stuck {
@@ -521,11 +524,6 @@ impl Rollout<'_> {
         out.push_str("</ul>\n</html>\n");
         out
     }
-}
-
-/// `1 pod`, `2 pods`.
-fn pods(count: i64) -> String {
-    format!("{count} pod{}", if count == 1 { "" } else { "s" })
 }
 
 /// The groups of a row, a sign each; long runs are counted.

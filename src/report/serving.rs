@@ -1,6 +1,7 @@
 //! ModelServings in `plan` and `explain`: groups, roles, gangs, what fits.
 
 use super::markdown;
+use super::phrases::plural;
 use super::screen::{Page, line};
 use super::sheet::Sheet;
 use super::table::{Style, table};
@@ -236,14 +237,12 @@ pub fn explain(
 fn answer(planned: &PlannedServing<'_>) -> String {
     let serving = planned.serving;
     let (groups, pods, gpus) = (serving.replicas.value, serving.pods(), planned.gpus);
-    let many =
-        |number: i64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
     let fits = match fitting(planned) {
         None => String::new(),
         Some((fit, all)) if fit == all => format!(" · ✓ {fit} of {all} groups fit the nodes"),
         Some((fit, all)) => format!(" · ✗ {fit} of {all} groups fit the nodes"),
     };
-    format!("{} of {pods} pods, {gpus} GPUs{fits}", many(groups, "group"))
+    format!("{} of {pods} pods, {gpus} GPUs{fits}", plural(groups, "group"))
 }
 
 /// ModelServings for people.

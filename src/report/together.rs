@@ -1,6 +1,7 @@
 //! The fleet together on its nodes: JSON (docs/repositories.md 4.4) and the sentence under the
 //! table.
 
+use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};
 use super::sheet::Sheet;
 use crate::cluster::BlockedNodes;
@@ -12,7 +13,6 @@ use crate::pipeline::{
 use ecow::{EcoString, eco_format};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt::Write as _;
 
 /// Nodes that are listed one by one; more are counts by code.
 const LISTED: usize = 10;
@@ -155,7 +155,7 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
         .collect();
     let more = match placement.nodes.len().saturating_sub(LISTED) {
         0 => String::new(),
-        more => format!(" and {}", number(more, "more node")),
+        more => format!(" and {}", plural(more, "more node")),
     };
     let on = if on.is_empty() { String::new() } else { format!(" on {}{more}", on.join(", ")) };
     let stay = match placement.running {
@@ -170,9 +170,9 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
     Some(format!(
         "{} of {}{on}{stay}; {} of {} would take one more{refuse}",
         placement.placed,
-        number(placement.wanted, "pod"),
+        plural(placement.wanted, "pod"),
         last.out,
-        number(first.r#in, "node"),
+        plural(first.r#in, "node"),
     ))
 }
 
@@ -237,10 +237,6 @@ pub(super) fn blocked_json(blocked: Option<&BlockedNodes>) -> Value {
     listed.chain(counts).collect()
 }
 
-fn number(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
 /// What is missing of a waiting pod, in brackets: what the nearest node lacks.
 fn shortage(waiting: Option<&Waiting>) -> String {
     let Some(waiting) = waiting else { return String::new() };
@@ -253,9 +249,8 @@ fn shortage(waiting: Option<&Waiting>) -> String {
 /// `1 more node like gpu-3 and 2 more nodes like cpu-1`.
 fn nodes(add: &[MoreNodes]) -> String {
     let more = |more: &MoreNodes| {
-        let plural = if more.nodes == 1 { "" } else { "s" };
         let class = more.class.as_ref().map_or(String::new(), |class| format!(" ({class})"));
-        format!("{} more node{plural} like {}{class}", more.nodes, more.like)
+        format!("{} like {}{class}", plural(more.nodes, "more node"), more.like)
     };
     add.iter().map(more).collect::<Vec<_>>().join(" and ")
 }
@@ -309,15 +304,11 @@ pub fn text(
         .collect();
     let named = short
         .iter()
-        .take(NAMED)
         .map(|service| format!("{service}{}", shortage(reasons.get(*service).copied())));
-    let mut named = named.collect::<Vec<_>>().join(", ");
-    if short.len() > NAMED {
-        let _ = write!(named, " and {} more", short.len() - NAMED);
-    }
+    let named = first_of(named, NAMED);
     let all = planned.len() + servings.len();
     let verb = if short.len() == 1 { "does" } else { "do" };
-    put!(out, "{} of {} {verb} not fit: {named}", short.len(), number(all, "service"));
+    put!(out, "{} of {} {verb} not fit: {named}", short.len(), plural(all, "service"));
     match together.verdict {
         Verdict::IfPacked(packing) => {
             put!(out, "; everything fits if you {}", advice(packing));
@@ -350,7 +341,7 @@ fn beside(out: &mut Page, others: &[&EcoString]) {
         [] => {}
         [only] => line!(out, "not shown: {only} does not fit"),
         [first, rest @ ..] => {
-            line!(out, "not shown: {first} and {} do not fit", number(rest.len(), "more service"));
+            line!(out, "not shown: {first} and {} do not fit", plural(rest.len(), "more service"));
         }
     }
 }
@@ -360,7 +351,7 @@ fn half_groups(half: &[HalfGroup]) -> Option<String> {
     let first = half.first()?;
     let more = match half.len() {
         1 => String::new(),
-        count => format!(" and of {} more", number(count - 1, "group")),
+        count => format!(" and of {} more", plural(count - 1, "group")),
     };
     Some(format!(
         "kube-scheduler places no groups: it would leave {} of {} pods of group {} of {}{more} on nodes that they hold for nothing",

@@ -264,11 +264,10 @@ pub(crate) struct File {
     pub(crate) code: String,
 }
 
-/// Every `.rs` file below `src`, sorted, test-only ones left out.
-pub(crate) fn files() -> Vec<File> {
-    let root = Path::new(SOURCES);
+/// Every `.rs` file below `src` with its text, sorted.
+pub(crate) fn sources() -> Vec<(PathBuf, String)> {
     let mut paths = Vec::new();
-    let mut waiting = vec![root.to_owned()];
+    let mut waiting = vec![PathBuf::from(SOURCES)];
     while let Some(directory) = waiting.pop() {
         for entry in std::fs::read_dir(directory).expect("src can be listed") {
             let path = entry.expect("src can be listed").path();
@@ -280,10 +279,21 @@ pub(crate) fn files() -> Vec<File> {
         }
     }
     paths.sort();
-    let texts: Vec<(PathBuf, String)> = paths
-        .into_iter()
-        .map(|path| (path.clone(), std::fs::read_to_string(path).expect("src can be read")))
-        .collect();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("src can be read");
+        (path, text)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The name of a file below `src`.
+pub(crate) fn below_src(path: &Path) -> &Path {
+    path.strip_prefix(SOURCES).expect("below src")
+}
+
+/// The files of [`sources`] without what only tests see.
+pub(crate) fn files() -> Vec<File> {
+    let texts = sources();
     let hidden: BTreeSet<PathBuf> =
         texts.iter().flat_map(|(path, text)| test_modules(path, text)).collect();
     let shown = texts.into_iter().filter(|(path, _)| {
@@ -293,7 +303,7 @@ pub(crate) fn files() -> Vec<File> {
     });
     shown
         .map(|(path, text)| {
-            let path = path.strip_prefix(root).expect("below src");
+            let path = below_src(&path);
             let modules: Vec<String> = path
                 .with_extension("")
                 .iter()

@@ -66,10 +66,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     })?;
     let found = session.settle(later);
     let named = selected.iter().map(|views| &views.of(session.semantics).object);
-    let about = match args.services.as_slice() {
-        [] => About::everything(),
-        _ => About::workloads(catalog, named),
-    };
+    let about = About::asked(&args.services, || About::workloads(catalog, named));
     let found = about.of(catalog, found);
     let proto = args.proto.then(protocol::proto);
     match args.output {

@@ -130,13 +130,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));
-    let about = if args.services.is_empty() {
-        About::everything()
-    } else {
-        let objects = servings.iter().map(|planned| &planned.serving.object);
-        About::planned(&session.world.catalog, &planned, objects)
-    };
-    let found = about.of(&session.world.catalog, found);
+    let catalog = &session.world.catalog;
+    let about = About::asked(&args.services, || About::planned(catalog, &planned, &servings));
+    let found = about.of(catalog, found);
     match args.output {
         Format::Mermaid => {
             session.say(&found, io);

@@ -59,13 +59,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session
         .settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
-    let about = if args.services.is_empty() {
-        About::everything()
-    } else {
-        let objects = servings.iter().map(|planned| &planned.serving.object);
-        About::planned(&session.world.catalog, &planned, objects)
-    };
-    let found = about.of(&session.world.catalog, found);
+    let catalog = &session.world.catalog;
+    let about = About::asked(&args.services, || About::planned(catalog, &planned, &servings));
+    let found = about.of(catalog, found);
     let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
     let said = costs.as_ref().map(report::price).into_iter();
     let said = said.chain(together.map(|own| report::text(own, &planned, &servings)));

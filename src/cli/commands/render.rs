@@ -282,12 +282,9 @@ fn write(
     let unread = session.unread(&found, &left_out);
     let stale = sink.finish(unread.as_deref(), &mut found, io)?;
     let catalog = &session.world.catalog;
-    let about = if args.services.is_empty() {
-        About::everything()
-    } else {
-        let services = selected.iter().map(|views| &views.of(session.semantics).object);
-        About::workloads(catalog, services.chain(servings.iter().map(|own| &own.object)))
-    };
+    let services = selected.iter().map(|views| &views.of(session.semantics).object);
+    let named = services.chain(servings.iter().map(|own| &own.object));
+    let about = About::asked(&args.services, || About::workloads(catalog, named));
     session.say(&about.of(catalog, found.clone()), io);
     if !left_out.is_empty() {
         io.say_line(&format!("not rendered: {}", left_out.join(", ")));

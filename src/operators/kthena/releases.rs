@@ -119,29 +119,11 @@ pub static KTHENA_V0_4: KthenaPolicy = KthenaPolicy {
 pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::Head,
     id: Release { tag: "head", date: "2026-08-21", commit: "3cc05728" },
-    admission: Admission::Documents,
-    role_rolling_update: true,
     role_partition: true,
     role_max_unavailable_default: true,
-    recovery_none: true,
-    gang: GangRule::Volcano,
-    gang_form: GangForm::SubGroups,
-    gang_unlisted: UnlistedRole::AllReplicas,
-    gang_resources: GangResources::Requests,
-    gang_seed_labels: false,
-    gang_queue: true,
-    controller_revisions: true,
     role_struct: RoleStruct::Head,
-    scale_subresource: true,
-    plugin_env_repeats: true,
-    selects_entries: true,
     ordinals: OrdinalRule::FillHoles,
-    protection: ProtectionRule::Position,
-    pace: UpdatePace::Budget,
-    scale_down: ScaleDownRule::Cheapest,
-    role_scaling: RoleScaling::OnePass,
-    role_recreate: RoleRecreateRule::RoleReplica,
-    reconciles: true,
+    ..KTHENA_V1_0
 };
 
 /// [`KTHENA_HEAD`] with the CRD and the webhook before it: `--semantics controller`.

@@ -7,6 +7,7 @@ use crate::diff::{
 use crate::pipeline::ServingUpgrade;
 use crate::quantity::Count;
 use crate::report::markdown::{code, code_cell as cell, fence};
+use crate::report::phrases::{first_of, plural};
 use crate::report::screen::printable;
 use serde::Serialize;
 use serde_json::Value;
@@ -156,7 +157,7 @@ fn capacity(capacity: &Capacity) -> Vec<String> {
     let lost = if capacity.before.is_some() { "no longer fits" } else { "does not fit" };
     listed(lost, &capacity.lost);
     listed("restart goes no further", capacity.stuck.as_deref().unwrap_or_default());
-    let pods = |room: &Room| format!("{} of {}", room.pending, count(room.wanted, "pod"));
+    let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
     let before = capacity.before.as_ref().filter(|room| room.pending > 0);
     match (before, capacity.after.pending) {
         (None, 0) => {}
@@ -189,7 +190,7 @@ impl Shown {
             semantics: view.semantics.to_string(),
             base: printable(view.base),
             base_code: code(view.base),
-            compared: format!("{} compared", count(summary.services, "service")),
+            compared: format!("{} compared", plural(summary.services, "service")),
             gpus: bars(&summary.gpus),
             capacity_code: capacity.iter().map(|line| code(line)).collect(),
             capacity,
@@ -202,13 +203,10 @@ impl Shown {
 }
 
 fn note(note: &Note) -> ShownNote {
-    let first: Vec<String> =
-        note.objects.iter().take(2).map(|object| printable(&object.to_string())).collect();
-    let more = note.objects.len() - first.len();
-    let reaches = first.join(", ");
+    let names = note.objects.iter().map(|object| printable(&object.to_string()));
     ShownNote {
         title: format!("{}: {} ({})", note.rule.id, note.rule.title, note.rule.source),
-        reaches: if more > 0 { format!("{reaches} and {more} more") } else { reaches },
+        reaches: first_of(names, 2),
         action: note.rule.action,
     }
 }
@@ -222,7 +220,7 @@ fn headline(view: &View<'_>) -> String {
     } else {
         parts.push(format!(
             "{} change{}",
-            count(summary.changed, "service"),
+            plural(summary.changed, "service"),
             if summary.changed == 1 { "s" } else { "" }
         ));
     }
@@ -248,7 +246,7 @@ fn headline(view: &View<'_>) -> String {
         ));
     }
     if summary.left_behind > 0 {
-        parts.push(format!("{} left behind", count(summary.left_behind, "object")));
+        parts.push(format!("{} left behind", plural(summary.left_behind, "object")));
     }
     parts.push(gpus(&summary.gpus));
     parts.extend(dollars(&summary.costs));
@@ -288,10 +286,6 @@ fn bars(gpus: &Pair<Count>) -> Bars {
         before_percent: percent(gpus.from),
         after_percent: percent(gpus.to),
     }
-}
-
-fn count(number: usize, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 fn group(group: &Group, all: bool) -> ShownGroup {
@@ -398,13 +392,19 @@ fn group(group: &Group, all: bool) -> ShownGroup {
 
 /// What the upgrade of Kthena does to a ModelServing, and what holds it back.
 fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
-    let groups = |number: i64| format!("{number} group{}", if number == 1 { "" } else { "s" });
     let mut said = Vec::new();
     if rolled.held > 0 {
         let free = rolled.groups - rolled.held;
         said.push(match free {
-            0 => format!("`partition` holds back all {}: nothing restarts", groups(rolled.groups)),
-            _ => format!("`partition` holds back {} of {}", rolled.held, groups(rolled.groups)),
+            0 => format!(
+                "`partition` holds back all {}: nothing restarts",
+                plural(rolled.groups, "group")
+            ),
+            _ => format!(
+                "`partition` holds back {} of {}",
+                rolled.held,
+                plural(rolled.groups, "group")
+            ),
         });
     }
     let Some(played) = &rolled.played else {
@@ -416,11 +416,10 @@ fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
     }
     let how = if rolled.by_role { "role by role" } else { "group by group" };
     said.push(format!(
-        "it is replaced {how} in {} stage{}; at the worst moment {} of {} run",
-        played.stages,
-        if played.stages == 1 { "" } else { "s" },
+        "it is replaced {how} in {}; at the worst moment {} of {} run",
+        plural(played.stages, "stage"),
         played.fewest,
-        groups(rolled.groups)
+        plural(rolled.groups, "group")
     ));
     match (&played.stops, played.fits) {
         (Some(stops), _) => said.push(format!("it stops: {}", printable(stops))),
