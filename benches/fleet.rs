@@ -8,7 +8,7 @@ mod kserve;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generate::Counts;
 use ome::api::Semantics;
-use ome::catalog::Views;
+use ome::api::Views;
 use ome::emit::stream::{self, Format};
 use ome::load::{self, Request};
 use ome::merge::history::History;

@@ -13,7 +13,7 @@ use kserve::KServeRelease;
 pub use kthena::*;
 use ome::OmeRelease;
 
-use crate::api::{Api, Evidence, Field, Follow, Model, Release, Semantics};
+use crate::api::{Api, Evidence, Field, Follow, Model, Owned, PerReading, Release, Semantics};
 use ecow::EcoString;
 
 /// When objects of the built-in catalog are used (`--builtin`).
@@ -357,36 +357,37 @@ pub struct Unknown {
     pub known: &'static str,
 }
 
-/// What decides about services, by operator: its documents, and the release that is followed or
-/// that the documents are compared with.
+impl Owned for &'static Policy {
+    fn api(&self) -> Api {
+        self.api
+    }
+}
+
+/// What decides about services, by operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Releases {
     /// Of OME.
-    pub ome: [&'static Policy; 2],
+    pub ome: PerReading<&'static Policy>,
     /// Of KServe.
-    pub kserve: [&'static Policy; 2],
+    pub kserve: PerReading<&'static Policy>,
 }
 
 impl Releases {
     /// Follows another release of its operator.
     pub fn follow(&mut self, release: &'static Policy) {
         match release.own {
-            Own::Ome(_) => self.ome[1] = release,
-            Own::KServe(_) => self.kserve[1] = release,
+            Own::Ome(_) => self.ome.controller = release,
+            Own::KServe(_) => self.kserve.controller = release,
         }
     }
 
     /// The policy of an API under a mode; `None` for an API that decides nothing.
     pub fn policy(self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
-        let [documents, release] = match api {
-            Api::Ome => self.ome,
-            Api::KServe => self.kserve,
-            Api::Kthena | Api::Cluster => return None,
-        };
-        Some(match follow.into().of(api) {
-            Semantics::Documented => documents,
-            Semantics::Controller => release,
-        })
+        match api {
+            Api::Ome => Some(self.ome.of(follow)),
+            Api::KServe => Some(self.kserve.of(follow)),
+            Api::Kthena | Api::Cluster => None,
+        }
     }
 }
 

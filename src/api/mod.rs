@@ -13,6 +13,7 @@ mod mode;
 mod model;
 mod model_serving;
 mod object;
+mod reading;
 mod release;
 mod runtime;
 mod service;
@@ -43,6 +44,7 @@ pub use model_serving::{
     Topology,
 };
 pub use object::{Api, Field, Object, ObjectRef, Scope};
+pub use reading::{Owned, PerReading, Views};
 pub use release::{Follow, Release, Semantics};
 pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
 pub use service::{

@@ -16,14 +16,6 @@ pub enum Semantics {
 }
 
 impl Semantics {
-    /// The other one.
-    pub fn twin(self) -> Self {
-        match self {
-            Self::Documented => Self::Controller,
-            Self::Controller => Self::Documented,
-        }
-    }
-
     /// The word used in flags and output.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,9 +1,10 @@
 //! From typed objects to a frozen catalog: what replaces, repeats or lacks what.
 
-use super::{Catalog, RuntimeSet, Views, builtin};
+use super::{Catalog, RuntimeSet, builtin};
 use crate::api::{
     AcceleratorClass, Api, ClusterQueue, FineTunedWeight, Follow, LocalQueue, Model, ModelServing,
-    Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Semantics, Service,
+    Object, ObjectRef, OperatorConfig, PerReading, ResourceFlavor, Runtime, Scope, Semantics,
+    Views,
 };
 use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -25,18 +26,29 @@ pub struct Options {
     pub releases: Option<Releases>,
 }
 
-/// One object with its typed view.
-enum Item {
+/// One typed object.
+pub enum Item {
+    /// A model.
     Model(Box<Model>),
+    /// A runtime.
     Runtime(Box<Runtime>),
-    Weight(FineTunedWeight),
+    /// A fine-tuned weight.
+    Weight(Box<FineTunedWeight>),
+    /// A service.
     Service(Box<Views>),
+    /// A ModelServing.
     ModelServing(Box<ModelServing>),
-    AcceleratorClass(Box<[AcceleratorClass; 2]>),
+    /// An accelerator class.
+    AcceleratorClass(Box<PerReading<AcceleratorClass>>),
+    /// A node.
     Node(Object),
+    /// A flavor of Kueue.
     Flavor(Box<ResourceFlavor>),
+    /// A ClusterQueue.
     ClusterQueue(Box<ClusterQueue>),
+    /// A LocalQueue.
     LocalQueue(Box<LocalQueue>),
+    /// An object that is kept without an index.
     Other(Object),
 }
 
@@ -48,7 +60,7 @@ impl Item {
             Self::Weight(weight) => &weight.object,
             Self::Service(views) => &views.documented.object,
             Self::ModelServing(serving) => &serving.object,
-            Self::AcceleratorClass(views) => &views[0].object,
+            Self::AcceleratorClass(views) => &views.documented.object,
             Self::Flavor(flavor) => &flavor.object,
             Self::ClusterQueue(queue) => &queue.object,
             Self::LocalQueue(queue) => &queue.object,
@@ -80,71 +92,13 @@ impl Builder {
         }
     }
 
-    /// Adds a model.
-    pub fn model(&mut self, model: Model) {
-        self.add(Item::Model(Box::new(model)));
-    }
-
-    /// Adds a runtime.
-    pub fn runtime(&mut self, runtime: Runtime) {
-        self.add(Item::Runtime(Box::new(runtime)));
-    }
-
-    /// Adds a fine-tuned weight.
-    pub fn weight(&mut self, weight: FineTunedWeight) {
-        self.add(Item::Weight(weight));
-    }
-
-    /// Adds a service as both semantics read it.
-    pub fn service(&mut self, documented: Service, controller: Service) {
-        self.add(Item::Service(Box::new(Views { documented, controller })));
-    }
-
-    /// Adds a ModelServing.
-    pub fn model_serving(&mut self, serving: ModelServing) {
-        self.add(Item::ModelServing(Box::new(serving)));
-    }
-
-    /// Adds an accelerator class as both semantics read it.
-    pub fn accelerator_class(
-        &mut self,
-        documented: AcceleratorClass,
-        controller: AcceleratorClass,
-    ) {
-        self.add(Item::AcceleratorClass(Box::new([documented, controller])));
-    }
-
-    /// Adds a node.
-    pub fn node(&mut self, object: Object) {
-        self.add(Item::Node(object));
-    }
-
-    /// Adds a flavor of Kueue.
-    pub fn flavor(&mut self, flavor: ResourceFlavor) {
-        self.add(Item::Flavor(Box::new(flavor)));
-    }
-
-    /// Adds a ClusterQueue.
-    pub fn cluster_queue(&mut self, queue: ClusterQueue) {
-        self.add(Item::ClusterQueue(Box::new(queue)));
-    }
-
-    /// Adds a LocalQueue.
-    pub fn local_queue(&mut self, queue: LocalQueue) {
-        self.add(Item::LocalQueue(Box::new(queue)));
-    }
-
-    /// Adds an object that is kept without an index.
-    pub fn other(&mut self, object: Object) {
-        self.add(Item::Other(object));
-    }
-
     /// Sets the operator's settings.
     pub fn config(&mut self, config: OperatorConfig) {
         self.config = config;
     }
 
-    fn add(&mut self, item: Item) {
+    /// Adds an object.
+    pub fn add(&mut self, item: Item) {
         let object = item.object();
         let key = (object.api, object.id.clone());
         let Some(&position) = self.index.get(&key) else {
@@ -240,12 +194,12 @@ impl Builder {
                     runtimes.entry(runtime.object.api).or_default().push(*runtime);
                 }
                 Item::Weight(weight) => {
-                    catalog.weights.insert(weight.object.id.name.clone(), weight);
+                    catalog.weights.insert(weight.object.id.name.clone(), *weight);
                 }
                 Item::Service(views) => catalog.services.push(*views),
                 Item::ModelServing(serving) => catalog.model_servings.push(*serving),
                 Item::AcceleratorClass(views) => {
-                    catalog.accelerator_classes.insert(views[0].name().clone(), *views);
+                    catalog.accelerator_classes.insert(views.documented.name().clone(), *views);
                 }
                 Item::Node(object) => {
                     catalog.nodes.insert(object.id.name.clone(), object);

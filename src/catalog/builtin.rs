@@ -7,7 +7,7 @@
 //! found in an object that nothing may be given is not reported.
 
 use super::Catalog;
-use crate::api::{AcceleratorClass, Object, ObjectRef, Scope};
+use crate::api::{AcceleratorClass, Object, ObjectRef, PerReading, Scope};
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic};
@@ -18,11 +18,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The built-in accelerator classes that any service may be given.
 pub(super) fn candidate_classes(
-    classes: &BTreeMap<EcoString, [AcceleratorClass; 2]>,
+    classes: &BTreeMap<EcoString, PerReading<AcceleratorClass>>,
     machines: &[Machine],
     all: bool,
 ) -> BTreeSet<EcoString> {
-    let classes = || classes.values().map(|[documented, _]| documented);
+    let classes = || classes.values().map(|views| &views.documented);
     if !all && classes().any(|class| !class.object.builtin) {
         return BTreeSet::new();
     }

@@ -8,12 +8,12 @@ mod build;
 mod builtin;
 mod runtimes;
 
-pub use build::{Builder, Options};
+pub use build::{Builder, Item, Options};
 pub use runtimes::RuntimeSet;
 
 use crate::api::{
     AcceleratorClass, Api, ClusterQueue, FineTunedWeight, Follow, LocalQueue, Model, ModelServing,
-    Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Semantics, Service,
+    Object, ObjectRef, OperatorConfig, PerReading, ResourceFlavor, Runtime, Scope, Views,
 };
 use crate::cluster::Machine;
 use crate::diag::Nearby;
@@ -22,30 +22,6 @@ use crate::source::{SourceId, Span};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{LazyLock, OnceLock};
-
-/// A service as each semantics reads it.
-#[derive(Clone, Debug)]
-pub struct Views {
-    documented: Service,
-    controller: Service,
-}
-
-impl Views {
-    /// The view of what is followed.
-    pub fn of(&self, follow: impl Into<Follow>) -> &Service {
-        match follow.into().of(self.documented.object.api) {
-            Semantics::Documented => &self.documented,
-            Semantics::Controller => &self.controller,
-        }
-    }
-}
-
-fn view(views: &[AcceleratorClass; 2], semantics: Semantics) -> &AcceleratorClass {
-    match semantics {
-        Semantics::Documented => &views[0],
-        Semantics::Controller => &views[1],
-    }
-}
 
 /// All loaded objects.
 #[derive(Debug, Default)]
@@ -59,8 +35,7 @@ pub struct Catalog {
     weights: BTreeMap<EcoString, FineTunedWeight>,
     services: Vec<Views>,
     model_servings: Vec<ModelServing>,
-    /// As the documents and as the controller read them.
-    accelerator_classes: BTreeMap<EcoString, [AcceleratorClass; 2]>,
+    accelerator_classes: BTreeMap<EcoString, PerReading<AcceleratorClass>>,
     /// Built-in accelerator classes that any service may be given.
     builtin_classes: BTreeSet<EcoString>,
     nodes: BTreeMap<EcoString, Object>,
@@ -144,18 +119,17 @@ impl Catalog {
 
     /// An accelerator class.
     pub fn accelerator_class(&self, name: &str) -> Option<&Object> {
-        self.accelerator_classes.get(name).map(|views| &views[0].object)
+        self.accelerator_classes.get(name).map(|views| &views.documented.object)
     }
 
     /// All accelerator classes by name.
     pub fn accelerator_classes(&self) -> impl Iterator<Item = &Object> {
-        self.accelerator_classes.values().map(|views| &views[0].object)
+        self.accelerator_classes.values().map(|views| &views.documented.object)
     }
 
     /// An accelerator class as a semantics reads it.
     pub fn class(&self, follow: impl Into<Follow>, name: &str) -> Option<&AcceleratorClass> {
-        let semantics = follow.into().of(Api::Ome);
-        self.accelerator_classes.get(name).map(|views| view(views, semantics))
+        self.accelerator_classes.get(name).map(|views| views.of(follow))
     }
 
     /// All accelerator classes by name, as a semantics reads them.
@@ -163,8 +137,8 @@ impl Catalog {
         &self,
         follow: impl Into<Follow>,
     ) -> impl ExactSizeIterator<Item = &AcceleratorClass> {
-        let semantics = follow.into().of(Api::Ome);
-        self.accelerator_classes.values().map(move |views| view(views, semantics))
+        let follow = follow.into();
+        self.accelerator_classes.values().map(move |views| views.of(follow))
     }
 
     /// Whether a service that does not name the class may be given it.

@@ -1,8 +1,8 @@
 //! Catalogs for tests, straight from a text.
 
 use super::{View, run as check};
-use crate::api::{Api, Completion, Object, ObjectRef, Scope, Semantics};
-use crate::catalog::{Builder, Catalog, Options};
+use crate::api::{Api, Completion, Object, ObjectRef, PerReading, Scope, Semantics};
+use crate::catalog::{Builder, Catalog, Item, Options};
 use crate::diag::{Code, Diagnostic};
 use crate::operators;
 use crate::operators::kserve::read as kserve;
@@ -74,40 +74,41 @@ pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
             node,
         };
         change(&mut object);
-        match (api, kind.as_str()) {
+        let boxed_runtime = |runtime| Item::Runtime(Box::new(runtime));
+        builder.add(match (api, kind.as_str()) {
             (Api::Ome, "ClusterBaseModel" | "BaseModel") => {
-                builder.model(ome::model(object, Completion::default(), semantics, &mut quiet));
+                let completion = Completion::default();
+                Item::Model(Box::new(ome::model(object, completion, semantics, &mut quiet)))
             }
             (Api::Ome, "ClusterServingRuntime" | "ServingRuntime") => {
-                builder.runtime(ome::runtime(object, semantics, &mut quiet));
+                boxed_runtime(ome::runtime(object, semantics, &mut quiet))
             }
-            (Api::Ome, "FineTunedWeight") => builder.weight(ome::fine_tuned_weight(object)),
+            (Api::Ome, "FineTunedWeight") => Item::Weight(Box::new(ome::fine_tuned_weight(object))),
             (Api::Ome, "AcceleratorClass") => {
-                let view =
-                    |semantics| ome::accelerator::accelerator_class(object.clone(), semantics);
-                builder.accelerator_class(view(Semantics::Documented), view(Semantics::Controller));
+                Item::AcceleratorClass(Box::new(PerReading::read(|semantics| {
+                    ome::accelerator::accelerator_class(object.clone(), semantics)
+                })))
             }
             (Api::KServe, "ClusterServingRuntime" | "ServingRuntime") => {
-                builder.runtime(kserve::runtime(object, semantics, &mut quiet));
+                boxed_runtime(kserve::runtime(object, semantics, &mut quiet))
             }
             (Api::Ome | Api::KServe, "InferenceService") => {
                 let read = if api == Api::Ome { ome::service } else { kserve::service };
-                let mut view = |semantics| {
-                    read(
-                        object.clone(),
-                        operators::newest().policy(api, semantics).unwrap(),
-                        &mut quiet,
-                    )
-                };
-                let views = (view(Semantics::Documented), view(Semantics::Controller));
-                builder.service(views.0, views.1);
+                Item::Service(Box::new(PerReading::read(|semantics| {
+                    let policy = operators::newest().policy(api, semantics).unwrap();
+                    read(object.clone(), policy, &mut quiet)
+                })))
             }
-            (Api::Cluster, "Node") => builder.node(object),
-            (Api::Cluster, "ResourceFlavor") => builder.flavor(kueue::resource_flavor(object)),
-            (Api::Cluster, "ClusterQueue") => builder.cluster_queue(kueue::cluster_queue(object)),
-            (Api::Cluster, "LocalQueue") => builder.local_queue(kueue::local_queue(object)),
-            _ => builder.other(object),
-        }
+            (Api::Cluster, "Node") => Item::Node(object),
+            (Api::Cluster, "ResourceFlavor") => {
+                Item::Flavor(Box::new(kueue::resource_flavor(object)))
+            }
+            (Api::Cluster, "ClusterQueue") => {
+                Item::ClusterQueue(Box::new(kueue::cluster_queue(object)))
+            }
+            (Api::Cluster, "LocalQueue") => Item::LocalQueue(Box::new(kueue::local_queue(object))),
+            _ => Item::Other(object),
+        });
     }
     builder.finish(Vec::new()).0
 }

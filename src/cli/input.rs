@@ -4,9 +4,8 @@
 use super::args::{InputArgs, PageFormat};
 use super::releases::{self, Followed};
 use super::{Failure, Io, Outcome, names, threads, verbose};
-use crate::api::{Api, Follow, ModelServing, Object, Runtime, Semantics};
+use crate::api::{Api, Follow, ModelServing, Object, Runtime, Semantics, Views};
 use crate::builtin;
-use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::{self, Loaded, Request, settings};
 use crate::policy::{AcceleratorOptions, BuiltinMode, KthenaPolicy};
@@ -137,7 +136,7 @@ impl Session {
         let limits = args.limits.limits(&settings);
         let builtin = if ask.shipped { BuiltinMode::Always } else { args.builtin(&settings) };
         let shipped =
-            if ask.shipped { builtin::shipped(releases.ome[1].id.tag) } else { Vec::new() };
+            if ask.shipped { builtin::shipped(releases.ome.controller.id.tag) } else { Vec::new() };
         let bare = builtin == BuiltinMode::Never && semantics.of(Api::Ome) == Semantics::Controller;
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());

@@ -5,8 +5,8 @@
 //! operator writes it, whoever owns it now: what only the server or others write does not, nor does
 //! the size of what an autoscaler sizes.
 
-use crate::api::{Failure, Object, ObjectRef, Service};
-use crate::catalog::{Catalog, Views};
+use crate::api::{Failure, Object, ObjectRef, Service, Views};
+use crate::catalog::Catalog;
 use crate::diag::Diagnostic;
 use crate::diff::Action;
 use crate::objects::RenderedObject;

@@ -2,8 +2,7 @@
 
 use super::cost::{self, Cost};
 use super::{Refused, accelerators, object_changes};
-use crate::api::{AcceleratorClass, ComponentKind, Follow, ModelServing, Object, ObjectRef};
-use crate::catalog::Views;
+use crate::api::{AcceleratorClass, ComponentKind, Follow, ModelServing, Object, ObjectRef, Views};
 use crate::decision::Resolution;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::accept::accept_rendered;

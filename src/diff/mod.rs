@@ -32,8 +32,9 @@ pub use cost::Cost;
 pub use effects::{EFFECTS, Effect, When};
 pub use inputs::share_nodes;
 
-use crate::api::{Api, ComponentKind, Failure, Follow, ModelServing, Object, ObjectRef, Semantics};
-use crate::catalog::Views;
+use crate::api::{
+    Api, ComponentKind, Failure, Follow, ModelServing, Object, ObjectRef, Semantics, Views,
+};
 use crate::diag::{Code, Diagnostic};
 use crate::pipeline::planned::PlannedComponent;
 use crate::pipeline::render::{Renderer, WINDOW};

@@ -8,8 +8,7 @@ use super::{
     Comparison, Diff, Group, Made, Note, Pair, Settings, Side, Subject, accelerators,
     object_changes,
 };
-use crate::api::{Object, ObjectRef, Scope};
-use crate::catalog::Views;
+use crate::api::{Object, ObjectRef, Scope, Views};
 use crate::operators::kserve::upgrade as kserve;
 use crate::operators::ome::upgrade as ome;
 use crate::pipeline::plan::DECIDING;

@@ -11,7 +11,7 @@ mod selector;
 
 pub use selector::{Selector, explain_among, judge};
 
-use crate::api::{Api, Failure, Release, Service};
+use crate::api::{Api, Failure, PerReading, Release, Service};
 use crate::catalog::Catalog;
 use crate::check::{self, Check};
 use crate::decision::Resolution;
@@ -25,8 +25,14 @@ use ome::objects::model_config::ModelConfig;
 /// The newest release of every operator, beside its documents.
 pub fn newest() -> Releases {
     Releases {
-        ome: [&ome::releases::DOCUMENTED, &ome::releases::HEAD],
-        kserve: [&kserve::releases::DOCUMENTED, &kserve::releases::HEAD],
+        ome: PerReading {
+            documented: &ome::releases::DOCUMENTED,
+            controller: &ome::releases::HEAD,
+        },
+        kserve: PerReading {
+            documented: &kserve::releases::DOCUMENTED,
+            controller: &kserve::releases::HEAD,
+        },
     }
 }
 

@@ -4,7 +4,7 @@
 //! remembered.
 
 use super::{kserve, ome};
-use crate::api::{Api, Failure, Model, Runtime, Service};
+use crate::api::{Api, Failure, Model, Owned, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{Candidate, ClassReason, Resolution, RuntimeDecision};
 use crate::policy::{Policy, ProtocolRule};
@@ -21,6 +21,12 @@ pub struct Selector<'a> {
     catalog: &'a Catalog,
     memo: Memo<'a>,
     accelerators: Accelerators<'a>,
+}
+
+impl Owned for Selector<'_> {
+    fn api(&self) -> Api {
+        self.policy.api
+    }
 }
 
 impl<'a> Selector<'a> {

@@ -2,8 +2,7 @@
 //! docs/decisions.md#argument-order).
 
 use super::render::Renderer;
-use crate::api::{ComponentKind, DeploymentMode, Service};
-use crate::catalog::Views;
+use crate::api::{ComponentKind, DeploymentMode, Service, Views};
 use crate::diag::Diagnostic;
 use crate::pods::built::Component;
 use crate::yaml::Node;

@@ -5,8 +5,8 @@ use super::difference::{difference, differs};
 use super::kv_cache;
 use super::planned::{Depth, Planned, PlannedComponent};
 use super::running::{RunningPod, RunningPods};
-use crate::api::{Api, Failure, Field, Follow, Semantics, Service};
-use crate::catalog::{Catalog, Views};
+use crate::api::{Api, Failure, Field, Follow, PerReading, Semantics, Service, Views};
+use crate::catalog::Catalog;
 use crate::cluster::{Fit, Inventory, Shape};
 use crate::decision::{QueueDecision, Resolution};
 use crate::diag::{Code, Diagnostic};
@@ -66,7 +66,7 @@ impl Pods {
 pub struct Planner<'a> {
     catalog: &'a Catalog,
     semantics: Follow,
-    selectors: BTreeMap<Api, [Selector<'a>; 2]>,
+    selectors: BTreeMap<Api, PerReading<Selector<'a>>>,
     /// What the nodes have left; none when no node states what it has.
     inventory: Option<Inventory<'a>>,
     /// Pods that run, with what they ask for.
@@ -99,11 +99,11 @@ impl<'a> Planner<'a> {
         let selectors = DECIDING
             .into_iter()
             .filter_map(|api| {
-                let selector = |semantics: Semantics| {
-                    catalog.policy(api, semantics).map(|policy| Selector::new(policy, catalog))
-                };
-                let followed = semantics.of(api);
-                Some((api, [selector(followed)?, selector(followed.twin())?]))
+                let documented =
+                    Selector::new(catalog.policy(api, Semantics::Documented)?, catalog);
+                let controller =
+                    Selector::new(catalog.policy(api, Semantics::Controller)?, catalog);
+                Some((api, PerReading { documented, controller }))
             })
             .collect();
         let running = RunningPods::new(catalog.others());
@@ -139,7 +139,8 @@ impl<'a> Planner<'a> {
     /// Never: services are only read for APIs that have policies.
     pub fn plan(&self, views: &'a Views, depth: Depth) -> Planned<'a> {
         let service = views.of(self.semantics);
-        let [selector, twin] = &self.selectors[&service.object.api];
+        let selectors = &self.selectors[&service.object.api];
+        let selector = selectors.of(self.semantics);
         let outcome = self.outcome(selector, service, depth);
         let mut planned = Planned {
             service,
@@ -165,8 +166,8 @@ impl<'a> Planner<'a> {
             self.place(&mut planned, outcome.pods);
         }
         if selector.policy().semantics == Semantics::Documented {
-            let other = self.outcome(twin, views.of(Semantics::Controller), Depth::Plan);
-            planned.controller = difference(&planned, &other, twin.policy());
+            let other = self.outcome(&selectors.controller, &views.controller, Depth::Plan);
+            planned.controller = difference(&planned, &other, selectors.controller.policy());
             if let Some(difference) = &planned.controller {
                 planned.diagnostics.push(differs(difference, service));
             }

@@ -5,8 +5,8 @@
 
 use super::plan::finding;
 use super::planned::PlannedComponent;
-use crate::api::{Failure, Follow, ObjectRef, Scope, Service};
-use crate::catalog::{Catalog, Views};
+use crate::api::{Failure, Follow, ObjectRef, Scope, Service, Views};
+use crate::catalog::Catalog;
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Record;

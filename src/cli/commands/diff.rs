@@ -1,7 +1,6 @@
 //! `ome diff`: what a change of the manifests does.
 
-use crate::api::{ModelServing, Object};
-use crate::catalog::Views;
+use crate::api::{ModelServing, Object, Views};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg};
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome, complete, names, releases};

@@ -9,7 +9,7 @@ use self::owners::Owners;
 use self::pass::{Pass, PassThrough};
 use self::sink::{Output, Sink, Target};
 use super::krm;
-use crate::api::{Api, ModelServing};
+use crate::api::{Api, ModelServing, Views};
 use crate::cli::about::About;
 use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
 use crate::cli::input::{Ask, Session};
@@ -203,7 +203,7 @@ fn write(
         {
             Prune::Everything
         } else {
-            let service = |views: &&crate::catalog::Views| {
+            let service = |views: &&Views| {
                 let service = views.of(session.semantics);
                 (service.namespace.to_string(), service.name().to_string())
             };

@@ -1,7 +1,7 @@
 //! What changes between two states of an input.
 
-use crate::api::{Follow, ModelServing, Service};
-use crate::catalog::{Catalog, Views};
+use crate::api::{Follow, ModelServing, Service, Views};
+use crate::catalog::Catalog;
 use std::collections::HashMap;
 
 /// What was there before a change.

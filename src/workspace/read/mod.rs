@@ -3,8 +3,8 @@
 mod beside;
 pub(super) mod typed;
 
-use crate::api::{Api, Follow, Object, ObjectRef, OperatorConfig, Scope, Semantics, Service};
-use crate::catalog::{Builder, Catalog, Options};
+use crate::api::{Api, Follow, Object, ObjectRef, OperatorConfig, Scope, Semantics, Views};
+use crate::catalog::{Builder, Catalog, Item, Options};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded};
 use crate::operators;
@@ -17,7 +17,7 @@ use crate::workspace::complete::{ModelFacts, completions};
 use crate::workspace::in_cluster::{self, ClusterRelease};
 use crate::workspace::known::Known;
 use crate::workspace::read::beside::{Beside, Settings};
-use crate::workspace::read::typed::{Typed, typed};
+use crate::workspace::read::typed::{Read, typed};
 use crate::yaml::{Node, Origin, Value};
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -103,7 +103,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     let mut unread: Vec<Diagnostic> =
         diagnostics.iter().filter(|finding| leaves_out(finding)).cloned().collect();
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
-    let typed: Vec<(Option<Typed>, bool, Vec<Diagnostic>)> = documents
+    let typed: Vec<(Option<Read>, bool, Vec<Diagnostic>)> = documents
         .into_par_iter()
         .enumerate()
         .map(|(index, document)| {
@@ -113,9 +113,9 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
             (typed, builtin, found)
         })
         .collect();
-    let mut config = given.releases.ome[1].ome().config();
+    let mut config = given.releases.ome.controller.ome().config();
     let mut others = Beside::default();
-    let mut services: Vec<(Service, Service)> = Vec::new();
+    let mut services: Vec<Box<Views>> = Vec::new();
     let mut builder = Builder::new(Options {
         semantics: given.semantics,
         all_builtin: given.builtin == BuiltinMode::Always,
@@ -127,20 +127,13 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
         unread.extend(found.iter().filter(|finding| finding.code == Code::MissingName).cloned());
         if builtin { &mut found_builtin } else { &mut diagnostics }.extend(found);
         match typed {
-            Some(Typed::Model(model)) => builder.model(*model),
-            Some(Typed::Runtime(runtime)) => builder.runtime(*runtime),
-            Some(Typed::Weight(weight)) => builder.weight(*weight),
-            Some(Typed::Service(views)) => services.push(*views),
-            Some(Typed::ModelServing(serving)) => builder.model_serving(*serving),
-            Some(Typed::AcceleratorClass(views)) => {
-                let [documented, controller] = *views;
-                builder.accelerator_class(documented, controller);
+            Some(Read::Item(Item::Service(views))) => services.push(views),
+            Some(Read::Item(Item::Other(object))) => {
+                others.note(&object, given.semantics.of(Api::KServe));
+                builder.add(Item::Other(object));
             }
-            Some(Typed::Node(object)) => builder.node(object),
-            Some(Typed::Flavor(flavor)) => builder.flavor(*flavor),
-            Some(Typed::ClusterQueue(queue)) => builder.cluster_queue(*queue),
-            Some(Typed::LocalQueue(queue)) => builder.local_queue(*queue),
-            Some(Typed::Config(settings, object)) => {
+            Some(Read::Item(item)) => builder.add(item),
+            Some(Read::Settings(settings, object)) => {
                 match settings {
                     Settings::Ome(found) => {
                         config =
@@ -148,11 +141,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
                     }
                     Settings::KServe(found) => config.kserve = *found,
                 }
-                builder.other(object);
-            }
-            Some(Typed::Other(object)) => {
-                others.note(&object, given.semantics.of(Api::KServe));
-                builder.other(object);
+                builder.add(Item::Other(object));
             }
             None => {}
         }
@@ -160,14 +149,15 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     others.into_settings(&mut config.kserve);
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
-    for (documented, mut controller) in services {
+    for mut views in services {
         // What a webhook refuses depends on the settings, which may stand in any file.
+        let controller = &mut views.controller;
         if controller.object.api == Api::KServe && controller.refusal.is_none() {
             controller.refusal =
-                crate::operators::kserve::admission::refusal(&controller, &config.kserve)
+                crate::operators::kserve::admission::refusal(controller, &config.kserve)
                     .map(Box::new);
         }
-        builder.service(documented, controller);
+        builder.add(Item::Service(views));
     }
     builder.config(config);
     let (catalog, found) = builder.finish(found_builtin);

@@ -1,9 +1,7 @@
 //! One document as a typed object, by the operator that its group belongs to.
 
-use crate::api::{
-    AcceleratorClass, Api, ClusterQueue, Completion, Field, FineTunedWeight, LocalQueue, Model,
-    ModelServing, Object, ResourceFlavor, Runtime, Semantics, Service,
-};
+use crate::api::{Api, Completion, Field, Object, PerReading, Runtime, Semantics, Service, Views};
+use crate::catalog::Item;
 use crate::diag::{Code, Diagnostic};
 use crate::load::Document;
 use crate::operators::kserve::read as kserve;
@@ -24,20 +22,12 @@ pub(super) static PROTOCOL_FLAG: Rule = Rule {
     cite: "OME docs, Serving Runtime, Protocol Version Support; docs/decisions.md#protocols",
 };
 
-/// A typed object of one document.
-pub(super) enum Typed {
-    Model(Box<Model>),
-    Runtime(Box<Runtime>),
-    Weight(Box<FineTunedWeight>),
-    Service(Box<(Service, Service)>),
-    ModelServing(Box<ModelServing>),
-    AcceleratorClass(Box<[AcceleratorClass; 2]>),
-    Node(Object),
-    Flavor(Box<ResourceFlavor>),
-    ClusterQueue(Box<ClusterQueue>),
-    LocalQueue(Box<LocalQueue>),
-    Config(Settings, Object),
-    Other(Object),
+/// What a document is.
+pub(super) enum Read {
+    /// An object of the catalog.
+    Item(Item),
+    /// Settings of an operator, and the ConfigMap that holds them.
+    Settings(Settings, Object),
 }
 
 pub(super) fn typed(
@@ -46,7 +36,7 @@ pub(super) fn typed(
     sources: &SourceMap,
     completed: impl FnOnce() -> Completion,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Typed> {
+) -> Option<Read> {
     let schema = schema::kind(&document.api_version, &document.kind);
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
     if is_model_serving {
@@ -80,38 +70,39 @@ pub(super) fn typed(
     let semantics = given.semantics.of(object.api);
     let dialect = dialect(object.api);
     let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
-    Some(match (object.api, object.id.kind.as_str()) {
+    let item = match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
-            Typed::Model(Box::new(ome::model(object, completed(), semantics, diagnostics)))
+            Item::Model(Box::new(ome::model(object, completed(), semantics, diagnostics)))
         }
-        (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
-        (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(Box::new(
-            [Semantics::Documented, Semantics::Controller]
-                .map(|semantics| ome::accelerator::accelerator_class(object.clone(), semantics)),
-        )),
+        (Api::Ome, "FineTunedWeight") => Item::Weight(Box::new(ome::fine_tuned_weight(object))),
+        (Api::Ome, "AcceleratorClass") => {
+            Item::AcceleratorClass(Box::new(PerReading::read(|semantics| {
+                ome::accelerator::accelerator_class(object.clone(), semantics)
+            })))
+        }
         (Api::Kthena, "ModelServing") if is_model_serving => {
             let serving = kthena::model_serving(object, given.kthena);
             diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
-            Typed::ModelServing(Box::new(serving))
+            Item::ModelServing(Box::new(serving))
         }
         (_, "ServingRuntime" | "ClusterServingRuntime") if dialect.is_some() => {
-            Typed::Runtime(Box::new((dialect?.runtime)(object, semantics, diagnostics)))
+            Item::Runtime(Box::new((dialect?.runtime)(object, semantics, diagnostics)))
         }
         (_, "InferenceService") if dialect.is_some() => {
-            Typed::Service(Box::new(services(dialect?, &object, given, diagnostics)))
+            Item::Service(Box::new(services(dialect?, &object, given, diagnostics)))
         }
         (Api::Cluster, "Node") => {
             diagnostics.extend(labels_of_node(&object));
-            Typed::Node(object)
+            Item::Node(object)
         }
         (Api::Cluster, "ResourceFlavor") if is_kueue => {
-            Typed::Flavor(Box::new(kueue::resource_flavor(object)))
+            Item::Flavor(Box::new(kueue::resource_flavor(object)))
         }
         (Api::Cluster, "ClusterQueue") if is_kueue => {
-            Typed::ClusterQueue(Box::new(kueue::cluster_queue(object)))
+            Item::ClusterQueue(Box::new(kueue::cluster_queue(object)))
         }
         (Api::Cluster, "LocalQueue") if is_kueue => {
-            Typed::LocalQueue(Box::new(kueue::local_queue(object)))
+            Item::LocalQueue(Box::new(kueue::local_queue(object)))
         }
         (Api::Cluster, "ConfigMap") if object.id.name == CONFIG_MAP => {
             let settings = if kserve::is_config(&object) {
@@ -119,10 +110,11 @@ pub(super) fn typed(
             } else {
                 Settings::Ome(Box::new(ome::config(&object, diagnostics)))
             };
-            Typed::Config(settings, object)
+            return Some(Read::Settings(settings, object));
         }
-        _ => Typed::Other(object),
-    })
+        _ => Item::Other(object),
+    };
+    Some(Read::Item(item))
 }
 
 /// Labels of a node that hold no number although one is read from them.
@@ -187,15 +179,15 @@ pub(super) fn without_orchestrator(object: &Object) -> Object {
     object
 }
 
-/// A service as both semantics read it; only the one in force reports what it finds.
+/// A service by both readings; only the one in force reports what it finds.
 pub(super) fn services(
     dialect: &Dialect,
     object: &Object,
     given: &Given,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Service, Service) {
+) -> Views {
     let object = &without_orchestrator(object);
-    let mut view = |semantics: Semantics| {
+    Views::read(|semantics| {
         let policy = given
             .releases
             .policy(object.api, semantics)
@@ -211,6 +203,5 @@ pub(super) fn services(
             service.protocol = Some(Field::new(protocol.clone(), Origin::Flag(&PROTOCOL_FLAG)));
         }
         service
-    };
-    (view(Semantics::Documented), view(Semantics::Controller))
+    })
 }

@@ -1,7 +1,7 @@
 //! `--stage merged`: components as their layers make them, before objects are made of them.
 
 use super::sink::Output;
-use crate::catalog::Views;
+use crate::api::Views;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::emit::stream;

@@ -1,8 +1,7 @@
 //! `ome rollout` of an InferenceService.
 
 use super::{Args, troubles};
-use crate::api::ComponentKind;
-use crate::catalog::Views;
+use crate::api::{ComponentKind, Views};
 use crate::cli::about::About;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};

@@ -5,9 +5,8 @@
 //! becomes of a service, and pods that others make, are warnings under both.
 
 use super::at_home;
-use crate::api::Object;
 use crate::api::Semantics;
-use crate::catalog::Views;
+use crate::api::{Object, Views};
 use crate::check;
 use crate::cli::input::Session;
 use crate::diag::{Code, Diagnostic, Severity};

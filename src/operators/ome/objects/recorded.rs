@@ -7,7 +7,7 @@ use crate::api::{
     Completion, ComponentKind, DeploymentMode, Object, ObjectRef, OperatorConfig, Scope, Semantics,
     Service,
 };
-use crate::catalog::{Builder, Catalog, Options};
+use crate::catalog::{Builder, Catalog, Item, Options};
 use crate::diag::Diagnostic;
 use crate::objects::Settings;
 use crate::operators::ome::objects::model_config::ModelConfig;
@@ -69,17 +69,23 @@ fn world(files: &[std::path::PathBuf]) -> World {
             };
             match kind.as_str() {
                 "BaseModel" | "ClusterBaseModel" => {
-                    builder.model(ome::model(
+                    builder.add(Item::Model(Box::new(ome::model(
                         object,
                         Completion::default(),
                         Semantics::Controller,
                         &mut found,
-                    ));
+                    ))));
                 }
                 "ServingRuntime" | "ClusterServingRuntime" => {
-                    builder.runtime(ome::runtime(object, Semantics::Controller, &mut found));
+                    builder.add(Item::Runtime(Box::new(ome::runtime(
+                        object,
+                        Semantics::Controller,
+                        &mut found,
+                    ))));
                 }
-                "FineTunedWeight" => builder.weight(ome::fine_tuned_weight(object)),
+                "FineTunedWeight" => {
+                    builder.add(Item::Weight(Box::new(ome::fine_tuned_weight(object))));
+                }
                 "InferenceService" => services.push(ome::service(object, &OME_V0_1_5, &mut found)),
                 "ConfigMap" => config = ome::config(&object, &mut found),
                 _ => {}
