@@ -119,26 +119,6 @@ pub enum ProtocolRule {
     Ignored,
 }
 
-/// How a model's kind takes part in its look-up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModelKindRule {
-    /// A written kind decides the scope; otherwise namespace, then cluster.
-    Honored,
-    /// The model ConfigMap honors it, selection ignores it; both must find one
-    /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, GetBaseModel, 3.2).
-    ConfigMapOnly,
-}
-
-/// How the accelerator class of a component is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AcceleratorRule {
-    /// Requirements, preference and strategy over all classes (OEP-0003).
-    Requirements,
-    /// A named class, or a policy over the classes the runtime lists
-    /// (pkg/acceleratorclassselector).
-    Policy,
-}
-
 /// In which order arguments of runtime, service and accelerator stand (OEP-0003,
 /// Notes/Constraints/Caveats; docs/decisions.md#argument-order).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,7 +167,7 @@ pub struct AcceleratorOptions {
 
 /// How the service's part is laid over the runtime's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LayerRule {
+pub enum MergeRule {
     /// Trees as written; lists with a key keep the runtime's order, new elements follow (OME docs,
     /// Serving Runtime, Engine Configuration).
     Written,
@@ -195,17 +175,6 @@ pub enum LayerRule {
     /// (pkg/controller/v1beta1/inferenceservice/utils/merging.go; k8s.io/apimachinery,
     /// pkg/util/strategicpatch).
     Typed,
-}
-
-/// Where replica counts come from when the service is silent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplicaRule {
-    /// The runtime's values count; else minReplicas 1, maxReplicas as minReplicas (OME docs,
-    /// Serving Runtime, Engine Configuration; docs/decisions.md#replicas).
-    Runtime,
-    /// The webhook writes 1..3 (router 1..2) into the service, over the runtime's
-    /// (pkg/webhook/admission/isvc/inference_service_defaults.go).
-    Webhook,
 }
 
 /// How placeholders are expanded.
@@ -219,39 +188,6 @@ pub enum TemplateRule {
     HtmlTemplate,
 }
 
-/// Which container of a pod runs the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MainContainerRule {
-    /// The runner, else the first listed container, else one that has no image yet (OME docs,
-    /// Serving Runtime, Engine Configuration).
-    RunnerOrFirst,
-    /// The runner; without one nothing is done to the first listed container but expansion
-    /// (pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,
-    /// MergeRuntimeContainers).
-    RunnerOnly,
-}
-
-/// Which pods get the model's volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModelVolumeRule {
-    /// Those that mount it and have none of its name.
-    WhereMounted,
-    /// All, the router's too, whatever they have
-    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, volumes).
-    Everywhere,
-}
-
-/// When PARALLELISM_SIZE is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParallelismRule {
-    /// Where command or arguments read it; accelerators of every vendor count. No document names
-    /// the variable.
-    WhereReferenced,
-    /// With NVIDIA GPUs (pkg/controller/v1beta1/inferenceservice/components/base.go,
-    /// PARALLELISM_SIZE).
-    Nvidia,
-}
-
 /// What becomes of a pod that no server accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultRule {
@@ -262,7 +198,8 @@ pub enum FaultRule {
     Print,
 }
 
-/// The named differences. Chosen once per run and API.
+/// What engines ask of an operator's documents or of one of its releases. Chosen once per run and
+/// operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     /// The mode: documents or controllers.
@@ -295,52 +232,18 @@ pub struct Policy {
     /// docs/decisions.md#protocols; KServe docs, Serving Runtimes, Using ServingRuntimes;
     /// docs/decisions.md#default-protocol).
     pub default_protocol: &'static str,
-    /// See [`ModelKindRule`].
-    pub model_kind: ModelKindRule,
-    /// The accelerator classes a service names must be listed by the runtime
-    /// (pkg/runtimeselector/matcher.go, compareAcceleratorClass).
-    pub accelerator_gate: bool,
-    /// See [`AcceleratorRule`].
-    pub accelerators: AcceleratorRule,
-    /// A service without `engine` gets one (OME docs, Serving Runtime, Router Configuration;
-    /// docs/decisions.md#implied-engine; OEP-0003, Story 1).
-    pub implied_engine: bool,
-    /// A service whose runtime is named may do without a model (OEP-0003, Story 8;
-    /// docs/decisions.md#runtime-without-model).
-    pub model_optional: bool,
-    /// Defaults of the CRDs are written in before anything is decided.
-    pub crd_defaults: bool,
-    /// See [`LayerRule`].
-    pub layers: LayerRule,
-    /// See [`ReplicaRule`].
-    pub replicas: ReplicaRule,
     /// See [`TemplateRule`].
     pub template: TemplateRule,
-    /// See [`MainContainerRule`].
-    pub main_container: MainContainerRule,
-    /// See [`ModelVolumeRule`].
-    pub model_volume: ModelVolumeRule,
-    /// See [`ParallelismRule`].
-    pub parallelism: ParallelismRule,
-    /// Pods run only on nodes that the model agent marked
-    /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go; not by the documents, OEP-0003,
-    /// Story 4).
-    pub ready_label: bool,
-    /// A service whose own mode is VirtualDeployment is ready before model and runtime are looked
-    /// for (pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile, step 3).
-    pub virtual_first: bool,
-    /// See [`FaultRule`].
-    pub pod_faults: FaultRule,
     /// See [`QuantizationRule`].
     pub quantization: QuantizationRule,
-    /// What the operator's releases do differently that nothing else reads.
+    /// What decides within the operator, and no engine asks.
     pub own: Own,
 }
 
-/// What one operator's releases do differently.
+/// What decides within one operator.
 #[derive(Clone, Copy, Debug)]
 pub enum Own {
-    /// Of OME; those of its documents are not read.
+    /// Of OME.
     Ome(&'static OmeRelease),
     /// Of KServe.
     KServe(&'static KServeRelease),

@@ -3,7 +3,7 @@
 //! In: nothing. Out: [`KServeRelease`], whose fields rules read; nothing asks which release it was
 //! given. The releases themselves are in `operators/kserve/releases.rs`.
 
-use super::Unknown;
+use super::{FaultRule, MergeRule, Unknown};
 
 /// Which images get a suffix for what they run on
 /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, UpdateImageTag).
@@ -17,9 +17,18 @@ pub enum ImageSuffixRule {
     Server,
 }
 
-/// The differences between releases of KServe.
+/// What decides within KServe: its documents, and the differences between its releases.
 #[derive(Clone, Copy, Debug)]
 pub struct KServeRelease {
+    /// Defaults of the CRDs are written in before anything is decided.
+    pub crd_defaults: bool,
+    /// See [`MergeRule`].
+    pub merge: MergeRule,
+    /// The webhook writes the deployment mode into the service
+    /// (pkg/apis/serving/v1beta1/inference_service_defaults.go, DefaultInferenceService).
+    pub webhook_annotations: bool,
+    /// See [`FaultRule`].
+    pub pod_faults: FaultRule,
     /// Fields that its CRDs drop (config/crd/full).
     pub unknown: &'static [Unknown],
     /// A model of the format vllm asks for the protocol v2 by default (#4769;

@@ -7,7 +7,7 @@
 //! the pull request that changed it. Paths are under pkg/controller/v1beta1/inferenceservice
 //! unless they begin with pkg/.
 
-use super::Unknown;
+use super::{FaultRule, MergeRule, Unknown};
 use crate::api::OperatorConfig;
 
 /// What a class's resources do to those of a container that the service says nothing about
@@ -84,13 +84,144 @@ pub enum AgentRule {
     Nested,
 }
 
-/// The differences between releases of OME.
+/// How a model's kind takes part in its look-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelKindRule {
+    /// A written kind decides the scope; otherwise namespace, then cluster.
+    Honored,
+    /// The model ConfigMap honors it, selection ignores it; both must find one
+    /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, GetBaseModel, 3.2).
+    ConfigMapOnly,
+}
+
+/// How the accelerator class of a component is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcceleratorRule {
+    /// Requirements, preference and strategy over all classes (OEP-0003).
+    Requirements,
+    /// A named class, or a policy over the classes the runtime lists
+    /// (pkg/acceleratorclassselector).
+    Policy,
+}
+
+/// What a chosen class does to the pods of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClassRule {
+    /// It is a layer between runtime and service; its selector and its affinity join theirs
+    /// (OEP-0003, InferenceService Extensions; docs/decisions.md#layers).
+    Layer,
+    /// Resources, arguments and variables are set over those of the merged component, its affinity
+    /// replaces theirs (components/base.go, UpdatePodSpecWithAcceleratorClass).
+    Overwrite,
+}
+
+/// Where replica counts come from when the service is silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplicaRule {
+    /// The runtime's values count; else minReplicas 1, maxReplicas as minReplicas (OME docs,
+    /// Serving Runtime, Engine Configuration; docs/decisions.md#replicas).
+    Runtime,
+    /// The webhook writes 1..3 (router 1..2) into the service, over the runtime's
+    /// (pkg/webhook/admission/isvc/inference_service_defaults.go).
+    Webhook,
+}
+
+/// Which container of a pod runs the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MainContainerRule {
+    /// The runner, else the first listed container, else one that has no image yet (OME docs,
+    /// Serving Runtime, Engine Configuration).
+    RunnerOrFirst,
+    /// The runner; without one nothing is done to the first listed container but expansion
+    /// (pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,
+    /// MergeRuntimeContainers).
+    RunnerOnly,
+}
+
+/// Which pods get the model's volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelVolumeRule {
+    /// Those that mount it and have none of its name.
+    WhereMounted,
+    /// All, the router's too, whatever they have
+    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, volumes).
+    Everywhere,
+}
+
+/// When PARALLELISM_SIZE is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParallelismRule {
+    /// Where command or arguments read it; accelerators of every vendor count. No document names
+    /// the variable.
+    WhereReferenced,
+    /// With NVIDIA GPUs (pkg/controller/v1beta1/inferenceservice/components/base.go,
+    /// PARALLELISM_SIZE).
+    Nvidia,
+}
+
+/// What decides within OME: its documents, and the differences between its releases.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a feature that a release has or has not"
 )]
 pub struct OmeRelease {
+    /// See [`ModelKindRule`].
+    pub model_kind: ModelKindRule,
+    /// The accelerator classes a service names must be listed by the runtime
+    /// (pkg/runtimeselector/matcher.go, compareAcceleratorClass).
+    pub accelerator_gate: bool,
+    /// See [`AcceleratorRule`].
+    pub accelerators: AcceleratorRule,
+    /// A service without `engine` gets one (OME docs, Serving Runtime, Router Configuration;
+    /// docs/decisions.md#implied-engine; OEP-0003, Story 1).
+    pub implied_engine: bool,
+    /// A service whose runtime is named may do without a model (OEP-0003, Story 8;
+    /// docs/decisions.md#runtime-without-model).
+    pub model_optional: bool,
+    /// A service whose own mode is VirtualDeployment is ready before model and runtime are looked
+    /// for (controller.go, Reconcile, step 3).
+    pub virtual_first: bool,
+    /// Defaults of the CRDs are written in before anything is decided.
+    pub crd_defaults: bool,
+    /// See [`MergeRule`].
+    pub merge: MergeRule,
+    /// Components are merged before classes are chosen: what cannot be merged is the failure.
+    pub merges_first: bool,
+    /// See [`ClassRule`].
+    pub class: ClassRule,
+    /// See [`ReplicaRule`].
+    pub replicas: ReplicaRule,
+    /// The webhook writes annotations that are not there
+    /// (pkg/webhook/admission/isvc/inference_service_defaults.go).
+    pub webhook_annotations: bool,
+    /// The router's short form of resources is read as that of its container (OME docs, Serving
+    /// Runtime, Router Configuration; docs/decisions.md#field-spellings).
+    pub router_shorthand: bool,
+    /// A value of the router's `config` replaces the variable of its name; else it comes behind it.
+    pub router_config_replaces: bool,
+    /// It is said how many nodes without accelerators a router may land on (OEP-0003,
+    /// Notes/Constraints/Caveats).
+    pub router_nodes: bool,
+    /// See [`MainContainerRule`].
+    pub main_container: MainContainerRule,
+    /// See [`ModelVolumeRule`].
+    pub model_volume: ModelVolumeRule,
+    /// See [`ParallelismRule`].
+    pub parallelism: ParallelismRule,
+    /// Pods run only on nodes that the model agent marked (utils/utils.go; not by the documents,
+    /// OEP-0003, Story 4).
+    pub ready_label: bool,
+    /// See [`FaultRule`].
+    pub pod_faults: FaultRule,
+    /// The number of pods of a group is added in 32 bits, and wraps.
+    pub group_size_wraps: bool,
+    /// A serverless component without annotations crashes the controller (components/base.go,
+    /// ProcessBaseAnnotations).
+    pub missing_annotations_crash: bool,
+    /// Serverless components need Istio's types, also where `disableIstioVirtualHost` keeps the
+    /// controller from knowing them.
+    pub needs_istio_types: bool,
     /// Fields and kinds that its CRDs drop (config/crd/full).
     pub unknown: &'static [Unknown],
     /// Fields that its CRDs have and those after it do not; nothing ever read them.

@@ -9,9 +9,8 @@
 use crate::api::{Api, Release, Semantics};
 use crate::policy::kserve::{ImageSuffixRule, KServeRelease};
 use crate::policy::{
-    AcceleratorRule, AutoSelectRule, FaultRule, FormatRule, LayerRule, MainContainerRule,
-    ModelKindRule, ModelVolumeRule, Own, ParallelismRule, Policy, ProtocolRule, QuantizationRule,
-    RangeRule, RankRule, ReplicaRule, TemplateRule, Unknown, UnsetRule, VersionRule,
+    AutoSelectRule, FaultRule, FormatRule, MergeRule, Own, Policy, ProtocolRule, QuantizationRule,
+    RangeRule, RankRule, TemplateRule, Unknown, UnsetRule, VersionRule,
 };
 
 /// KServe as documented (Serving Runtimes; 0.10 docs).
@@ -29,23 +28,9 @@ pub static DOCUMENTED: Policy = Policy {
     rank: RankRule::Priority,
     protocol: ProtocolRule::Listed,
     default_protocol: "v1",
-    model_kind: ModelKindRule::Honored,
-    accelerator_gate: false,
-    accelerators: AcceleratorRule::Requirements,
-    implied_engine: false,
-    model_optional: true,
-    crd_defaults: false,
-    layers: LayerRule::Written,
-    replicas: ReplicaRule::Runtime,
     template: TemplateRule::FieldChains,
-    main_container: MainContainerRule::RunnerOrFirst,
-    model_volume: ModelVolumeRule::WhereMounted,
-    parallelism: ParallelismRule::WhereReferenced,
-    ready_label: false,
-    virtual_first: false,
-    pod_faults: FaultRule::Stop,
     quantization: QuantizationRule::Finest,
-    own: Own::KServe(&HEAD_OWN),
+    own: Own::KServe(&DOCUMENTED_OWN),
 };
 
 /// kserve/kserve @aaac4e2.
@@ -59,18 +44,7 @@ pub static HEAD: Policy = Policy {
     range: RangeRule::CrashOnMissingBound,
     auto_select: AutoSelectRule::MatchedEntry,
     rank: RankRule::Protocol,
-    model_kind: ModelKindRule::ConfigMapOnly,
-    accelerators: AcceleratorRule::Policy,
-    model_optional: false,
-    crd_defaults: true,
-    layers: LayerRule::Typed,
-    replicas: ReplicaRule::Webhook,
     template: TemplateRule::HtmlTemplate,
-    main_container: MainContainerRule::RunnerOnly,
-    model_volume: ModelVolumeRule::Everywhere,
-    parallelism: ParallelismRule::Nvidia,
-    ready_label: true,
-    pod_faults: FaultRule::Print,
     quantization: QuantizationRule::Written,
     own: Own::KServe(&HEAD_OWN),
     ..DOCUMENTED
@@ -94,7 +68,19 @@ pub static V0_19_0: Policy = Policy {
 /// The releases that can be followed, oldest first.
 pub static RELEASES: [&Policy; 3] = [&V0_19_0, &V0_20_0, &HEAD];
 
+static DOCUMENTED_OWN: KServeRelease = KServeRelease {
+    crd_defaults: false,
+    merge: MergeRule::Written,
+    webhook_annotations: false,
+    pod_faults: FaultRule::Stop,
+    ..HEAD_OWN
+};
+
 static HEAD_OWN: KServeRelease = KServeRelease {
+    crd_defaults: true,
+    merge: MergeRule::Typed,
+    webhook_annotations: true,
+    pod_faults: FaultRule::Print,
     unknown: &[],
     vllm_speaks_v2: true,
     image_suffix: ImageSuffixRule::Server,

@@ -12,7 +12,6 @@ use crate::diag::Checked;
 use crate::merge::history::Record;
 use crate::objects::Settings;
 use crate::pods::built::{Component, Outcome, Outline};
-use crate::policy::LayerRule;
 
 /// Builds a service, up to its first failure. The error of the decisions is taken out of them.
 pub(crate) fn build<'a, R: Record>(
@@ -27,7 +26,7 @@ pub(crate) fn build<'a, R: Record>(
     // Settings that the operator does not start with come first.
     if let Err(error) = objects::settings(service, settings) {
         outcome.error = Some(error);
-    } else if outcome.error.is_some() && settings.policy.layers == LayerRule::Typed {
+    } else if outcome.error.is_some() && settings.policy.ome().merges_first {
         // The controller merges before it looks for accelerators.
         if let Some(runtime) = resolution.chosen()
             && let Err(error) = maker.merged(Some(runtime), &[], &mut ())

@@ -8,13 +8,13 @@
 
 use crate::api::{Api, NEWEST_PROBER, Release, Semantics};
 use crate::policy::ome::{
-    AgentRule, ArgumentRule, ClassResourceRule, ExternalPortRule, ExternalServiceRule,
-    LongNameRule, OmeRelease, VariableRule,
+    AcceleratorRule, AgentRule, ArgumentRule, ClassResourceRule, ClassRule, ExternalPortRule,
+    ExternalServiceRule, LongNameRule, MainContainerRule, ModelKindRule, ModelVolumeRule,
+    OmeRelease, ParallelismRule, ReplicaRule, VariableRule,
 };
 use crate::policy::{
-    AcceleratorRule, AutoSelectRule, FaultRule, FormatRule, LayerRule, MainContainerRule,
-    ModelKindRule, ModelVolumeRule, Own, ParallelismRule, Policy, ProtocolRule, QuantizationRule,
-    RangeRule, RankRule, ReplicaRule, TemplateRule, Unknown, UnsetRule, VersionRule,
+    AutoSelectRule, FaultRule, FormatRule, MergeRule, Own, Policy, ProtocolRule, QuantizationRule,
+    RangeRule, RankRule, TemplateRule, Unknown, UnsetRule, VersionRule,
 };
 
 /// OME as documented (OME docs, Serving Runtime; OEP-0003).
@@ -32,23 +32,9 @@ pub static DOCUMENTED: Policy = Policy {
     rank: RankRule::Priority,
     protocol: ProtocolRule::Listed,
     default_protocol: "openAI",
-    model_kind: ModelKindRule::Honored,
-    accelerator_gate: false,
-    accelerators: AcceleratorRule::Requirements,
-    implied_engine: true,
-    model_optional: true,
-    crd_defaults: false,
-    layers: LayerRule::Written,
-    replicas: ReplicaRule::Runtime,
     template: TemplateRule::FieldChains,
-    main_container: MainContainerRule::RunnerOrFirst,
-    model_volume: ModelVolumeRule::WhereMounted,
-    parallelism: ParallelismRule::WhereReferenced,
-    ready_label: false,
-    virtual_first: false,
-    pod_faults: FaultRule::Stop,
     quantization: QuantizationRule::Finest,
-    own: Own::Ome(&HEAD_OWN),
+    own: Own::Ome(&DOCUMENTED_OWN),
 };
 
 /// OME v0.1.5.
@@ -66,21 +52,7 @@ pub static V0_1_5: Policy = Policy {
     rank: RankRule::Score,
     protocol: ProtocolRule::Ignored,
     default_protocol: "openAI",
-    model_kind: ModelKindRule::ConfigMapOnly,
-    accelerator_gate: true,
-    accelerators: AcceleratorRule::Policy,
-    implied_engine: false,
-    model_optional: false,
-    crd_defaults: true,
-    layers: LayerRule::Typed,
-    replicas: ReplicaRule::Webhook,
     template: TemplateRule::HtmlTemplate,
-    main_container: MainContainerRule::RunnerOnly,
-    model_volume: ModelVolumeRule::Everywhere,
-    parallelism: ParallelismRule::Nvidia,
-    ready_label: true,
-    virtual_first: true,
-    pod_faults: FaultRule::Print,
     quantization: QuantizationRule::Written,
     own: Own::Ome(&V0_1_5_OWN),
 };
@@ -105,7 +77,6 @@ pub static V0_1_4: Policy = Policy {
 pub static V0_1_3: Policy = Policy {
     id: Release { tag: "v0.1.3", date: "2025-07-16", commit: "578577ad" },
     release: "v0.1.3",
-    accelerator_gate: false,
     own: Own::Ome(&V0_1_3_OWN),
     ..V0_1_4
 };
@@ -191,12 +162,63 @@ const fn v0_1_4_only(kinds: &'static [&'static str], path: &'static str) -> Unkn
     Unknown { kinds, path, known: "in v0.1.4 only" }
 }
 
+/// The documents.
+static DOCUMENTED_OWN: OmeRelease = OmeRelease {
+    model_kind: ModelKindRule::Honored,
+    accelerator_gate: false,
+    accelerators: AcceleratorRule::Requirements,
+    implied_engine: true,
+    model_optional: true,
+    virtual_first: false,
+    crd_defaults: false,
+    merge: MergeRule::Written,
+    merges_first: false,
+    class: ClassRule::Layer,
+    replicas: ReplicaRule::Runtime,
+    webhook_annotations: false,
+    router_shorthand: true,
+    router_config_replaces: true,
+    router_nodes: true,
+    main_container: MainContainerRule::RunnerOrFirst,
+    model_volume: ModelVolumeRule::WhereMounted,
+    parallelism: ParallelismRule::WhereReferenced,
+    ready_label: false,
+    pod_faults: FaultRule::Stop,
+    group_size_wraps: false,
+    missing_annotations_crash: false,
+    needs_istio_types: false,
+    ..HEAD_OWN
+};
+
 /// sgl-project/ome @17b77ed.
 static HEAD_OWN: OmeRelease =
     OmeRelease { agent: AgentRule::Nested, prober_image: NEWEST_PROBER, ..V0_1_5_OWN };
 
 /// v0.1.5.
 static V0_1_5_OWN: OmeRelease = OmeRelease {
+    model_kind: ModelKindRule::ConfigMapOnly,
+    accelerator_gate: true,
+    accelerators: AcceleratorRule::Policy,
+    implied_engine: false,
+    model_optional: false,
+    virtual_first: true,
+    crd_defaults: true,
+    merge: MergeRule::Typed,
+    merges_first: true,
+    class: ClassRule::Overwrite,
+    replicas: ReplicaRule::Webhook,
+    webhook_annotations: true,
+    router_shorthand: false,
+    router_config_replaces: false,
+    router_nodes: false,
+    main_container: MainContainerRule::RunnerOnly,
+    model_volume: ModelVolumeRule::Everywhere,
+    parallelism: ParallelismRule::Nvidia,
+    ready_label: true,
+    pod_faults: FaultRule::Print,
+    group_size_wraps: true,
+    missing_annotations_crash: true,
+    needs_istio_types: true,
     unknown: RETIRED_WITH_V0_1_5,
     retired: &[],
     classes: true,
@@ -276,6 +298,7 @@ static V0_1_4_OWN: OmeRelease = OmeRelease {
 
 /// v0.1.3.
 static V0_1_3_OWN: OmeRelease = OmeRelease {
+    accelerator_gate: false,
     unknown: UNKNOWN_TO_V0_1_3,
     retired: &[],
     classes: false,

@@ -8,7 +8,7 @@ use crate::merge::edit::union;
 use crate::merge::edit::{lost, within};
 use crate::merge::history::{Record, Step};
 use crate::pods::rules::{KSERVE_FORMAT, KSERVE_INTERNAL, KSERVE_LABELS, KSERVE_MODE};
-use crate::policy::{Policy, ReplicaRule};
+use crate::policy::Policy;
 use crate::yaml::{Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 
@@ -35,7 +35,7 @@ pub(super) fn of_service(
             annotations.remove(INITIAL_SCALE);
         }
     }
-    if policy.replicas == ReplicaRule::Webhook {
+    if policy.kserve().webhook_annotations {
         let written = annotations.get(ANNOTATION).and_then(Node::as_str);
         let default = config.default_mode.as_deref().and_then(DeploymentMode::from_kserve);
         let mode = match written {

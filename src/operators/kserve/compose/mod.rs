@@ -319,7 +319,7 @@ fn lints(
     pod: &Node,
     findings: &mut Vec<Diagnostic>,
 ) {
-    if facts.policy.pod_faults == FaultRule::Print {
+    if facts.policy.kserve().pod_faults == FaultRule::Print {
         return;
     }
     let object = facts.service.object.id.to_string();

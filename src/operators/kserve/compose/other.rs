@@ -13,7 +13,7 @@ use crate::pods::rules::{
     KSERVE_ARGUMENTS, KSERVE_ART, KSERVE_CONTAINER, KSERVE_RESOURCES, KSERVE_TOKEN,
     SERVICE_NAME_ENV,
 };
-use crate::policy::LayerRule;
+use crate::policy::MergeRule;
 use crate::quantity::go_json::string;
 use crate::yaml::{Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
@@ -21,9 +21,9 @@ use ecow::{EcoString, eco_format};
 /// The pod a component writes itself, as the controller holds it.
 pub(super) fn own_pod(facts: &Facts<'_>, spec: &Node) -> Result<Node, Failure> {
     let pod = typed::pod_fields(spec);
-    match facts.policy.layers {
-        LayerRule::Written => Ok(pod),
-        LayerRule::Typed => typed::pod(&empty(&KSERVE_CONTAINER), &pod, &mut ())
+    match facts.policy.kserve().merge {
+        MergeRule::Written => Ok(pod),
+        MergeRule::Typed => typed::pod(&empty(&KSERVE_CONTAINER), &pod, &mut ())
             .map_err(|message| facts.invalid(message)),
     }
 }
@@ -109,7 +109,7 @@ pub(super) fn pod(
         return Err(facts.invalid(format!("the {} has no container", kind.as_str())));
     }
     token(facts, &mut pod);
-    if facts.policy.layers == LayerRule::Written {
+    if facts.policy.kserve().merge == MergeRule::Written {
         quantities::canonical(&mut pod);
     }
     super::storage::several(facts, kind, spec, annotations, &mut pod, findings)?;
@@ -156,7 +156,7 @@ fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mu
 fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Failure> {
     let origin = Origin::Derived(&KSERVE_ART);
     let mut container = typed::container_fields(art);
-    if facts.policy.layers == LayerRule::Typed {
+    if facts.policy.kserve().merge == MergeRule::Typed {
         container =
             typed::decoded_container(&container).map_err(|message| facts.invalid(message))?;
     }

@@ -13,7 +13,7 @@ use crate::merge::{typed, written as merge};
 use crate::pods::container::set_env;
 use crate::pods::rules::SERVICE_NAME_ENV;
 use crate::pods::{lint, quantities, variables};
-use crate::policy::LayerRule;
+use crate::policy::MergeRule;
 use crate::policy::kserve::ImageSuffixRule;
 use crate::yaml::{Map, Node, Places, Value};
 
@@ -122,7 +122,7 @@ pub(super) fn pods<R: Record>(
         set_env(container, "INFERENCE_SERVICE_NAME", name.clone(), &SERVICE_NAME_ENV, &mut ());
     });
     other::token(facts, &mut pod);
-    if facts.policy.layers == LayerRule::Written {
+    if facts.policy.kserve().merge == MergeRule::Written {
         quantities::canonical(&mut pod);
     }
     let mut worker = None;
@@ -148,9 +148,9 @@ pub(super) fn over<R: Record>(
 ) -> Result<Node, Failure> {
     let key = lower.get("name").cloned().unwrap_or_else(|| lower.clone());
     let merged = within(Step::Field("containers"), rec, |rec| {
-        within(Step::Keyed("name", &key), rec, |rec| match facts.policy.layers {
-            LayerRule::Written => Ok(merge::written(lower, upper, rec)),
-            LayerRule::Typed => typed::container(Some(lower.clone()), upper, rec),
+        within(Step::Keyed("name", &key), rec, |rec| match facts.policy.kserve().merge {
+            MergeRule::Written => Ok(merge::written(lower, upper, rec)),
+            MergeRule::Typed => typed::container(Some(lower.clone()), upper, rec),
         })
     });
     let mut merged =
@@ -161,8 +161,8 @@ pub(super) fn over<R: Record>(
 
 /// One container over another where arguments replace arguments.
 pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<Node, Failure> {
-    let mut merged = match facts.policy.layers {
-        LayerRule::Written => {
+    let mut merged = match facts.policy.kserve().merge {
+        MergeRule::Written => {
             let mut merged = merge::written(lower, upper, &mut ());
             let own = upper.get("args").filter(|args| !args.is_empty());
             if let (Some(args), Some(map)) = (own.or(lower.get("args")), merged.as_map_mut()) {
@@ -170,7 +170,7 @@ pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<No
             }
             merged
         }
-        LayerRule::Typed => typed::patched(lower, upper, &mut ())
+        MergeRule::Typed => typed::patched(lower, upper, &mut ())
             .map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?,
     };
     one_value(&mut merged, upper);
@@ -258,9 +258,9 @@ fn of_runtime<R: Record>(
 
 /// A container as the controller holds it.
 fn decoded(facts: &Facts<'_>, container: &Node) -> Result<Node, Failure> {
-    match facts.policy.layers {
-        LayerRule::Written => Ok(container.clone()),
-        LayerRule::Typed => {
+    match facts.policy.kserve().merge {
+        MergeRule::Written => Ok(container.clone()),
+        MergeRule::Typed => {
             typed::decoded_container(container).map_err(|message| facts.invalid(message))
         }
     }
@@ -273,9 +273,9 @@ pub(super) fn pod_over<R: Record>(
     upper: &Node,
     rec: &mut R,
 ) -> Result<Node, Failure> {
-    match facts.policy.layers {
-        LayerRule::Written => Ok(merge::written(lower, upper, rec)),
-        LayerRule::Typed => typed::pod(lower, upper, rec)
+    match facts.policy.kserve().merge {
+        MergeRule::Written => Ok(merge::written(lower, upper, rec)),
+        MergeRule::Typed => typed::pod(lower, upper, rec)
             .map_err(|message| facts.invalid(format!("failed to merge pod specs: {message}"))),
     }
 }

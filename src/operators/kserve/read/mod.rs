@@ -138,7 +138,7 @@ fn format_entry(entry: &Node) -> FormatEntry {
 /// Reads an InferenceService by the rules of one policy. A framework key is read as the model it
 /// stands for.
 pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
-    if policy.crd_defaults {
+    if policy.kserve().crd_defaults {
         stored(&mut object);
     }
     let namespace = match &object.id.scope {

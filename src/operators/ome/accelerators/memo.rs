@@ -5,7 +5,8 @@ use super::{Request, decide, known, listed, requirements};
 use crate::api::{ComponentKind, Failure, Model, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, ClassReason};
-use crate::policy::{AcceleratorRule, Policy};
+use crate::policy::Policy;
+use crate::policy::ome::AcceleratorRule;
 use crate::quantity::Memory;
 use ecow::EcoString;
 use std::collections::HashMap;
@@ -47,7 +48,7 @@ impl<'a> Memo<'a> {
 
     /// What is known of the classes, where the choice looks at it.
     fn classes(&self) -> &[Known<'a>] {
-        self.classes.get_or_init(|| match self.policy.accelerators {
+        self.classes.get_or_init(|| match self.policy.ome().accelerators {
             AcceleratorRule::Requirements => known::all(self.catalog),
             AcceleratorRule::Policy => Vec::new(),
         })
@@ -68,7 +69,7 @@ impl<'a> Memo<'a> {
 
     /// What speaks against a class on a runtime, whoever asks; nothing when the runtime takes it.
     pub(crate) fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
-        match self.policy.accelerators {
+        match self.policy.ome().accelerators {
             AcceleratorRule::Policy => listed(runtime, class),
             AcceleratorRule::Requirements => {
                 let known = self.classes().iter().find(|known| known.name() == class);

@@ -12,7 +12,8 @@ use crate::api::{ComponentKind, Failure, Model, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, ClassReason};
 use crate::diag::Code;
-use crate::policy::{AcceleratorRule, Policy};
+use crate::policy::Policy;
+use crate::policy::ome::AcceleratorRule;
 
 /// What a choice depends on.
 #[derive(Clone, Copy)]
@@ -40,7 +41,7 @@ pub(crate) fn decide<'a>(
         if request.service.component(kind).is_none() {
             continue;
         }
-        let (decision, error) = match request.policy.accelerators {
+        let (decision, error) = match request.policy.ome().accelerators {
             AcceleratorRule::Policy => policy::decide(request, kind),
             AcceleratorRule::Requirements => requirements::decide(request, request.classes, kind),
         };

@@ -4,7 +4,7 @@ use crate::api::{ComponentKind, Service};
 use crate::cluster::{Machine, affinity_matches};
 use crate::diag::{Code, Diagnostic};
 use crate::pods::built::Component;
-use crate::policy::{LayerRule, Policy};
+use crate::policy::Policy;
 use crate::quantity::is_accelerator;
 use crate::yaml::Node;
 
@@ -16,7 +16,7 @@ pub(crate) fn cpu_nodes(
     components: &[Component],
     machines: &[Machine],
 ) -> Option<Diagnostic> {
-    if machines.is_empty() || policy.layers != LayerRule::Written {
+    if machines.is_empty() || !policy.ome().router_nodes {
         return None;
     }
     let router = &components.iter().find(|component| component.kind == ComponentKind::Router)?.pod;

@@ -15,7 +15,8 @@ use crate::pods::lint::Place;
 use crate::pods::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
 use crate::pods::variables::PodRole;
 use crate::pods::{lint, quantities, variables};
-use crate::policy::{FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
+use crate::policy::ome::{ClassRule, MainContainerRule};
+use crate::policy::{FaultRule, MergeRule, Policy, TemplateRule};
 use crate::yaml::{Map, Node, Origin};
 
 /// Keys of a component, leader or worker that are no pod fields.
@@ -212,9 +213,9 @@ impl Builder<'_> {
             router::run_as_account(&mut pod, self.place.service.name(), rec);
         } else if !self.sources.fine_tuned.is_some_and(|weight| weight.merged) {
             let written = self.place.service.component(self.component.kind);
-            let class = accelerator.and_then(|accelerator| match self.policy.layers {
-                LayerRule::Typed => accelerator.class.discovery.node_selector.clone(),
-                LayerRule::Written => accelerator.own_selector(),
+            let class = accelerator.and_then(|accelerator| match self.policy.ome().class {
+                ClassRule::Overwrite => accelerator.class.discovery.node_selector.clone(),
+                ClassRule::Layer => accelerator.own_selector(),
             });
             let layers = if self.policy.ome().layered_selector {
                 [
@@ -229,14 +230,14 @@ impl Builder<'_> {
             node_selector::apply(self.policy, &mut pod, self.sources.model, layers, rec);
         }
         if let Some(accelerator) = accelerator {
-            match self.policy.layers {
-                LayerRule::Typed => accelerator::replace_affinity(
+            match self.policy.ome().class {
+                ClassRule::Overwrite => accelerator::replace_affinity(
                     accelerator,
                     &mut pod,
                     self.place.service.component(self.component.kind),
                     rec,
                 ),
-                LayerRule::Written => {
+                ClassRule::Layer => {
                     let terms = accelerator::join_affinity(accelerator, &mut pod, rec);
                     if terms > MOST_TERMS {
                         findings.push(
@@ -255,10 +256,10 @@ impl Builder<'_> {
                 }
             }
         }
-        if self.policy.layers == LayerRule::Written {
+        if self.policy.ome().merge == MergeRule::Written {
             quantities::canonical(&mut pod);
         }
-        if self.policy.pod_faults == FaultRule::Stop {
+        if self.policy.ome().pod_faults == FaultRule::Stop {
             let injected = lint::injected_volumes(|key| metadata::value(self.annotations, key));
             lint::pod(
                 &pod,
@@ -295,7 +296,7 @@ impl Builder<'_> {
     ) -> Result<usize, Failure> {
         if let Some(runner) = part.get("runner").filter(|runner| runner.as_map().is_some()) {
             let mut runner = runner.clone();
-            if self.policy.main_container == MainContainerRule::RunnerOrFirst
+            if self.policy.ome().main_container == MainContainerRule::RunnerOrFirst
                 && edit::text(&runner, "name").is_empty()
             {
                 name_container(&mut runner, Origin::Default(&RUNNER_NAME));
@@ -326,7 +327,7 @@ impl Builder<'_> {
             });
         }
         let listed = pod.get("containers").is_some_and(|list| !list.items().is_empty());
-        match (self.policy.main_container, listed) {
+        match (self.policy.ome().main_container, listed) {
             (MainContainerRule::RunnerOnly, true) => Ok(0),
             (MainContainerRule::RunnerOnly, false) => Err(Failure::with_help(
                 self.place.service,
@@ -363,7 +364,7 @@ impl Builder<'_> {
             );
             return;
         }
-        if self.policy.layers == LayerRule::Typed
+        if self.policy.ome().class == ClassRule::Overwrite
             && !accelerator::states_resources(self.place.service, self.component.kind)
             && let Some(spec) =
                 self.sources.runtime.and_then(|runtime| runtime.object.node.get("spec"))

@@ -13,7 +13,8 @@ use crate::pods::built::Outline;
 use crate::pods::lint::Place;
 use crate::pods::rules::{MAX_REPLICAS, MIN_REPLICAS, MIN_REPLICAS_RAISED};
 use crate::pods::{gpus, lint};
-use crate::policy::{AcceleratorOptions, FaultRule, LayerRule, Policy, ReplicaRule};
+use crate::policy::ome::{ClassRule, ReplicaRule};
+use crate::policy::{AcceleratorOptions, FaultRule, MergeRule, Policy};
 use crate::quantity::Range;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -184,7 +185,7 @@ pub fn merged<'a, R: Record>(
             continue;
         }
         if let Some(accelerator) = &accelerator
-            && policy.layers == LayerRule::Typed
+            && policy.ome().class == ClassRule::Overwrite
             && !accelerator::states_resources(service, *kind)
         {
             within(Step::Field(kind.as_str()), rec, |rec| {
@@ -193,7 +194,7 @@ pub fn merged<'a, R: Record>(
             });
         }
         let mode = mode::of_component(policy, *kind, &spec, beside_decoder);
-        if policy.replicas == ReplicaRule::Runtime {
+        if policy.ome().replicas == ReplicaRule::Runtime {
             let at_least_one = *kind == ComponentKind::Decoder
                 || (*kind == ComponentKind::Engine && beside_decoder)
                 || mode == DeploymentMode::RawDeployment;
@@ -204,7 +205,7 @@ pub fn merged<'a, R: Record>(
         }
         let mut component =
             MergedComponent { kind: *kind, name, mode, mode_basis: None, spec, accelerator };
-        if policy.layers == LayerRule::Written {
+        if policy.ome().class == ClassRule::Layer {
             let pods = component.pods_per_replica().unwrap_or(1);
             if let Some(accelerator) = &component.accelerator {
                 accelerated::count(accelerator, &place, pods, &mut component.spec, &mut findings);
@@ -227,7 +228,7 @@ fn faults(
 ) {
     let path = |origin: Origin, field: &str| place.path(origin, field);
     lint::worker_size(&component.spec, &path, findings);
-    if policy.pod_faults == FaultRule::Print {
+    if policy.ome().pod_faults == FaultRule::Print {
         return;
     }
     lint::metric(&component.spec, component.mode == DeploymentMode::Serverless, &path, findings);
@@ -262,8 +263,8 @@ fn laid_over<R: Record>(
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, String> {
     let Over { policy, runtime, .. } = *over;
-    within(Step::Field(kind.as_str()), rec, |rec| match policy.layers {
-        LayerRule::Written => {
+    within(Step::Field(kind.as_str()), rec, |rec| match policy.ome().merge {
+        MergeRule::Written => {
             let lower = runtime.and_then(|runtime| layer::of_runtime(runtime, kind));
             Ok(match (over.accelerator, lower) {
                 (Some(accelerator), lower) => accelerated::layered(
@@ -279,7 +280,7 @@ fn laid_over<R: Record>(
                 (None, None) => upper,
             })
         }
-        LayerRule::Typed => {
+        MergeRule::Typed => {
             let lower =
                 runtime.and_then(|runtime| typed::of_runtime(policy, runtime, kind)).transpose()?;
             typed::component(kind, lower, &upper, rec)
@@ -337,7 +338,7 @@ fn raise_min_replicas<R: Record>(
 fn no_engine(policy: &Policy, service: &Service) -> Failure {
     let decoder =
         service.component(ComponentKind::Decoder).and_then(|decoder| decoder.origin.span());
-    let refused = if policy.implied_engine {
+    let refused = if policy.ome().implied_engine {
         Failure::with_help(
             service,
             Code::DecoderWithoutEngine,

@@ -17,8 +17,10 @@ use crate::pods::rules::{
     BLOCKLIST, FINE_TUNED_MOUNT, MODEL_DIRECTORY_VOLUME, MODEL_MOUNT, MODEL_PATH, MODEL_VOLUME,
     PARALLELISM_SIZE, SERVED_MODEL_NAME, TFEW_PATH,
 };
-use crate::policy::ome::{ClassResourceRule, VariableRule};
-use crate::policy::{LayerRule, ModelVolumeRule, ParallelismRule, Policy};
+use crate::policy::ome::{
+    ClassResourceRule, ClassRule, ModelVolumeRule, ParallelismRule, VariableRule,
+};
+use crate::policy::{MergeRule, Policy};
 use crate::quantity::hash::model_config_name;
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
@@ -51,13 +53,13 @@ impl Steps<'_> {
     pub(crate) fn run<R: Record>(&self, container: &mut Node, rec: &mut R) {
         self.environment(container, rec);
         self.mounts(container);
-        let typed = self.accelerator.filter(|_| self.policy.layers == LayerRule::Typed);
-        if let Some(accelerator) = typed {
+        let over = self.accelerator.filter(|_| self.policy.ome().class == ClassRule::Overwrite);
+        if let Some(accelerator) = over {
             accelerator::overwrite_container(self.policy.ome(), accelerator, container, rec);
         }
         // From v0.1.5 on PARALLELISM_SIZE is set only where no class was chosen
         // (pkg/controller/v1beta1/inferenceservice/components/base.go, PARALLELISM_SIZE).
-        if typed.is_none() || !self.policy.ome().class_replaces_parallelism {
+        if over.is_none() || !self.policy.ome().class_replaces_parallelism {
             self.parallelism(container, rec);
         }
     }
@@ -122,7 +124,7 @@ impl Steps<'_> {
 
     fn mounts(&self, container: &mut Node) {
         if let Some((model, path)) = self.model_path().filter(|_| self.reads_original()) {
-            let known = self.policy.model_volume == ModelVolumeRule::WhereMounted
+            let known = self.policy.ome().model_volume == ModelVolumeRule::WhereMounted
                 && has_mount(container, "mountPath", path);
             if !known {
                 let origin = Origin::Derived(&MODEL_MOUNT);
@@ -200,7 +202,7 @@ impl Steps<'_> {
     }
 
     fn parallelism<R: Record>(&self, container: &mut Node, rec: &mut R) {
-        let count = match self.policy.parallelism {
+        let count = match self.policy.ome().parallelism {
             ParallelismRule::Nvidia => gpus::as_written(container, "nvidia.com/gpu"),
             ParallelismRule::WhereReferenced if refers_to(container, PARALLELISM) => {
                 gpus::of_container(container, gpus::is_accelerator)
@@ -219,7 +221,7 @@ impl Steps<'_> {
     pub(crate) fn volumes(&self, pod: &mut Node) {
         if let Some((model, path)) = self.model_path() {
             let name = &model.object.id.name;
-            let wanted = match self.policy.model_volume {
+            let wanted = match self.policy.ome().model_volume {
                 ModelVolumeRule::Everywhere => true,
                 ModelVolumeRule::WhereMounted => pod_mounts(pod, name) && !has_volume(pod, name),
             };
@@ -332,10 +334,10 @@ pub(crate) fn join<R: Record>(
     let Some(list) = list_mut(pod, "containers", runner.origin) else { return Ok(0) };
     let found = position(list, "name", text(runner, "name"));
     let listed = found.map(|index| list[index].clone());
-    let merged = within(Step::Field("runner"), rec, |rec| match (policy.layers, listed) {
-        (LayerRule::Written, None) => Ok(runner.clone()),
-        (LayerRule::Written, Some(listed)) => Ok(merge::written(&listed, runner, rec)),
-        (LayerRule::Typed, listed) => typed::container(listed, runner, rec),
+    let merged = within(Step::Field("runner"), rec, |rec| match (policy.ome().merge, listed) {
+        (MergeRule::Written, None) => Ok(runner.clone()),
+        (MergeRule::Written, Some(listed)) => Ok(merge::written(&listed, runner, rec)),
+        (MergeRule::Typed, listed) => typed::container(listed, runner, rec),
     })?;
     if let Some(index) = found {
         list.make_mut()[index] = merged;

@@ -11,7 +11,8 @@ use crate::merge::edit::{lost, mapping, within};
 use crate::merge::history::{Record, Step};
 use crate::merge::written as merge;
 use crate::pods::rules::{IMPLIED_ENGINE, WEBHOOK_REPLICAS};
-use crate::policy::{LayerRule, Policy, ReplicaRule};
+use crate::policy::Policy;
+use crate::policy::ome::ReplicaRule;
 use crate::yaml::{Map, Node, Origin, Value};
 
 /// Pod fields that a runtime may hold beside its component configurations: the older form, one
@@ -40,7 +41,7 @@ pub(crate) fn components(policy: &Policy, service: &Service) -> Vec<(ComponentKi
         .collect();
     let silent = service.component(ComponentKind::Engine).is_none()
         && service.component(ComponentKind::Decoder).is_none();
-    if policy.implied_engine && silent {
+    if policy.ome().implied_engine && silent {
         components.insert(0, (ComponentKind::Engine, Node::map(Origin::Derived(&IMPLIED_ENGINE))));
     }
     components
@@ -91,7 +92,7 @@ pub(crate) fn with_long_resources(
 ) -> Node {
     let short = written.get("resources").filter(|resources| {
         kind == ComponentKind::Router
-            && policy.layers == LayerRule::Written
+            && policy.ome().router_shorthand
             && resources.as_map().is_some()
     });
     let Some(short) = short else { return written.clone() };
@@ -125,10 +126,10 @@ pub(crate) fn of_service<R: Record>(
     rec: &mut R,
 ) -> Node {
     let mut layer = written.clone();
-    if policy.crd_defaults {
+    if policy.ome().crd_defaults {
         typed::component_type(kind).default(&mut layer);
     }
-    if policy.replicas == ReplicaRule::Webhook
+    if policy.ome().replicas == ReplicaRule::Webhook
         && let Some(map) = layer.as_map_mut()
     {
         let origin = Origin::Default(&WEBHOOK_REPLICAS);

@@ -12,7 +12,7 @@ use crate::pods::rules::{
     COMPONENT_LABELS, FINE_TUNED_ANNOTATIONS, FINE_TUNED_LABELS, MODEL_ANNOTATIONS, MODEL_LABELS,
     RUNTIME_ANNOTATION, WEBHOOK_DEPRECATION, WEBHOOK_MODE,
 };
-use crate::policy::{Policy, ReplicaRule};
+use crate::policy::Policy;
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::EcoString;
 
@@ -139,7 +139,7 @@ fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, r
 /// The annotations of the service as the operator sees them: with what the webhook writes.
 pub fn of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -> Map {
     let mut annotations = service.object.annotations();
-    if policy.replicas == ReplicaRule::Webhook {
+    if policy.ome().webhook_annotations {
         stamp(service, config, &mut annotations);
     }
     annotations

@@ -23,7 +23,7 @@ pub(crate) fn apply<R: Record>(
     layers: [Option<&Node>; 4],
     rec: &mut R,
 ) {
-    if let Some(model) = model.filter(|_| policy.ready_label) {
+    if let Some(model) = model.filter(|_| policy.ome().ready_label) {
         let key = model_ready_label(
             model.object.id.scope.namespace().map(ecow::EcoString::as_str),
             &model.object.id.name,

@@ -4,7 +4,7 @@ use crate::merge::edit::{list_mut, lost, mapping, text};
 use crate::merge::history::{Record, Step};
 use crate::pods::container::{lost_variable, push};
 use crate::pods::rules::{ROUTER_ACCOUNT, ROUTER_CONFIG};
-use crate::policy::{LayerRule, Policy};
+use crate::policy::Policy;
 use crate::yaml::{Entry, Node, Origin, Places, Value};
 use ecow::{EcoString, eco_format};
 
@@ -41,7 +41,7 @@ pub(crate) fn config_as_environment<R: Record>(
             origin,
         );
         let known =
-            places.insert(entry.key.clone(), count).filter(|_| policy.layers == LayerRule::Written);
+            places.insert(entry.key.clone(), count).filter(|_| policy.ome().router_config_replaces);
         if let (Some(index), Some(env)) = (known, list_mut(container, "env", origin)) {
             if let Some((loser, winner)) = env[index].get("value").zip(variable.get("value")) {
                 lost_variable(&entry.key, loser, winner, rec);

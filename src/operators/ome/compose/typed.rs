@@ -50,7 +50,7 @@ pub(crate) fn of_runtime(
     let config = runtime.config(kind).filter(|config| config.as_map().is_some())?;
     let decode = || {
         let mut layer = config.clone();
-        if policy.crd_defaults {
+        if policy.ome().crd_defaults {
             config_type(kind).default(&mut layer);
         }
         // Upstream copies the fields it knows by name and forgets this one

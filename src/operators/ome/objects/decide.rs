@@ -14,8 +14,7 @@ use crate::objects::{Settings, domain, metadata};
 use crate::operators::ome::compose;
 use crate::operators::ome::objects::kind::{autoscaler, ingress, ray, route, sidecar};
 use crate::pods::built::{Built, Component};
-use crate::policy::ome::{ExternalServiceRule, LongNameRule};
-use crate::policy::{LayerRule, ReplicaRule};
+use crate::policy::ome::{ExternalServiceRule, LongNameRule, ReplicaRule};
 use crate::source::Span;
 use crate::yaml::{Map, Node};
 
@@ -107,7 +106,7 @@ pub(super) fn workload<'a>(
         // when a fine-tuned weight states no strategy (components/base.go, ProcessBaseAnnotations).
         DeploymentMode::Serverless
             if component.annotations.is_empty()
-                && settings.policy.replicas == ReplicaRule::Webhook =>
+                && settings.policy.ome().missing_annotations_crash =>
         {
             let message = format!(
                 "the controller would crash: the serverless `{}` has no annotations, as its fine-tuned weight has no strategy",
@@ -160,10 +159,7 @@ pub(super) fn workload<'a>(
 fn group_size(workers: i64, settings: Settings<'_>) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "as Go's int32() does")]
     let wrapped = (workers as i32).wrapping_add(1);
-    match settings.policy.layers {
-        LayerRule::Typed => wrapped.into(),
-        LayerRule::Written => workers.saturating_add(1),
-    }
+    if settings.policy.ome().group_size_wraps { wrapped.into() } else { workers.saturating_add(1) }
 }
 
 fn autoscaler_class(
@@ -259,7 +255,7 @@ fn ray_clusters<'a>(
     let span = component.spec.origin.span().unwrap_or_else(|| service.object.name_span());
     let clusters = match component.spec.get("minReplicas").and_then(Node::as_int) {
         Some(replicas) => replicas,
-        None if settings.policy.replicas == ReplicaRule::Runtime => 1,
+        None if settings.policy.ome().replicas == ReplicaRule::Runtime => 1,
         None => {
             return Err(panic(
                 format!("`{}` runs on Ray and has no minReplicas", component.name),
@@ -336,7 +332,7 @@ pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<E
         // It looks for the VirtualService in any case.
         DeploymentMode::Serverless
             if config.ingress.disable_istio_virtual_host
-                && settings.policy.replicas == ReplicaRule::Webhook =>
+                && settings.policy.ome().needs_istio_types =>
         {
             Err(failure(
                 "fails to reconcile ingress: with `disableIstioVirtualHost: true` the controller knows no types of Istio",

@@ -2,7 +2,8 @@
 
 use crate::api::{FineTunedWeight, Model, ModelLookup, Scope, Service};
 use crate::catalog::Catalog;
-use crate::policy::{ModelKindRule, Policy};
+use crate::policy::Policy;
+use crate::policy::ome::ModelKindRule;
 use crate::yaml::Node;
 use ecow::EcoString;
 
@@ -35,7 +36,7 @@ impl<'a> ModelConfig<'a> {
         let first = wanted.fine_tuned.first().filter(|weight| !weight.value.is_empty());
         let fine_tuned = first.and_then(|weight| catalog.fine_tuned_weight(&weight.value));
         let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
-        let (name, model) = match (policy.model_kind, wanted.lookup) {
+        let (name, model) = match (policy.ome().model_kind, wanted.lookup) {
             (ModelKindRule::Honored, _) => (name.clone(), served),
             (ModelKindRule::ConfigMapOnly, ModelLookup::ClusterFirst) => {
                 let namespaced =

@@ -228,7 +228,7 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
                 .map(|node| Component { kind, node: node.clone() })
         })
         .collect();
-    if policy.implied_engine
+    if policy.ome().implied_engine
         && !components.iter().any(|component| component.kind == ComponentKind::Engine)
         && !components.iter().any(|component| component.kind == ComponentKind::Decoder)
     {

@@ -81,7 +81,11 @@ pub(crate) fn request<'a>(
             ProtocolRule::Listed => Some(protocol.clone()).filter(|protocol| !protocol.is_empty()),
             ProtocolRule::Ignored => None,
         },
-        accelerators: if policy.accelerator_gate { &service.accelerator_classes } else { &[] },
+        accelerators: if policy.ome().accelerator_gate {
+            &service.accelerator_classes
+        } else {
+            &[]
+        },
         multi_node: false,
         unserved: Vec::new(),
     }
@@ -90,7 +94,7 @@ pub(crate) fn request<'a>(
 /// Decides for one service.
 pub(crate) fn resolve<'a>(scene: &Scene<'a, '_>, service: &'a Service) -> Resolution<'a> {
     let mut resolution = judged(scene, service);
-    if scene.search.policy.virtual_first && is_virtual(service) {
+    if scene.search.policy.ome().virtual_first && is_virtual(service) {
         resolution.error = None;
     }
     resolution
@@ -125,8 +129,8 @@ fn judged<'a>(scene: &Scene<'a, '_>, service: &'a Service) -> Resolution<'a> {
     let Some(model) = model else {
         // A named runtime may render without a model (OEP-0003, Story 8;
         // docs/decisions.md#runtime-without-model); with neither there is nothing to go by.
-        let Some(runtime) = named_runtime.filter(|_| policy.model_optional) else {
-            let message = if policy.model_optional {
+        let Some(runtime) = named_runtime.filter(|_| policy.ome().model_optional) else {
+            let message = if policy.ome().model_optional {
                 "the service names neither a model nor a runtime"
             } else {
                 "model reference is required"

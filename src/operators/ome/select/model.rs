@@ -4,7 +4,8 @@ use crate::api::{Failure, Field, Model, ModelLookup, Scope, Service};
 use crate::catalog::Catalog;
 use crate::diag::Code;
 use crate::diag::{did_you_mean, proposed};
-use crate::policy::{ModelKindRule, Policy};
+use crate::policy::Policy;
+use crate::policy::ome::ModelKindRule;
 use ecow::EcoString;
 
 /// Finds the model; `Ok(None)` when the service names none.
@@ -19,7 +20,7 @@ pub(crate) fn resolve<'a>(
     let in_namespace = || catalog.model(&namespaced, &name.value);
     let in_cluster = || catalog.model(&Scope::Cluster, &name.value);
     let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
-    let found = match (wanted.lookup, policy.model_kind) {
+    let found = match (wanted.lookup, policy.ome().model_kind) {
         (ModelLookup::ClusterFirst, ModelKindRule::Honored) => in_cluster().or_else(in_namespace),
         // Migration writes the kind of the model it finds, which the ConfigMap honors and
         // selection does not.
