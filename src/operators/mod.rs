@@ -15,10 +15,10 @@ use crate::api::{Api, Failure, PerReading, Release, Service};
 use crate::catalog::Catalog;
 use crate::check::{self, Check};
 use crate::decision::Resolution;
-use crate::diag::Checked;
+use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Record;
 use crate::objects::{self, RenderedObject, Settings};
-use crate::pods::built::{Built, Outcome};
+use crate::pods::built::{Built, Component, Outcome};
 use crate::policy::{Own, Policy, Releases, Unknown};
 use ome::objects::model_config::ModelConfig;
 
@@ -108,6 +108,21 @@ impl<'a> Ask<'a, '_> {
             Api::Ome => ome::build::build(self.catalog, self.settings(), service, resolution, rec),
             Api::KServe => kserve::compose::build(self.settings(), service, resolution, rec),
             Api::Kthena | Api::Cluster => Outcome::default(),
+        }
+    }
+
+    /// What can be said of a service that was built and is to be placed.
+    pub(crate) fn remarks(
+        &self,
+        service: &Service,
+        components: &[Component],
+    ) -> Option<Diagnostic> {
+        match self.policy.api {
+            Api::Ome => {
+                let machines = self.catalog.machines();
+                ome::checks::router::cpu_nodes(self.policy, service, components, machines)
+            }
+            Api::KServe | Api::Kthena | Api::Cluster => None,
         }
     }
 

@@ -267,12 +267,7 @@ impl<'a> Planner<'a> {
         let (mut pods, mut workloads) = (Vec::new(), Vec::new());
         if let Some(composed) = &built.built {
             let components = &composed.components;
-            diagnostics.extend(crate::operators::ome::checks::router::cpu_nodes(
-                policy,
-                service,
-                components,
-                self.catalog.machines(),
-            ));
+            diagnostics.extend(ask.remarks(service, components));
             let queued =
                 || components.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
             if followed && (self.inventory.is_some() || queued()) {

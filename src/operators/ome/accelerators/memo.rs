@@ -5,8 +5,8 @@ use super::{Request, decide, known, listed, requirements};
 use crate::api::{ComponentKind, Failure, Model, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, ClassReason};
-use crate::policy::Policy;
 use crate::policy::ome::AcceleratorRule;
+use crate::policy::{Own, Policy};
 use crate::quantity::Memory;
 use ecow::EcoString;
 use std::collections::HashMap;
@@ -26,6 +26,7 @@ struct Key {
 /// Choices over the classes of one catalog, by one policy.
 pub(crate) struct Memo<'a> {
     policy: &'static Policy,
+    rule: AcceleratorRule,
     catalog: &'a Catalog,
     /// What is known of the classes, found out when it is first asked for.
     classes: OnceLock<Vec<Known<'a>>>,
@@ -37,8 +38,14 @@ pub(crate) struct Memo<'a> {
 impl<'a> Memo<'a> {
     /// One that remembers nothing yet.
     pub(crate) fn new(policy: &'static Policy, catalog: &'a Catalog) -> Self {
+        let rule = match policy.own {
+            Own::Ome(own) => own.accelerators,
+            // It knows no classes: what the pods of a runtime ask for decides where they can run.
+            Own::KServe(_) => AcceleratorRule::Requirements,
+        };
         Self {
             policy,
+            rule,
             catalog,
             classes: OnceLock::new(),
             memories: OnceLock::new(),
@@ -48,7 +55,7 @@ impl<'a> Memo<'a> {
 
     /// What is known of the classes, where the choice looks at it.
     fn classes(&self) -> &[Known<'a>] {
-        self.classes.get_or_init(|| match self.policy.ome().accelerators {
+        self.classes.get_or_init(|| match self.rule {
             AcceleratorRule::Requirements => known::all(self.catalog),
             AcceleratorRule::Policy => Vec::new(),
         })
@@ -69,7 +76,7 @@ impl<'a> Memo<'a> {
 
     /// What speaks against a class on a runtime, whoever asks; nothing when the runtime takes it.
     pub(crate) fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
-        match self.policy.ome().accelerators {
+        match self.rule {
             AcceleratorRule::Policy => listed(runtime, class),
             AcceleratorRule::Requirements => {
                 let known = self.classes().iter().find(|known| known.name() == class);
