@@ -1,11 +1,11 @@
-//! The catalog as lists, items and JSON (docs/cli.md0 `catalog`).
+//! The catalog as lists, items and JSON (docs/cli.md `catalog`).
+
+mod accelerators;
 
 use super::screen::Page;
 use super::table::{Style, table as plain_table};
-use crate::api::{
-    AcceleratorClass, Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope, Semantics,
-};
-use crate::cluster as machines;
+use crate::api::{Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope};
+use crate::report::catalog::accelerators::{accelerator_fields, accelerator_table};
 use crate::schema::names_kind;
 use crate::workspace::World;
 use crate::yaml::Node;
@@ -300,78 +300,6 @@ fn model_fields(out: &mut Value, model: &Model) {
 
 fn word(field: Option<&crate::api::Field<EcoString>>) -> Option<&str> {
     field.map(|field| field.value.as_str())
-}
-
-fn accelerator_fields(out: &mut Value, object: &Object, world: &World) {
-    let Some(class) = world.catalog.class(Semantics::Documented, &object.id.name) else { return };
-    out["vendor"] = word(class.vendor.as_ref()).into();
-    out["family"] = word(class.family.as_ref()).into();
-    out["model"] = word(class.model.as_ref()).into();
-    out["memory"] = memory(class).into();
-    let capabilities = &class.capabilities;
-    out["computeCapability"] = word(capabilities.compute_capability.as_ref()).into();
-    out["memoryBandwidthGBps"] =
-        capabilities.bandwidth.as_ref().map_or(Value::Null, |bandwidth| number(&bandwidth.value));
-    out["features"] = capabilities.features.iter().map(|feature| feature.value.as_str()).collect();
-    out["resources"] =
-        class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
-    out["cost"] = class.cost.as_ref().map_or(Value::Null, |cost| {
-        let price = |price: &Option<crate::api::Field<crate::quantity::Quantity>>| price.as_ref().map_or(Value::Null, |price| number(&price.value));
-        json!({ "perHour": price(&cost.per_hour), "spotPerHour": price(&cost.spot_per_hour), "perMillionTokens": price(&cost.per_million_tokens), "tier": word(cost.tier.as_ref()) })
-    });
-    out["nodes"] = nodes(class, world).into();
-    out["kueueResourceFlavor"] = word(class.kueue_flavor.as_ref()).into();
-    out["volcanoGPUType"] = word(class.volcano_gpu_type.as_ref()).into();
-}
-
-/// A whole number without a fraction, as it is written.
-fn number(quantity: &crate::quantity::Quantity) -> Value {
-    match quantity.value().filter(|_| quantity.is_integer()) {
-        Some(whole) => whole.into(),
-        None => quantity.as_f64().into(),
-    }
-}
-
-/// Memory in the unit of its quantity.
-fn memory(class: &AcceleratorClass) -> Option<String> {
-    class.capabilities.memory.as_ref().map(|memory| memory.value.to_string())
-}
-
-/// Nodes of a class; none when no Node was read.
-fn nodes(class: &AcceleratorClass, world: &World) -> Option<usize> {
-    let machines = world.catalog.machines();
-    (!machines.is_empty()).then(|| machines::matching(class, machines).len())
-}
-
-/// Accelerator classes for people (OEP-0003, AcceleratorClass).
-fn accelerator_table(items: &[Item<'_>], world: &World, style: Style) -> String {
-    let classes = items
-        .iter()
-        .filter_map(|item| world.catalog.class(Semantics::Documented, &item.object().id.name));
-    let rows = classes.map(|class| {
-        let word = |field| word(field).unwrap_or("-").to_owned();
-        let price = class
-            .cost
-            .as_ref()
-            .and_then(|cost| cost.per_hour.as_ref())
-            .map_or("-".to_owned(), |price| price.value.canonical().to_string());
-        vec![
-            class.name().to_string(),
-            word(class.vendor.as_ref()),
-            word(class.family.as_ref()),
-            memory(class).unwrap_or_else(|| "-".to_owned()),
-            nodes(class, world).map_or("-".to_owned(), |nodes| nodes.to_string()),
-            word(class.capabilities.compute_capability.as_ref()),
-            price,
-            if class.object.builtin { "builtin".to_owned() } else { "user".to_owned() },
-            world.sources.locate(class.object.name_span()).to_string(),
-        ]
-    });
-    plain_table(
-        &["NAME", "VENDOR", "FAMILY", "MEMORY", "NODES", "COMPUTE", "$/HOUR", "SOURCE", "WHERE"],
-        rows,
-        style,
-    )
 }
 
 /// The list for people.

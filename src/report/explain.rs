@@ -2,26 +2,15 @@
 //! runtimes, then classes.
 
 use super::accelerator;
-use super::plan::inline;
+use super::judged::{Detail, listing, steps, verdict};
+use super::phrases::inline;
 use super::sheet::Sheet;
 use crate::api::{Api, Failure};
-use crate::decision::{Basis, Candidate, RuntimeDecision, Step, Verdict};
+use crate::decision::{Basis, Candidate, RuntimeDecision, Verdict};
 use crate::diag::Diagnostic;
 use crate::pipeline::{Flip, Planned, PlannedComponent};
 use crate::quantity::Count;
 use crate::source::SourceMap;
-use std::collections::BTreeMap;
-
-/// How much is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// The nearest misses; the rest is counted.
-    Nearest,
-    /// Every candidate.
-    All,
-    /// Every candidate with every comparison of every entry.
-    Comparisons,
-}
 
 /// Rejected candidates that are shown unless all are asked for.
 const NEAREST: usize = 8;
@@ -228,66 +217,7 @@ fn versioned(name: &str, version: Option<&str>) -> String {
     version.map_or_else(|| name.to_owned(), |version| format!("{name} {version}"))
 }
 
-/// `auto-selection` as a heading.
-pub(super) fn heading(id: &str) -> String {
-    let mut chars = id.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
-
-fn lost(number: usize) -> String {
-    if number == 0 { String::new() } else { format!("-{number}") }
-}
-
-/// Named steps with counts.
-pub(super) fn steps(steps: &[Step], out: &mut Sheet) {
-    let rows = steps.iter().map(|step| {
-        vec![
-            heading(step.id),
-            step.r#in.to_string(),
-            step.out.to_string(),
-            lost(step.r#in - step.out),
-        ]
-    });
-    out.table(&["STEP", "IN", "OUT", ""], rows);
-}
-
-/// A verdict with a symbol that says the same as its color.
-pub(super) fn verdict(verdict: Verdict) -> String {
-    let symbol = match verdict {
-        Verdict::Chosen => "✓",
-        Verdict::Eligible => "·",
-        Verdict::Rejected => "✗",
-    };
-    format!("{symbol} {}", verdict.as_str())
-}
-
-/// Rows of rejected candidates: those of each, with the code that is counted when they are not
-/// shown.
-pub(super) type Rejected = Vec<(&'static str, Vec<Vec<String>>)>;
-
-/// Candidates as a table: those that passed, the nearest of the rejected, and a count of the rest.
-pub(super) fn listing(
-    header: &[&str],
-    passed: Vec<Vec<String>>,
-    rejected: Rejected,
-    nearest: usize,
-    out: &mut Sheet,
-) {
-    let hidden = rejected.len().saturating_sub(nearest);
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (code, _) in rejected.iter().skip(nearest) {
-        *counts.entry(code).or_default() += 1;
-    }
-    let shown = rejected.into_iter().take(nearest).flat_map(|(_, rows)| rows);
-    out.table(header, passed.into_iter().chain(shown));
-    if hidden > 0 {
-        let counts: Vec<String> =
-            counts.into_iter().map(|(code, count)| format!("{count} by {code}")).collect();
-        let counts = counts.join(", ");
-        out.lines([format!("… {hidden} more rejected: {counts} · show with --all")]);
-    }
-}
-
+/// The runtimes that were candidates.
 pub(super) fn candidates(
     decision: &RuntimeDecision<'_>,
     detail: Detail,
@@ -361,7 +291,7 @@ fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, out: &mut Sheet) 
         }),
     ));
     let side = |side: &Option<(ecow::EcoString, crate::yaml::Origin)>| match side {
-        Some((text, origin)) => match super::json::place(*origin, sources) {
+        Some((text, origin)) => match super::places::origin(*origin, sources) {
             Some(place) => format!("{text} ({place})"),
             None => text.to_string(),
         },

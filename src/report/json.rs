@@ -1,7 +1,7 @@
-//! Decisions as JSON. Shapes: conformance README and docs/cli.md0; more fields may come, none
+//! Decisions as JSON. Shapes: docs/cli.md; more fields may come, none
 //! changes its meaning.
 
-use super::{SCHEMA_VERSION, findings};
+use super::{SCHEMA_VERSION, findings, places};
 use crate::api::{Api, ComponentKind, DeploymentMode, Follow, Model, ObjectRef, Runtime};
 use crate::cluster::Machine;
 use crate::decision::{Candidate, Check, EntryChecks, RuntimeDecision};
@@ -288,7 +288,7 @@ pub(super) fn candidate(candidate: &Candidate<'_>, sources: &SourceMap) -> Value
         .reasons
         .iter()
         .map(|rejection| {
-            json!({ "code": rejection.reason.code().as_str(), "detail": rejection.reason.to_string(), "at": rejection.origin.and_then(|origin| place(origin, sources)) })
+            json!({ "code": rejection.reason.code().as_str(), "detail": rejection.reason.to_string(), "at": rejection.origin.and_then(|origin| places::origin(origin, sources)) })
         })
         .collect();
     out["notes"] = candidate.notes.iter().map(note).collect();
@@ -306,7 +306,7 @@ fn entry(entry: &EntryChecks, sources: &SourceMap) -> Value {
 fn check(check: &Check, sources: &SourceMap) -> Value {
     let text = |side: &Option<(EcoString, Origin)>| side.as_ref().map(|(text, _)| text.to_string());
     let at = |side: &Option<(EcoString, Origin)>| {
-        side.as_ref().and_then(|(_, origin)| place(*origin, sources))
+        side.as_ref().and_then(|(_, origin)| places::origin(*origin, sources))
     };
     json!({
         "attribute": check.attribute.as_str(),
@@ -316,14 +316,6 @@ fn check(check: &Check, sources: &SourceMap) -> Value {
         "modelAt": at(&check.model),
         "runtimeAt": at(&check.runtime),
     })
-}
-
-/// `file:line` of what a text wrote, or what a value is known from.
-pub(super) fn place(origin: Origin, sources: &SourceMap) -> Option<String> {
-    match origin {
-        Origin::Fact(source) => Some(sources.get(source).name.to_string()),
-        _ => origin.span().map(|span| sources.locate(span).to_string()),
-    }
 }
 
 /// What would make a runtime win.

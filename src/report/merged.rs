@@ -1,4 +1,4 @@
-//! `ome render --stage merged`: components before any object is made (docs/cli.md2).
+//! `ome render --stage merged`: components before any object is made (docs/cli.md).
 
 use super::SCHEMA_VERSION;
 use crate::pipeline::MergedService;

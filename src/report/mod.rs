@@ -23,6 +23,7 @@ pub mod graph;
 pub mod import;
 pub mod json;
 pub mod json_schema;
+pub mod judged;
 pub mod junit;
 pub mod krm;
 pub mod kueue;

@@ -1,6 +1,6 @@
 //! What is known of the model of a service, and how well: lines for people, and JSON.
 
-use super::json::place;
+use super::places;
 use crate::api::{Evidence, Model};
 use crate::policy::Policy;
 use crate::report::screen::printable;
@@ -35,7 +35,7 @@ fn fact(model: &Model, policy: &Policy, field: &str, sources: &SourceMap) -> Opt
         "field": field,
         "value": value,
         "evidence": evidence.as_str(),
-        "at": place(origin, sources),
+        "at": places::origin(origin, sources),
     }))
 }
 
@@ -65,7 +65,7 @@ pub(super) fn lines(model: &Model, policy: &Policy, sources: &SourceMap) -> Vec<
         }
         let source = match origin {
             Origin::File(span) => format!("config: {}", sources.get(span.source).name),
-            origin => place(origin, sources).unwrap_or_default(),
+            origin => places::origin(origin, sources).unwrap_or_default(),
         };
         by_source.entry((evidence, source)).or_default().push(field);
     }

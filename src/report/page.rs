@@ -3,7 +3,7 @@
 
 use super::accelerator::{self, ClassTotal};
 use super::fill::fill;
-use super::{explain, map, plan, serving};
+use super::{judged, map, plan, serving};
 use crate::api::Follow;
 use crate::cluster::Machine;
 use crate::decision::Step;
@@ -171,7 +171,7 @@ fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
 
 fn step(step: &Step, first: usize) -> Value {
     let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-    json!({ "name": explain::heading(step.id), "left": step.out, "of": first, "percent": percent(count(step.out), count(first)) })
+    json!({ "name": judged::heading(step.id), "left": step.out, "of": first, "percent": percent(count(step.out), count(first)) })
 }
 
 fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Value {

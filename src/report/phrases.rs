@@ -1,5 +1,6 @@
 //! The words for decisions in tables and pages. JSON keeps its codes.
 
+use crate::api::Service;
 use crate::decision::{
     AcceleratorDecision, Candidate, ClassDecidedBy, DecidedBy, Note, RuntimeDecision, Verdict,
 };
@@ -24,6 +25,18 @@ where
         more => format!(" and {more} more"),
     };
     first.join(", ") + &more
+}
+
+/// The format of a model that a service describes itself.
+pub(super) fn inline(service: &Service) -> String {
+    let format = service.inline.as_ref().and_then(|inline| inline.model.format.as_ref());
+    format.map_or_else(
+        || "-".to_owned(),
+        |format| match &format.version {
+            Some(version) => format!("{} {}", format.name.value, version.value.text()),
+            None => format.name.value.to_string(),
+        },
+    )
 }
 
 /// What put the chosen runtime before the next one.

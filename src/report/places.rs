@@ -3,6 +3,7 @@
 
 use crate::diag::Diagnostic;
 use crate::source::{Location, SourceMap, Span};
+use crate::yaml::Origin;
 use std::path::{Component, Path, PathBuf};
 
 /// A repository, and where in it the tool was called.
@@ -70,6 +71,14 @@ impl<'a> Places<'a> {
 fn slashes(path: &Path) -> String {
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")
+}
+
+/// `file:line` of what a text wrote, or what a value is known from.
+pub(super) fn origin(origin: Origin, sources: &SourceMap) -> Option<String> {
+    match origin {
+        Origin::Fact(source) => Some(sources.get(source).name.to_string()),
+        _ => origin.span().map(|span| sources.locate(span).to_string()),
+    }
 }
 
 #[cfg(test)]

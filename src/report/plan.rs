@@ -3,11 +3,11 @@
 
 use super::accelerator;
 use super::markdown;
-use super::phrases::{first_of, plural};
+use super::phrases::{first_of, inline, plural};
 use super::screen::{Page, line, printable, put};
 use super::table::{Style, table, wrapped};
 use super::together;
-use crate::api::{Api, Failure, Follow, Service};
+use crate::api::{Api, Failure, Follow};
 use crate::cluster::Machine;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Planned, PlannedComponent, Together};
@@ -370,18 +370,6 @@ pub(super) fn decided_by(planned: &Planned<'_>) -> String {
     }
     let by = planned.resolution.runtime.decided_by;
     by.map_or("", super::phrases::decided_by).to_owned()
-}
-
-/// The format of a model that a service describes itself.
-pub(super) fn inline(service: &Service) -> String {
-    let format = service.inline.as_ref().and_then(|inline| inline.model.format.as_ref());
-    format.map_or_else(
-        || "-".to_owned(),
-        |format| match &format.version {
-            Some(version) => format!("{} {}", format.name.value, version.value.text()),
-            None => format.name.value.to_string(),
-        },
-    )
 }
 
 /// The accelerator class of a component.

@@ -1,6 +1,7 @@
 //! `ome explain` of a runtime and of a model: who uses it, who could, and why the others cannot.
 
-use super::explain::{self, Detail};
+use super::explain;
+use super::judged::Detail;
 use super::sheet::Sheet;
 use super::{SCHEMA_VERSION, json};
 use crate::api::{Failure, Model, Runtime};

@@ -1,4 +1,4 @@
-//! Who wrote a leaf, as JSON and for people (docs/cli.md134 `why`).
+//! Who wrote a leaf, as JSON and for people (docs/cli.md `why`).
 
 use super::SCHEMA_VERSION;
 use super::sheet::Sheet;
@@ -56,7 +56,7 @@ fn overridden(leaf: &Leaf, said: &Said, sources: &SourceMap) -> Value {
     })
 }
 
-/// A leaf of the containers (docs/cli.md2 `explain --merge`).
+/// A leaf of the containers (docs/cli.md `explain --merge`).
 pub(super) fn merged(found: &MergedLeaf, sources: &SourceMap) -> Value {
     let mut out = leaf(&found.leaf, sources);
     json!({

@@ -11,7 +11,7 @@ use crate::pipeline::{
     Beside, Depth, Flip, Layers, Planned, Planner, flip, merge, named, together,
 };
 use crate::report::sheet::Sheet;
-use crate::report::{explain, graph, json, serving, table, why};
+use crate::report::{explain, graph, json, judged, serving, table, why};
 use std::path::PathBuf;
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
@@ -75,9 +75,9 @@ enum Format {
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &args.decision.ask()?)?;
     let detail = match (args.comparisons, args.all) {
-        (true, _) => explain::Detail::Comparisons,
-        (false, true) => explain::Detail::All,
-        (false, false) => explain::Detail::Nearest,
+        (true, _) => judged::Detail::Comparisons,
+        (false, true) => judged::Detail::All,
+        (false, false) => judged::Detail::Nearest,
     };
     let (selected, servings) = match session.select_all(&args.services) {
         Ok(selected) => selected,

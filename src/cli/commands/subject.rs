@@ -6,7 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{runtimes_for_model, users_of_model, users_of_runtime};
 use crate::report::sheet::Sheet;
-use crate::report::{explain, table, users};
+use crate::report::{judged, table, users};
 use crate::schema::names_kind;
 
 /// What of the catalog is asked about.
@@ -62,7 +62,7 @@ impl<'a> Subject<'a> {
         &self,
         session: &Session,
         form: Form,
-        detail: explain::Detail,
+        detail: judged::Detail,
         io: &mut Io<'_>,
     ) -> Result<Outcome, Failure> {
         let (catalog, sources) = (&session.world.catalog, &session.world.sources);

@@ -208,7 +208,13 @@ pub fn merged<'a, R: Record>(
         if policy.ome().class == ClassRule::Layer {
             let pods = component.pods_per_replica().unwrap_or(1);
             if let Some(accelerator) = &component.accelerator {
-                accelerated::count(accelerator, &place, pods, &mut component.spec, &mut findings);
+                accelerated::counts::count(
+                    accelerator,
+                    &place,
+                    pods,
+                    &mut component.spec,
+                    &mut findings,
+                );
                 accelerated::remarks(accelerator, &place, &mut findings);
             }
             accelerated::duplicate_flags(&place, &component.spec, &mut findings);

@@ -1,0 +1,368 @@
+//! How many accelerators a container asks for, by its class, its flags and its resources.
+
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::merge::edit::{lost, map_mut, position, within};
+use crate::merge::history::{Record, Step};
+use crate::operators::ome::compose::accelerated::target::{Target, ensure};
+use crate::operators::ome::compose::accelerator::Accelerator;
+use crate::pods::gpus;
+use crate::pods::lint::Place;
+use crate::pods::rules::{ACCELERATOR_COUNT, EXTENDED_RESOURCE};
+use crate::quantity::{Quantity, Range};
+use crate::yaml::{Entry, Node, Origin};
+use ecow::EcoString;
+use std::collections::HashSet;
+
+/// Flags that say how many accelerators one tensor-parallel group has, by engine.
+pub(super) const TENSOR_FLAGS: [&str; 4] = ["--tp-size", "--tp", "--tensor-parallel-size", "-tp"];
+
+/// The variable that says the same.
+pub(super) const TENSOR_VARIABLE: &str = "TENSOR_PARALLEL_SIZE";
+
+/// Per name the larger of the merged value and the accelerator's; extended resources are asked for
+/// as they are limited (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#resources).
+pub(super) fn resources<R: Record>(
+    accelerator: &Accelerator<'_>,
+    place: &Place<'_>,
+    target: Target,
+    upper: &Node,
+    merged: &mut Node,
+    rec: &mut R,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let written = |side: &str, name: &str| {
+        target
+            .get(upper)
+            .and_then(|container| container.at(&["resources", side]))
+            .and_then(|amounts| amounts.get(name))
+            .is_some()
+    };
+    for (index, configuration) in accelerator.configurations.iter().enumerate() {
+        let own =
+            [configuration.node.get("resources"), configuration.node.at(&["runner", "resources"])];
+        for resources in own.into_iter().flatten() {
+            for side in ["requests", "limits"] {
+                for entry in resources.get(side).map(Node::entries).into_iter().flatten() {
+                    let Some(container) = ensure(target, merged) else { return };
+                    let before = container
+                        .at(&["resources", side])
+                        .and_then(|amounts| amounts.get(&entry.key))
+                        .cloned();
+                    if raise(target, container, side, entry, rec)
+                        && let Some(before) = before.filter(|_| written(side, &entry.key))
+                    {
+                        findings.push(raised(place, side, entry, &before, index));
+                    }
+                }
+            }
+        }
+    }
+    let Some(container) = target.get_mut(merged) else { return };
+    let names: Vec<Entry> = ["limits", "requests"]
+        .iter()
+        .filter_map(|side| container.at(&["resources", side]))
+        .flat_map(Node::entries)
+        .filter(|entry| entry.key.contains('/') && !entry.key.starts_with("kubernetes.io/"))
+        .cloned()
+        .collect();
+    for entry in names {
+        for side in ["requests", "limits"] {
+            raise(target, container, side, &entry, rec);
+        }
+    }
+}
+
+pub(super) fn raised(
+    place: &Place<'_>,
+    side: &str,
+    entry: &Entry,
+    before: &Node,
+    index: usize,
+) -> Diagnostic {
+    let text = |node: &Node| node.scalar_text().unwrap_or_default();
+    Diagnostic::new(
+        Code::ResourceRaised,
+        format!(
+            "{} of {} in {side}: the service's value {} is raised to {} (acceleratorConfigurations[{index}])",
+            entry.key,
+            place.kind.as_str(),
+            text(before),
+            text(&entry.node)
+        ),
+    )
+    .at(before.origin.span())
+    .label(entry.node.origin.span(), "the accelerator's value")
+    .object(place.service.object.id.to_string())
+    .help("resources take the maximum: write the larger value")
+}
+
+/// Sets an amount unless a larger one is there; answers whether it was set.
+pub(super) fn raise<R: Record>(
+    target: Target,
+    container: &mut Node,
+    side: &str,
+    entry: &Entry,
+    rec: &mut R,
+) -> bool {
+    let amount =
+        |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());
+    let known =
+        container.at(&["resources", side]).and_then(|amounts| amounts.get(&entry.key)).cloned();
+    let larger = match (known.as_ref().and_then(amount), amount(&entry.node)) {
+        (None, _) => known.is_none(),
+        (Some(own), Some(new)) => new > own,
+        (Some(_), None) => false,
+    };
+    if !larger {
+        return false;
+    }
+    if let Some(loser) = &known {
+        target.within(Some(&container.clone()), rec, |rec| {
+            within(Step::Field("resources"), rec, |rec| {
+                within(Step::Field(side), rec, |rec| {
+                    lost(Step::Field(&entry.key), loser, &entry.node, rec);
+                });
+            });
+        });
+    }
+    if let Some(amounts) =
+        map_mut(container, "resources", entry.node.origin).and_then(|resources| {
+            if resources.get(side).is_none_or(|node| node.as_map().is_none()) {
+                resources.insert(side, Node::map(entry.node.origin));
+            }
+            resources.get_mut(side)?.as_map_mut()
+        })
+    {
+        let value = entry
+            .node
+            .scalar_text()
+            .map_or_else(|| entry.node.clone(), |text| Node::str(text, entry.node.origin));
+        amounts.insert_entry(Entry {
+            key: entry.key.clone(),
+            key_origin: entry.key_origin,
+            node: value,
+        });
+    }
+    true
+}
+
+/// What a pod is told about tensor parallelism: a flag of its arguments or command, else the
+/// variable. What is no whole number (`$(TP)`) may still be one where the pod runs.
+pub(super) fn told(container: &Node) -> Option<(EcoString, Origin)> {
+    let words =
+        ["args", "command"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items);
+    let words: Vec<(&str, Origin)> = words
+        .filter_map(|node| Some((node.as_str()?, node.origin)))
+        .flat_map(|(text, origin)| text.split_whitespace().map(move |word| (word, origin)))
+        .collect();
+    let mut found = None;
+    for (index, (word, origin)) in words.iter().enumerate() {
+        let value = match word.split_once('=') {
+            Some((flag, value)) if TENSOR_FLAGS.contains(&flag) => Some(value),
+            None if TENSOR_FLAGS.contains(word) => words.get(index + 1).map(|(value, _)| *value),
+            _ => None,
+        };
+        if let Some(number) = value.filter(|value| is_whole(value)) {
+            // The last one counts for argparse-style engines.
+            found = Some((number.into(), *origin));
+        }
+    }
+    found.or_else(|| {
+        let env = container.get("env")?.items();
+        let value = env[position(env, "name", TENSOR_VARIABLE)?].get("value")?;
+        Some((value.scalar_text().filter(|text| is_whole(text))?, value.origin))
+    })
+}
+
+/// Whether a text is a whole number, of whatever size.
+pub(super) fn is_whole(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Tensor parallelism as a number of devices; what cannot be one is found.
+pub(super) fn parallelism(
+    container: &Node,
+    place: &Place<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<(i64, Origin)> {
+    let (text, origin) = told(container)?;
+    let number = text.parse().ok().and_then(|number| Range::PARALLELISM.count(number));
+    if let Some(number) = number {
+        return Some((number, origin));
+    }
+    findings.push(
+        Diagnostic::new(
+            Code::InvalidValue,
+            format!(
+                "tensor parallelism of the {} must be {}, not `{text}`: it is not counted",
+                place.kind.as_str(),
+                Range::PARALLELISM
+            ),
+        )
+        .severity(Severity::Warning)
+        .at(origin.span())
+        .object(place.service.object.id.to_string())
+        .help("write the number of accelerators of one replica"),
+    );
+    None
+}
+
+/// Asks for accelerators where nobody did: as many as parallelism says, else as many as the model's
+/// memory needs; says what does not go together.
+pub(crate) fn count(
+    accelerator: &Accelerator<'_>,
+    place: &Place<'_>,
+    pods: i64,
+    spec: &mut Node,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let targets = Target::of(None, spec);
+    let need = accelerator.gpus.and_then(|gpus| i64::try_from(gpus).ok());
+    let mut configured = 0_i64;
+    let (mut explicit, mut known) = (false, true);
+    let mut exceeds = None;
+    for target in &targets {
+        let Some(container) = ensure(*target, spec) else { continue };
+        // What is no number of devices stays as it is: it has its finding, and nothing is computed
+        // from it.
+        let Some(asked) = gpus_of(accelerator, container) else {
+            known = false;
+            continue;
+        };
+        let parallelism = parallelism(container, place, findings);
+        let derived = parallelism.map_or_else(
+            || need.map_or(1, |need| need.saturating_add(pods - 1) / pods.max(1)),
+            |(number, _)| number,
+        );
+        explicit |= asked > 0 || parallelism.is_some();
+        if asked > 0
+            && let Some((number, origin)) =
+                parallelism.filter(|(number, _)| *number != asked && pods == 1)
+        {
+            findings.push(
+                Diagnostic::new(
+                    Code::GpuCountMismatch,
+                    format!(
+                        "the {} asks for {asked} accelerator{} and runs with tensor parallelism {number}",
+                        place.kind.as_str(),
+                        if asked == 1 { "" } else { "s" }
+                    ),
+                )
+                .at(origin.span())
+                .object(place.service.object.id.to_string())
+                .help("make both the same"),
+            );
+        }
+        let number = if asked > 0 { asked } else { derived };
+        // Parallelism spans pods; what one pod asks for is its own.
+        configured = configured.saturating_add(if asked > 0 {
+            parallelism.map_or(asked, |(told, _)| told.min(asked))
+        } else {
+            number
+        });
+        let own = match asked {
+            0 if parallelism.is_some() && pods > 1 => (number + pods - 1) / pods,
+            _ => number,
+        };
+        if asked == 0 {
+            ask(accelerator, container, own);
+        }
+        if exceeds.is_none() && own > accelerator.per_node {
+            exceeds = Some((own, parallelism.map(|(_, origin)| origin)));
+        }
+    }
+    if let Some((own, origin)) = exceeds {
+        too_many_for_a_node(accelerator, place, own, origin, need, findings);
+    }
+    if pods > 1 && targets.len() == 1 {
+        configured = configured.saturating_mul(pods);
+    }
+    if let Some(need) = need.filter(|need| explicit && known && *need > configured) {
+        findings.push(
+            Diagnostic::new(
+                Code::GpuMisfit,
+                format!(
+                    "the {} needs {need}, configured {configured} accelerators of {} for the model",
+                    place.kind.as_str(),
+                    accelerator.class.name()
+                ),
+            )
+            .at(place.service.object.name_span())
+            .object(place.service.object.id.to_string())
+            .help("raise the parallelism and the GPUs, or take a class with more memory"),
+        );
+    }
+}
+
+/// Accelerators a container asks for: of the class's resources, or of any vendor.
+pub(super) fn gpus_of(accelerator: &Accelerator<'_>, container: &Node) -> Option<i64> {
+    let names: HashSet<&str> =
+        accelerator.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
+    gpus::of_container(container, |resource| {
+        names.contains(resource) || gpus::is_accelerator(resource)
+    })
+}
+
+/// Writes the class's resources times a number of accelerators into limits and requests.
+pub(super) fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i64) {
+    for resource in accelerator.class.whole_resources() {
+        let each = resource
+            .quantity
+            .scalar_text()
+            .and_then(|text| Range::of_resource(&resource.name.value).read(&text)?.value())
+            .unwrap_or(1);
+        let origin =
+            Origin::Derived(if each == 1 { &ACCELERATOR_COUNT } else { &EXTENDED_RESOURCE });
+        let amount =
+            Node::str(Quantity::from_integer(each.saturating_mul(number)).canonical(), origin);
+        for side in ["requests", "limits"] {
+            let Some(resources) = map_mut(container, "resources", origin) else { return };
+            if resources.get(side).is_none_or(|node| node.as_map().is_none()) {
+                resources.insert(side, Node::map(origin));
+            }
+            if let Some(amounts) = resources.get_mut(side).and_then(Node::as_map_mut) {
+                amounts.insert(resource.name.value.clone(), amount.clone());
+            }
+        }
+    }
+}
+
+/// Says that one pod asks for more than a node has: it stays Pending wherever it is put.
+pub(super) fn too_many_for_a_node(
+    accelerator: &Accelerator<'_>,
+    place: &Place<'_>,
+    own: i64,
+    origin: Option<Origin>,
+    need: Option<i64>,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let (class, most) = (accelerator.class.name(), accelerator.per_node);
+    let kind = place.kind.as_str();
+    let object = || place.service.object.id.to_string();
+    let span = origin.and_then(Origin::span).unwrap_or_else(|| place.service.object.name_span());
+    findings.push(
+        Diagnostic::new(
+            Code::ParallelismExceedsNode,
+            format!("a pod of the {kind} asks for {own} accelerators, and a node of {class} has {most}"),
+        )
+        .at(span)
+        .object(object())
+        .help("use a multi-node component with `leader` and `worker`, or ask for fewer accelerators in one pod"),
+    );
+    // Where the model's memory asks for them, the choice of the class says so.
+    if need.is_none_or(|need| need <= most) {
+        findings.push(
+            Diagnostic::new(
+                Code::MultiNodeNeeded,
+                format!(
+                    "one replica of the {kind} asks for {own} accelerators of {class}: {} nodes of {most}",
+                    (own + most - 1) / most.max(1)
+                ),
+            )
+            .at(span)
+            .object(object())
+            .help("make the component multi-node with `leader` and `worker`"),
+        );
+    }
+}

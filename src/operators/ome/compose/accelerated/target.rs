@@ -1,0 +1,99 @@
+//! The part of a component that an accelerator changes: its runner, or that of leader and worker.
+
+use crate::merge::edit::{map_mut, mapping, within};
+use crate::merge::history::{Record, Step};
+use crate::yaml::Node;
+
+/// A container of a component: the runner of a part, or the first container it lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    Runner(Option<&'static str>),
+    FirstListed,
+}
+
+impl Target {
+    /// The containers of a component that run the model.
+    pub(super) fn of(lower: Option<&Node>, upper: &Node) -> Vec<Self> {
+        let has = |keys: &[&str]| {
+            lower.and_then(|lower| lower.at(keys)).is_some() || upper.at(keys).is_some()
+        };
+        let parts = ["leader", "worker"]
+            .into_iter()
+            .filter(|part| has(&[*part, "runner"]))
+            .map(|part| Self::Runner(Some(part)));
+        let mut targets: Vec<Self> = parts.collect();
+        if has(&["runner"]) || (targets.is_empty() && !has(&["containers"])) {
+            targets.insert(0, Self::Runner(None));
+        } else if targets.is_empty() {
+            targets.push(Self::FirstListed);
+        }
+        targets
+    }
+
+    pub(super) fn get(self, part: &Node) -> Option<&Node> {
+        match self {
+            Self::Runner(None) => part.get("runner"),
+            Self::Runner(Some(holder)) => part.at(&[holder, "runner"]),
+            Self::FirstListed => part.get("containers")?.items().first(),
+        }
+    }
+
+    pub(super) fn get_mut(self, part: &mut Node) -> Option<&mut Node> {
+        match self {
+            Self::Runner(None) => part.as_map_mut()?.get_mut("runner"),
+            Self::Runner(Some(holder)) => {
+                part.as_map_mut()?.get_mut(holder)?.as_map_mut()?.get_mut("runner")
+            }
+            Self::FirstListed => {
+                part.as_map_mut()?.get_mut("containers")?.as_list_mut()?.make_mut().first_mut()
+            }
+        }
+    }
+
+    /// The container as a layer of a component.
+    pub(super) fn layer(self, container: Node, name: Option<&Node>) -> Node {
+        let origin = container.origin;
+        match self {
+            Self::Runner(None) => mapping([("runner", container)], origin),
+            Self::Runner(Some(holder)) => {
+                mapping([(holder, mapping([("runner", container)], origin))], origin)
+            }
+            Self::FirstListed => {
+                let mut container = container;
+                if let (Some(map), Some(name)) = (container.as_map_mut(), name) {
+                    map.insert("name", name.clone());
+                }
+                mapping([("containers", Node::list([container], origin))], origin)
+            }
+        }
+    }
+
+    /// Does something where the container stands.
+    pub(super) fn within<R: Record, T>(
+        self,
+        container: Option<&Node>,
+        rec: &mut R,
+        inner: impl FnOnce(&mut R) -> T,
+    ) -> T {
+        match self {
+            Self::Runner(None) => within(Step::Field("runner"), rec, inner),
+            Self::Runner(Some(holder)) => {
+                within(Step::Field(holder), rec, |rec| within(Step::Field("runner"), rec, inner))
+            }
+            Self::FirstListed => within(Step::Field("containers"), rec, |rec| {
+                match container.and_then(|container| container.get("name")) {
+                    Some(name) => within(Step::Keyed("name", name), rec, inner),
+                    None => inner(rec),
+                }
+            }),
+        }
+    }
+}
+
+/// The container of a target, created when the component has none.
+pub(super) fn ensure(target: Target, merged: &mut Node) -> Option<&mut Node> {
+    if target.get(merged).is_none() && target == Target::Runner(None) {
+        map_mut(merged, "runner", merged.origin)?;
+    }
+    target.get_mut(merged)
+}
