@@ -10,6 +10,8 @@
 
 use super::inputs::{Input, Inputs};
 use super::made::Decided;
+use super::trial::Tried;
+use super::turned::Turned;
 use super::{Action, ObjectChange, Side};
 use crate::api::{Api, Object, ObjectRef};
 use crate::pipeline::why::Layer;
@@ -52,6 +54,8 @@ pub struct Cause {
     pub place: Option<Location>,
     /// Where it stood before.
     pub before: Option<Location>,
+    /// The decision that its change turns, and by which rule.
+    pub turned: Option<Turned>,
 }
 
 /// What is known about the change of one service.
@@ -68,11 +72,23 @@ pub(super) struct Question<'q, 'c, 'a> {
 }
 
 /// A field that may be a cause, and whether it is.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Candidate<'c, 'a> {
     pub(super) input: &'c Input<'a>,
     pub(super) field: &'c Change,
     pub(super) counts: bool,
+    /// What it turns, as far as it was tried.
+    pub(super) turned: Option<Turned>,
+}
+
+impl Candidate<'_, '_> {
+    /// Takes over what a trial came to.
+    pub(super) fn take(&mut self, tried: &Tried) {
+        (self.counts, self.turned) = match tried {
+            Tried::Same => (false, None),
+            Tried::Differs(turned) => (true, turned.clone()),
+        };
+    }
 }
 
 /// A leaf of the output that changed.
@@ -124,6 +140,7 @@ pub(super) fn candidates<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candida
             input,
             field,
             counts: true,
+            turned: None,
         }));
     }
     candidates
@@ -134,7 +151,7 @@ pub(super) fn causes(sides: [&Side<'_>; 2], candidates: &[Candidate<'_, '_>]) ->
     candidates
         .iter()
         .filter(|candidate| candidate.counts)
-        .filter_map(|candidate| cause(sides, candidate.input, candidate.field))
+        .filter_map(|candidate| cause(sides, candidate))
         .collect()
 }
 
@@ -162,7 +179,12 @@ fn reaching<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
     inputs
         .into_iter()
         .flat_map(|input| {
-            input.fields.iter().map(move |field| Candidate { input, field, counts: false })
+            input.fields.iter().map(move |field| Candidate {
+                input,
+                field,
+                counts: false,
+                turned: None,
+            })
         })
         .collect()
 }
@@ -332,7 +354,8 @@ fn collect(node: Option<&Node>, side: usize, leaves: &mut Vec<Touched>) {
     }
 }
 
-fn cause(sides: [&Side<'_>; 2], input: &Input<'_>, field: &Change) -> Option<Cause> {
+fn cause(sides: [&Side<'_>; 2], candidate: &Candidate<'_, '_>) -> Option<Cause> {
+    let Candidate { input, field, turned, .. } = candidate;
     let locate =
         |side: usize, span: Option<Span>| span.map(|span| sides[side].world.sources.locate(span));
     let id = input.id()?;
@@ -345,6 +368,7 @@ fn cause(sides: [&Side<'_>; 2], input: &Input<'_>, field: &Change) -> Option<Cau
         shown: field.shown,
         place: locate(1, field.place_after),
         before: locate(0, field.place_before),
+        turned: turned.clone(),
     })
 }
 

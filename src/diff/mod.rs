@@ -22,6 +22,7 @@ pub(crate) mod inputs;
 pub(crate) mod made;
 pub(crate) mod rolled;
 pub(crate) mod trial;
+pub(crate) mod turned;
 pub(crate) mod upgrade;
 pub(crate) mod waves;
 
@@ -31,6 +32,7 @@ pub use cause::Cause;
 pub use cost::Cost;
 pub use effects::{EFFECTS, Effect, When};
 pub use inputs::share_nodes;
+pub use turned::{By, Turned};
 
 use crate::api::{
     Api, ComponentKind, Failure, Follow, ModelServing, Object, ObjectRef, Semantics, Views,

@@ -10,6 +10,7 @@
 use super::cause::Candidate;
 use super::inputs::Input;
 use super::made::{Both, Made, Subject, make};
+use super::turned::{Turned, turned};
 use super::{Comparison, Side};
 use crate::api::{Api, Object, ObjectRef, Views};
 use crate::pipeline::render::Renderer;
@@ -35,15 +36,33 @@ pub(super) struct Trials<'c, 'a> {
     known: HashMap<(usize, Vec<String>), Found<'c, 'a>>,
 }
 
+/// What a trial came to.
+#[derive(Clone)]
+pub(super) enum Tried {
+    /// The same as before.
+    Same,
+    /// Something else; the decision that turned.
+    Differs(Option<Turned>),
+}
+
+/// What looks at a service of another world.
+type Judge<'j> = dyn for<'w> FnMut(&Renderer<'w>, &'w Views, &Made<'w>) + 'j;
+
+impl Tried {
+    fn differs(&self) -> bool {
+        matches!(self, Self::Differs(_))
+    }
+}
+
 /// What trials found.
 #[derive(Clone)]
 enum Found<'c, 'a> {
-    /// Whether each of the candidates counts.
-    Counts(Vec<bool>),
+    /// Which of the candidates count, and what they turn.
+    Counts(Vec<Tried>),
     /// The causes are other fields, of objects that neither state chose.
     Elsewhere(Vec<Candidate<'c, 'a>>),
-    /// Nobody can say.
-    Nothing,
+    /// Nobody can say; what all of them together turn.
+    Nothing(Option<Turned>),
 }
 
 impl<'c, 'a> Trials<'c, 'a> {
@@ -51,7 +70,12 @@ impl<'c, 'a> Trials<'c, 'a> {
     pub(super) fn new(comparison: &'c Comparison<'c, 'a>, wanted: bool) -> Self {
         let left = if wanted { MOST_TRIALS } else { 0 };
         let fields = comparison.inputs.beside().flat_map(|input| {
-            input.fields.iter().map(move |field| Candidate { input, field, counts: false })
+            input.fields.iter().map(move |field| Candidate {
+                input,
+                field,
+                counts: false,
+                turned: None,
+            })
         });
         let beside = fields.collect();
         Self { comparison, ground: OnceCell::new(), left, beside, known: HashMap::new() }
@@ -75,9 +99,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         let known = |other: &Candidate<'_, '_>| {
             candidates.iter().any(|candidate| std::ptr::eq(candidate.field, other.field))
         };
-        if candidates.len() < 2 && self.beside.iter().all(known) {
-            return candidates;
-        }
+        let alone = candidates.len() < 2 && self.beside.iter().all(known);
         let own = key(self.object(before));
         let name = |candidate: &Candidate<'_, '_>| {
             let id = candidate.input.id().filter(|id| **id != own.1).map(ToString::to_string);
@@ -85,19 +107,38 @@ impl<'c, 'a> Trials<'c, 'a> {
         };
         let names = (group, candidates.iter().map(name).collect());
         if !self.known.contains_key(&names) {
-            let found = self.found([before, after], &candidates);
+            let services = [before, after];
+            let found = if alone {
+                Found::Nothing(self.turned(services))
+            } else {
+                self.found(services, &candidates)
+            };
             self.known.insert(names.clone(), found);
         }
         match &self.known[&names] {
             Found::Counts(counts) => {
-                for (candidate, counts) in candidates.iter_mut().zip(counts) {
-                    candidate.counts = *counts;
+                for (candidate, tried) in candidates.iter_mut().zip(counts) {
+                    candidate.take(tried);
                 }
                 candidates
             }
             Found::Elsewhere(causes) => causes.clone(),
-            Found::Nothing => candidates,
+            Found::Nothing(turned) => {
+                for candidate in &mut candidates {
+                    candidate.turned.clone_from(turned);
+                }
+                candidates
+            }
         }
+    }
+
+    /// What turned between the two states.
+    fn turned(&self, services: [&'a Views; 2]) -> Option<Turned> {
+        let [was, is] = [0, 1].map(|side| {
+            let (selector, service) = self.comparison.renderers[side].selector(services[side]);
+            selector.explain(service)
+        });
+        turned(&was, &is)
     }
 
     /// Tries the candidates, then everything else that changed.
@@ -106,25 +147,25 @@ impl<'c, 'a> Trials<'c, 'a> {
         service: [&'a Views; 2],
         candidates: &[Candidate<'c, 'a>],
     ) -> Found<'c, 'a> {
+        let counts = |tried: &[Tried]| tried.iter().any(Tried::differs);
         match self.tried(service, candidates) {
-            Some(counts) if counts.contains(&true) => return Found::Counts(counts),
+            Some(tried) if counts(&tried) => return Found::Counts(tried),
             Some(_) => {}
-            None => return Found::Nothing,
+            None => return Found::Nothing(self.turned(service)),
         }
         let mut others = self.beside.clone();
         others.retain(|other| {
             !candidates.iter().any(|candidate| std::ptr::eq(candidate.field, other.field))
         });
         match self.tried(service, &others) {
-            Some(counts) if counts.contains(&true) => {
-                let mut counts = counts.into_iter();
-                others.retain(|_| counts.next() == Some(true));
-                for cause in &mut others {
-                    cause.counts = true;
+            Some(tried) if counts(&tried) => {
+                for (cause, tried) in others.iter_mut().zip(&tried) {
+                    cause.take(tried);
                 }
+                others.retain(|cause| cause.counts);
                 Found::Elsewhere(others)
             }
-            _ => Found::Nothing,
+            _ => Found::Nothing(self.turned(service)),
         }
     }
 
@@ -132,13 +173,13 @@ impl<'c, 'a> Trials<'c, 'a> {
         &views.of(self.comparison.settings.semantics).object
     }
 
-    /// Which of the candidates count: none of them when all together change nothing; nothing when
-    /// nobody can say.
+    /// Which of the candidates count, and what each turns: none of them when all together change
+    /// nothing; nothing when nobody can say.
     fn tried(
         &mut self,
         [service, after]: [&'a Views; 2],
         candidates: &[Candidate<'c, 'a>],
-    ) -> Option<Vec<bool>> {
+    ) -> Option<Vec<Tried>> {
         let needed = 2 * candidates.len() + 2;
         if candidates.len() > MOST_FIELDS || needed > self.left {
             return None;
@@ -151,32 +192,45 @@ impl<'c, 'a> Trials<'c, 'a> {
         let own = (key(object), bare(&object.node));
         let attempt = |chosen: &[usize]| ground.with(&others(&own, candidates, chosen));
         let settings = comparison.settings;
-        let made = |world: &World, judge: &mut dyn FnMut(&Made<'_>) -> bool| {
+        let made = |world: &World, judge: &mut Judge<'_>| {
             let renderer =
                 Renderer::new(&world.catalog, settings.semantics, settings.cluster_domain);
-            let views = world.catalog.services().first();
-            views.is_some_and(|views| {
-                judge(&make(&renderer, world, settings.semantics, Subject::Service(views)))
-            })
+            if let Some(views) = world.catalog.services().first() {
+                let made = make(&renderer, world, settings.semantics, Subject::Service(views));
+                judge(&renderer, views, &made);
+            }
         };
         let was = comparison.make(0, Subject::Service(service));
         // The state before, made again from its values alone, is what the others are compared with.
-        if !made(&attempt(&[]), &mut |again| again.is_like(&was)) {
+        let mut same = false;
+        made(&attempt(&[]), &mut |_, _, again| same = again.is_like(&was));
+        if !same {
             return None;
         }
         let is = comparison.make(1, Subject::Service(after));
-        let differs = |chosen: &[usize]| {
-            made(&attempt(chosen), &mut |other| match &is.decided.error {
-                Some(_) => other.decided.error == is.decided.error,
-                None => !other.is_like(&was),
-            })
+        let (selector, before) = comparison.renderers[0].selector(service);
+        let decided = selector.explain(before);
+        let differs = |chosen: &[usize]| -> Tried {
+            let mut tried = Tried::Same;
+            made(&attempt(chosen), &mut |renderer, views, other| {
+                let counts = match &is.decided.error {
+                    Some(_) => other.decided.error == is.decided.error,
+                    None => !other.is_like(&was),
+                };
+                if counts {
+                    let (selector, service) = renderer.selector(views);
+                    tried = Tried::Differs(turned(&decided, &selector.explain(service)));
+                }
+            });
+            tried
         };
         let all: Vec<usize> = (0..candidates.len()).collect();
-        let alone: Vec<bool> = all.iter().map(|index| differs(&[*index])).collect();
-        if alone.contains(&true) {
+        let alone: Vec<Tried> = all.iter().map(|index| differs(&[*index])).collect();
+        if alone.iter().any(Tried::differs) {
             return Some(alone);
         }
-        if !differs(&all) {
+        let mut together = differs(&all);
+        if !together.differs() {
             return Some(alone);
         }
         // What the output does not name is left out first.
@@ -185,11 +239,15 @@ impl<'c, 'a> Trials<'c, 'a> {
         let mut kept = all;
         for index in order {
             let fewer: Vec<usize> = kept.iter().copied().filter(|kept| *kept != index).collect();
-            if differs(&fewer) {
-                kept = fewer;
+            let tried = differs(&fewer);
+            if tried.differs() {
+                (kept, together) = (fewer, tried);
             }
         }
-        Some((0..candidates.len()).map(|index| kept.contains(&index)).collect())
+        let kept = |index: usize| {
+            if kept.contains(&index) { together.clone() } else { Tried::Same }
+        };
+        Some((0..candidates.len()).map(kept).collect())
     }
 }
 
@@ -205,7 +263,7 @@ fn others(
 ) -> Others {
     let mut others = Others::from([(id.clone(), Some(service.clone()))]);
     for index in chosen {
-        let Candidate { input, field, .. } = candidates[*index];
+        let Candidate { input, field, .. } = &candidates[*index];
         let Some(object) = input.after.or(input.before) else { continue };
         let node = others.entry(key(object)).or_insert_with(|| before(input));
         if field.path.0.is_empty() {

@@ -398,6 +398,113 @@ fn a_cause_changes_the_output_alone() {
     }
 }
 
+/// Two runtimes and two classes, one of each for a model of 8.01B.
+const CHOICES: &str = "apiVersion: ome.io/v1beta1
+kind: ClusterBaseModel
+metadata: {name: llama}
+spec: {modelFormat: {name: safetensors}, modelArchitecture: LlamaForCausalLM, modelParameterSize: 8.01B, storage: {storageUri: hf://acme/llama, path: /m}}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: small}
+spec:
+  supportedModelFormats: [{modelFormat: {name: safetensors}, modelArchitecture: LlamaForCausalLM, autoSelect: true, priority: 2}]
+  modelSizeRange: {min: 7B, max: 8.01B}
+  acceleratorRequirements: {acceleratorClasses: [h100, a10]}
+  engineConfig: {runner: {name: ome-container, image: a}}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: large}
+spec:
+  supportedModelFormats: [{modelFormat: {name: safetensors}, modelArchitecture: LlamaForCausalLM, autoSelect: true, priority: 1}]
+  modelSizeRange: {min: 8B, max: 80B}
+  engineConfig: {runner: {name: ome-container, image: b}}
+---
+apiVersion: ome.io/v1beta1
+kind: AcceleratorClass
+metadata: {name: h100}
+spec: {discovery: {nodeSelector: {gpu: h100}}, capabilities: {memoryGB: '80'}, resources: [{name: nvidia.com/gpu, quantity: '1'}]}
+---
+apiVersion: ome.io/v1beta1
+kind: AcceleratorClass
+metadata: {name: a10}
+spec: {discovery: {nodeSelector: {gpu: a10}}, capabilities: {memoryGB: '24'}, resources: [{name: nvidia.com/gpu, quantity: '1'}]}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: chat, namespace: a}
+spec: {model: {name: llama}, engine: {minReplicas: 1}}
+";
+
+#[test]
+fn a_cause_has_the_sentence_of_the_rule_that_turned() {
+    let scratch = Scratch::new("turned");
+    scratch.write("old.yaml", CHOICES);
+    let said = |edits: &[(&str, &str)], args: &[&str]| {
+        let new = edits.iter().fold(CHOICES.to_owned(), |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replacen(from, to, 1)
+        });
+        scratch.write("new.yaml", &new);
+        let usual = ["diff", "--no-config", "--no-builtin", "--base", "old.yaml", "-f", "new.yaml"];
+        scratch.ome(&[&usual[..], args].concat()).stdout
+    };
+    let turned = |edits: &[(&str, &str)]| -> Vec<(String, String, String)> {
+        let found: Value = serde_json::from_str(&said(edits, &["-o", "json"])).expect("JSON");
+        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        let causes = found["groups"][0]["cause"].as_array().cloned().unwrap_or_default();
+        causes
+            .iter()
+            .map(|cause| {
+                let turned = &cause["turned"];
+                (text(&turned["candidate"]), text(&turned["code"]), text(&turned["detail"]))
+            })
+            .collect()
+    };
+    let size = [("modelParameterSize: 8.01B", "modelParameterSize: 8.03B")];
+    for (edits, candidate, code, detail) in [
+        // The runtime that is lost, after.
+        (&size[..], "small", "size-range", "8.03B is outside 7B..8.01B"),
+        (&[("max: 8.01B", "max: 7.5B")], "small", "size-range", "8.01B is outside 7B..7.5B"),
+        (
+            &[("min: 7B, max: 8.01B}", "min: 7B, max: 8.01B}\n  disabled: true")],
+            "small",
+            "disabled",
+            "the runtime is disabled",
+        ),
+        // Nothing is rejected: another one goes before it.
+        (
+            &[("priority: 1", "priority: 3")],
+            "small",
+            "outranked",
+            "outranked by large: priority 2 < 3",
+        ),
+        // The class that is lost.
+        (&[("a10]", "a10], minMemory: 30")], "a10", "min-memory", "memoryGB 24 < 30Gi"),
+        (
+            &[("memoryGB: '24'", "memoryGB: '8'")],
+            "a10",
+            "gpus",
+            "behind another class, decided by fewest GPUs",
+        ),
+        // No decision turns.
+        (&[("image: a", "image: c")], "-", "-", "-"),
+    ] {
+        let found = turned(edits);
+        let [(name, reason, sentence)] = found.as_slice() else { panic!("{edits:?}: {found:?}") };
+        assert_eq!((name.as_str(), reason.as_str()), (candidate, code), "{edits:?}: {sentence}");
+        assert_eq!(sentence, detail, "{edits:?}");
+    }
+    // As `explain` says it of the new state, and in every shape.
+    let sentence = "8.03B is outside 7B..8.01B";
+    for shape in ["table", "markdown", "html"] {
+        assert!(said(&size, &["-o", shape]).contains(&format!("small: {sentence}")), "{shape}");
+    }
+    let explained = ["explain", "chat", "--no-config", "--no-builtin", "-f", "new.yaml"];
+    assert!(scratch.ome(&explained).stdout.contains(sentence));
+}
+
 #[test]
 fn a_refused_service_hides_no_other() {
     let scratch = Scratch::new("refused");

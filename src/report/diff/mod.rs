@@ -13,7 +13,7 @@ use super::{SCHEMA_VERSION, findings};
 use crate::api::{Follow, ObjectRef};
 use crate::diag::Diagnostic;
 use crate::diff::{
-    Capacity, Cause, Cost, Diff, Group, Note, ObjectChange, Pair, Refused, Room, Waits,
+    By, Capacity, Cause, Cost, Diff, Group, Note, ObjectChange, Pair, Refused, Room, Turned, Waits,
 };
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
@@ -231,8 +231,18 @@ fn cause(cause: &Cause) -> Value {
         "path": path,
         "from": from,
         "to": to,
+        "turned": cause.turned.as_ref().map(turned),
         "before": before.map(|(file, line)| json!({ "file": file, "line": line })),
     })
+}
+
+/// The decision that turned, with the rule as `explain` has it.
+fn turned(turned: &Turned) -> Value {
+    let code = match &turned.by {
+        By::Rule(code, _) => code.as_str(),
+        By::Rank(key) => key.as_str(),
+    };
+    json!({ "candidate": turned.candidate.as_str(), "code": code, "detail": shown::detail(turned) })
 }
 
 /// The field of a cause with its values; an object that came or went is known by its name.

@@ -2,12 +2,13 @@
 
 use super::{View, field, values};
 use crate::diff::{
-    Action, Capacity, Cause, Change, Cost, Fate, Group, Note, ObjectChange, Pair, Room, Waits,
+    Action, By, Capacity, Cause, Change, Cost, Fate, Group, Note, ObjectChange, Pair, Room, Turned,
+    Waits,
 };
 use crate::pipeline::ServingUpgrade;
 use crate::quantity::Count;
 use crate::report::markdown::{code, code_cell as cell, fence};
-use crate::report::phrases::{first_of, plural};
+use crate::report::phrases::{class_decided_by, first_of, plural};
 use crate::report::screen::printable;
 use serde::Serialize;
 use serde_json::Value;
@@ -114,10 +115,13 @@ pub(super) struct ShownCause {
     pub(super) field: String,
     pub(super) change: String,
     pub(super) place: String,
+    /// "srt: 8.03B is outside 7B..8.01B".
+    pub(super) turned: Option<String>,
     object_cell: String,
     field_cell: String,
     change_cell: String,
     place_cell: String,
+    turned_cell: Option<String>,
 }
 
 /// An object.
@@ -433,6 +437,14 @@ fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
     said
 }
 
+/// The rule by which a decision turned, in the words of `explain`.
+pub(super) fn detail(turned: &Turned) -> String {
+    match &turned.by {
+        By::Rule(_, detail) => detail.to_string(),
+        By::Rank(key) => format!("behind another class, decided by {}", class_decided_by(*key)),
+    }
+}
+
 fn cause(cause: &Cause, all: bool) -> ShownCause {
     let (path, from, to) = field(cause);
     let whole = cause.path.0.is_empty();
@@ -453,7 +465,13 @@ fn cause(cause: &Cause, all: bool) -> ShownCause {
         if whole { String::new() } else { printable(&path) },
         printable(&place),
     );
+    let turned = cause
+        .turned
+        .as_ref()
+        .map(|turned| printable(&format!("{}: {}", turned.candidate, detail(turned))));
     ShownCause {
+        turned_cell: turned.as_deref().map(cell),
+        turned,
         object_cell: cell(&object),
         field_cell: cell(&field),
         change_cell: cell(&change),

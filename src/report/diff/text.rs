@@ -50,6 +50,9 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
             let field =
                 if cause.field.is_empty() { String::new() } else { format!(" {}:", cause.field) };
             line!(out, "  because {}{field} {}  {}", cause.object, cause.change, cause.place);
+            if let Some(turned) = &cause.turned {
+                line!(out, "    {turned}");
+            }
         }
         if group.more_causes > 0 {
             line!(out, "  … {} more causes · show with --all", group.more_causes);

@@ -1,0 +1,102 @@
+//! Which decision a change turned, and by which rule.
+//!
+//! In: the decisions for a service in two states, each with its candidates. Out: the candidate whose
+//! verdict is another one, with the reason of the side that rejects it, as `ome explain` gives it.
+//! No reason is worded here a second time.
+
+use crate::api::ObjectRef;
+use crate::decision::{
+    AcceleratorDecision, Candidate, ClassCandidate, ClassDecidedBy, Note, Resolution,
+    RuntimeDecision, Verdict,
+};
+use crate::diag::Code;
+use ecow::{EcoString, eco_format};
+
+/// A decision that turned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turned {
+    /// The runtime or the class, as people are shown it.
+    pub candidate: EcoString,
+    /// Why it is rejected on one side, or comes behind another one.
+    pub by: By,
+}
+
+/// What a decision turned by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A rule, with its operands.
+    Rule(Code, EcoString),
+    /// The key that puts another class before it.
+    Rank(ClassDecidedBy),
+}
+
+/// What turned between two decisions for one service; none when both come to the same, or when it
+/// never came to candidates.
+pub(super) fn turned(before: &Resolution<'_>, after: &Resolution<'_>) -> Option<Turned> {
+    runtime(&before.runtime, &after.runtime).or_else(|| {
+        let mut decisions = before.accelerators.iter();
+        decisions.find_map(|was| class(was, after.accelerator(was.component)?))
+    })
+}
+
+fn runtime(before: &RuntimeDecision<'_>, after: &RuntimeDecision<'_>) -> Option<Turned> {
+    let id =
+        |decision: &RuntimeDecision<'_>| decision.chosen.map(|runtime| runtime.object.id.clone());
+    let (was, is) = (id(before), id(after));
+    // A runtime that is named may be chosen and be refused for what it lacks all the same.
+    let named = was == is;
+    let judged = |decision: &RuntimeDecision<'_>, id: &Option<ObjectRef>| {
+        let mut candidates = decision.candidates.iter();
+        rejected(candidates.find(|own| Some(&own.runtime.object.id) == id.as_ref())?)
+    };
+    if named {
+        return match (judged(before, &was), judged(after, &is)) {
+            (None, Some(turned)) | (Some(turned), None) => Some(turned),
+            _ => None,
+        };
+    }
+    judged(after, &was).or_else(|| judged(before, &is)).or_else(|| {
+        let lost = after.candidates.iter().find(|own| Some(&own.runtime.object.id) == was.as_ref());
+        outranked(lost?)
+    })
+}
+
+fn rejected(candidate: &Candidate<'_>) -> Option<Turned> {
+    let reason = &candidate.reasons.first()?.reason;
+    let by = By::Rule(reason.code(), eco_format!("{reason}"));
+    Some(Turned { candidate: candidate.runtime.object.shown_name(), by })
+}
+
+fn outranked(candidate: &Candidate<'_>) -> Option<Turned> {
+    let is_rank = |note: &&Note| matches!(note, Note::Outranked { .. });
+    let note = candidate.notes.iter().find(is_rank)?;
+    let by = By::Rule(note.code(), eco_format!("{note}"));
+    Some(Turned { candidate: candidate.runtime.object.shown_name(), by })
+}
+
+fn class(before: &AcceleratorDecision<'_>, after: &AcceleratorDecision<'_>) -> Option<Turned> {
+    let name =
+        |decision: &AcceleratorDecision<'_>| decision.chosen.map(|class| class.name().clone());
+    let (was, is) = (name(before), name(after));
+    if was == is {
+        return None;
+    }
+    let found = |decision: &AcceleratorDecision<'_>, name: &Option<EcoString>| {
+        let own = decision.candidates.iter().find(|own| Some(&own.name) == name.as_ref())?;
+        Some((class_name(own), own.reasons.first().cloned(), own.behind, own.verdict))
+    };
+    let refused = |decision: &AcceleratorDecision<'_>, name: &Option<EcoString>| {
+        let (candidate, reason, ..) = found(decision, name)?;
+        let reason = reason?;
+        Some(Turned { candidate, by: By::Rule(reason.code, reason.detail) })
+    };
+    refused(after, &was).or_else(|| refused(before, &is)).or_else(|| {
+        let (candidate, _, behind, verdict) = found(after, &was)?;
+        let key = behind.filter(|_| verdict == Verdict::Eligible)?;
+        Some(Turned { candidate, by: By::Rank(key) })
+    })
+}
+
+fn class_name(candidate: &ClassCandidate<'_>) -> EcoString {
+    candidate.class.map_or_else(|| candidate.name.clone(), |class| class.object.shown_name())
+}
