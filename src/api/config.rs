@@ -156,6 +156,8 @@ pub struct KServeConfig {
 pub struct ModelImages {
     /// `modelcar`, `native` or `fetch`; empty: images are left to the storage initializer.
     pub mode: EcoString,
+    /// `enableModelcar`, which is all that releases before `ociModelMode` read.
+    pub modelcar: bool,
     /// Cpu of a modelcar; empty means the usual amount.
     pub cpu: EcoString,
     /// Memory of a modelcar; empty means the usual amount.
@@ -331,6 +333,7 @@ impl Default for KServeConfig {
             ca_mount: "/etc/ssl/custom-certs".into(),
             images: ModelImages {
                 mode: "modelcar".into(),
+                modelcar: true,
                 cpu: "10m".into(),
                 memory: "15Mi".into(),
                 user: Some(1010),

@@ -162,7 +162,10 @@ impl Session {
             builtin,
             shipped: ask.shipped,
             releases,
-            named: releases::operators(&named),
+            named: releases::operators(&named)
+                .into_iter()
+                .chain(args.kthena_profile.map(|_| Api::Kthena))
+                .collect(),
             ..Given::new(semantics, kthena)
         };
         if let Some(namespace) = &namespace {
@@ -187,10 +190,10 @@ impl Session {
             world.diagnostics.extend(moved);
         }
         Ok(Self {
+            kthena: world.kthena(),
             world,
             semantics,
             releases: named,
-            kthena,
             secrets: OnceLock::new(),
             settings,
             namespace,
@@ -482,6 +485,26 @@ impl Session {
         self.semantics.among(services.chain(catalog.model_servings().iter().map(|_| Api::Kthena)))
     }
 
+    /// The profile of ModelServings; `alone`, with the release that the cluster runs, which no header
+    /// has said.
+    pub(crate) fn kthena_header(&self, alone: bool) -> String {
+        let cluster = self.in_cluster(|api| alone && api == Api::Kthena);
+        format!("kthena: {}{cluster}", self.kthena.profile)
+    }
+
+    /// The releases that the live cluster runs.
+    fn in_cluster(&self, wanted: impl Fn(Api) -> bool) -> String {
+        let mut out = String::new();
+        for release in self.world.in_cluster.iter().filter(|release| wanted(release.api)) {
+            let (api, seen, followed) = (release.api.as_str(), &release.seen, release.followed);
+            let _ = write!(out, " · cluster: {api}={seen} ({})", release.place);
+            if !release.is_known() {
+                let _ = write!(out, ", nearest known {api}={followed}");
+            }
+        }
+        out
+    }
+
     /// What settings contribute to the header of plan and explain.
     pub(crate) fn header(&self) -> String {
         let catalog = &self.world.catalog;
@@ -490,13 +513,7 @@ impl Session {
             [] => String::new(),
             named => format!(" · release: {}", named.join(", ")),
         };
-        for release in &self.world.in_cluster {
-            let (api, seen, followed) = (release.api.as_str(), &release.seen, release.followed);
-            let _ = write!(out, " · cluster: {api}={seen} ({})", release.place);
-            if !release.is_known() {
-                let _ = write!(out, ", nearest known {api}={followed}");
-            }
-        }
+        out.push_str(&self.in_cluster(|_| true));
         let _ = write!(out, " · runtimes: {read} read");
         for (api, of) in [(Api::Ome, "OME"), (Api::KServe, "KServe")] {
             let asked =

@@ -8,7 +8,8 @@ use super::{
     Comparison, Diff, Group, Made, Note, Pair, Settings, Side, Subject, accelerators,
     object_changes,
 };
-use crate::api::{Object, ObjectRef, Scope, Views};
+use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
+use crate::decision::kserve_mode;
 use crate::operators::kserve::upgrade as kserve;
 use crate::operators::ome::upgrade as ome;
 use crate::pipeline::plan::DECIDING;
@@ -97,8 +98,15 @@ pub(super) fn explain(
                 });
                 let asked =
                     kserve::PROTOCOL.is_between(before, after) && protocol[0] != protocol[1];
-                let fields = fields(&kserve::FIELDS, releases, group);
-                fields.into_iter().chain(asked.then_some(&kserve::PROTOCOL.rule)).collect()
+                let named = |path: &str| {
+                    ["spec.predictor.name", "spec.canary"].iter().any(|own| path.starts_with(own))
+                };
+                let [first, second] = [(&kserve::FIELDS, true), (&kserve::STORAGE_FIELDS, false)]
+                    .map(|(rule, names)| {
+                        fields(rule, releases, group, |path| named(path) == names)
+                    });
+                let asked = asked.then_some(&kserve::PROTOCOL.rule);
+                first.into_iter().chain(second).chain(asked).collect()
             }
         });
         group.rules = hit;
@@ -116,9 +124,13 @@ pub(super) fn notes(
     comparison: &Comparison<'_, '_>,
     [before, after]: [&'static Policy; 2],
 ) -> Vec<Note> {
-    let Own::Ome(_) = before.own else { return Vec::new() };
-    let side = comparison.sides[0];
-    let catalog = &side.world.catalog;
+    let effects = match before.own {
+        Own::Ome(_) => ome::EFFECTS,
+        Own::KServe(_) => kserve::EFFECTS,
+    };
+    let [side, later] = comparison.sides;
+    // The later release knows the fields and kinds that its rules are about.
+    let catalog = &later.world.catalog;
     let services: HashMap<&ObjectRef, &Views> = side
         .services
         .iter()
@@ -132,12 +144,19 @@ pub(super) fn notes(
                 comparison.renderers[0].decide(service).error.is_some()
             })
         },
+        runs_deployments: &|object| {
+            services.get(&object.id).is_some_and(|views| {
+                let service = views.of(comparison.settings.semantics);
+                let (mode, _) = kserve_mode(before, service, &catalog.config().kserve);
+                !matches!(mode, DeploymentMode::Serverless | DeploymentMode::ModelMesh)
+            })
+        },
     };
     let own = catalog.objects().filter(|object| object.api == before.api && !object.builtin);
     let asked =
         |object: &Object| object.id.kind != "InferenceService" || services.contains_key(&object.id);
     let own: Vec<&Object> = own.filter(|object| asked(object)).collect();
-    let rules = ome::EFFECTS.iter().filter(|effect| (effect.differs)(before, after));
+    let rules = effects.iter().filter(|effect| (effect.differs)(before, after));
     let notes = rules.map(|effect| {
         let reached = own.par_iter().filter(|object| (effect.reaches)(object, &known));
         let mut objects: Vec<ObjectRef> = reached.map(|object| object.id.clone()).collect();
@@ -217,19 +236,21 @@ fn read_otherwise(
     if ome::PROBER.is_between(before, after) && old != new && changed(&new) {
         hit.push(&ome::PROBER.rule);
     }
-    hit.extend(fields(&ome::FIELDS, [before, after], group));
+    hit.extend(fields(&ome::FIELDS, [before, after], group, |_| true));
     hit
 }
 
-/// The rule about fields that only one of the releases knows, where such a field changes a group.
+/// The rule about fields that only one of the releases knows, where such a field that is the rule's
+/// own changes a group.
 fn fields(
     rule: &'static Switch,
     [before, after]: [&'static Policy; 2],
     group: &Group,
+    own: impl Fn(&str) -> bool,
 ) -> Option<&'static ReleaseRule> {
     // What a release ships is no field that is read otherwise.
     let of_input = |place: &Location| !place.to_string().starts_with("builtin:");
-    let mut places =
-        group.causes.iter().filter_map(|cause| cause.place.as_ref().or(cause.before.as_ref()));
+    let causes = group.causes.iter().filter(|cause| own(&cause.path.to_string()));
+    let mut places = causes.filter_map(|cause| cause.place.as_ref().or(cause.before.as_ref()));
     (rule.is_between(before, after) && places.any(of_input)).then_some(&rule.rule)
 }

@@ -38,33 +38,34 @@ pub fn newest() -> Releases {
 
 /// The releases of an operator that can be followed, oldest first.
 pub fn releases(api: Api) -> Vec<Release> {
-    let of = |policies: &[&'static Policy]| policies.iter().map(|policy| policy.id).collect();
-    match api {
-        Api::Ome => of(&ome::releases::RELEASES),
-        Api::KServe => of(&kserve::releases::RELEASES),
-        Api::Kthena => kthena::releases::RELEASES.iter().map(|release| release.id).collect(),
-        Api::Cluster => Vec::new(),
-    }
+    definitions(api).into_iter().map(|(release, _)| release).collect()
 }
 
 /// The release of an operator that decides about services.
 pub fn release(api: Api, tag: &str) -> Option<&'static Policy> {
-    definitions(api).into_iter().map(|(release, _)| release).find(|release| release.id.tag == tag)
+    policies(api).iter().copied().find(|release| release.id.tag == tag)
 }
 
-/// The releases of an operator that decides about services, each with the fields that its CRDs
-/// drop.
-pub fn definitions(api: Api) -> Vec<(&'static Policy, &'static [Unknown])> {
-    let releases: &[&'static Policy] = match api {
-        Api::Ome => &ome::releases::RELEASES,
-        Api::KServe => &kserve::releases::RELEASES,
-        Api::Kthena | Api::Cluster => &[],
-    };
+/// The releases of an operator, oldest first, each with the fields that its CRDs drop.
+pub fn definitions(api: Api) -> Vec<(Release, &'static [Unknown])> {
+    if api == Api::Kthena {
+        let releases = kthena::releases::RELEASES.iter();
+        return releases.map(|release| (release.id, release.unknown)).collect();
+    }
     let unknown = |policy: &'static Policy| match policy.own {
         Own::Ome(own) => own.unknown,
         Own::KServe(own) => own.unknown,
     };
-    releases.iter().map(|policy| (*policy, unknown(policy))).collect()
+    policies(api).iter().map(|policy| (policy.id, unknown(policy))).collect()
+}
+
+/// The releases of an operator that decides about services, oldest first.
+fn policies(api: Api) -> &'static [&'static Policy] {
+    match api {
+        Api::Ome => &ome::releases::RELEASES,
+        Api::KServe => &kserve::releases::RELEASES,
+        Api::Kthena | Api::Cluster => &[],
+    }
 }
 
 /// Operators of which releases are known, by the name that `--release` takes.

@@ -39,4 +39,22 @@ pub struct KServeRelease {
     /// HTTPRoutes name the canaries with their share (#5912;
     /// pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/httproute_reconciler.go).
     pub canary_routes: bool,
+    /// Each image of `storageUris` is shown under names of its own, beside what is fetched; else the
+    /// first alone, and nothing is fetched beside it (#5470;
+    /// pkg/webhook/admission/pod/storage_initializer_injector.go, CommonStorageInitialization).
+    pub several_images: bool,
+    /// `oci+native://` and `ociModelMode` say how an image is shown, and nothing else fetches an
+    /// image of `storageUris` (#5558; pkg/utils/storage.go, ParseOciScheme).
+    pub image_ways: bool,
+    /// `oci+fetch://` is pulled by the storage initializer (#5739;
+    /// pkg/webhook/admission/pod/oci_fetch.go).
+    pub images_fetched: bool,
+    /// Paths in the script of a modelcar are quoted for the shell (#5780; pkg/utils/storage.go,
+    /// ShellQuote).
+    pub quoted_paths: bool,
+    /// A variable that has a value in one layer and a source in the other keeps the upper one
+    /// (#5541; pkg/utils/container_merge.go, reconcileEnvValueConflicts).
+    pub one_value: bool,
+    /// Services are written before Deployments (#5630; reconcilers/raw/raw_kube_reconciler.go).
+    pub services_first: bool,
 }

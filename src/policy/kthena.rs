@@ -4,6 +4,7 @@
 //! The values are in `operators/kthena/releases.rs`. A rule that differs reads one field; nothing
 //! asks which constant it was given.
 
+use super::Unknown;
 use crate::api::Release;
 use std::fmt;
 
@@ -183,6 +184,9 @@ pub struct KthenaPolicy {
     pub profile: KthenaProfile,
     /// Which release it is.
     pub id: Release,
+    /// Fields that its CRD drops, by which a live cluster is known
+    /// (charts/kthena/charts/workload/crds).
+    pub unknown: &'static [Unknown],
     /// See [`Admission`].
     pub admission: Admission,
     /// `RoleRollingUpdate` exists (Kthena blog, A Deep Dive of ModelServing, Rolling Update;

@@ -51,6 +51,8 @@ pub struct Reach<'a> {
     pub has_class: &'a (dyn Fn(&str) -> bool + Sync),
     /// Whether a service is refused before the upgrade, by namespace and name.
     pub is_refused: &'a (dyn Fn(&Object) -> bool + Sync),
+    /// Whether a service of KServe runs as Deployments.
+    pub runs_deployments: &'a (dyn Fn(&Object) -> bool + Sync),
 }
 
 /// A switch per line: identifier, fields of the operator's releases, title, source, action.
@@ -69,6 +71,19 @@ macro_rules! switches {
     };
 }
 pub(crate) use switches;
+
+/// An effect per entry: identifier, fields of the operator's releases, title, source, action, what it
+/// reaches.
+macro_rules! effects {
+    ($own:ident $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $reaches:expr)*) => {
+        &[$(Effect {
+            rule: ReleaseRule { id: $id, title: $title, source: $source, action: $action },
+            differs: |a, b| [$(a.$own().$field != b.$own().$field),*].contains(&true),
+            reaches: $reaches,
+        },)*]
+    };
+}
+pub(crate) use effects;
 
 impl Switch {
     /// Whether two releases differ in it.

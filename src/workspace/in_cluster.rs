@@ -3,10 +3,14 @@
 //! In: the documents of a dump, and the releases that are known. Out: per operator the release that
 //! its controller's image names, else the one whose CRDs the dump holds; and the known release that
 //! is nearest. Nothing is decided here.
+//!
+//! Labels of charts and annotations of CRDs tell nothing: `app.kubernetes.io/version` is the same in
+//! several releases of OME and of Kthena, and so is `controller-gen.kubebuilder.io/version` in all
+//! releases of each operator.
 
 use crate::api::{Api, Release};
 use crate::load::Document;
-use crate::policy::{Policy, Unknown};
+use crate::policy::Unknown;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use semver::Version;
@@ -78,12 +82,13 @@ fn nearest(tag: &str, known: &[Release]) -> Option<&'static str> {
     known.iter().rev().find(earlier).or_else(|| known.first()).map(|release| release.tag)
 }
 
-/// What the CRDs of a dump tell: the newest release that drops no field that they have.
+/// What the CRDs of a dump tell: the oldest release that drops no field that they have, for a CRD
+/// has every field of its own release. CRDs without fields tell nothing.
 pub(super) fn by_definitions(
     documents: &[Document],
     api: Api,
     group: &str,
-    known: &[(&'static Policy, &'static [Unknown])],
+    known: &[(Release, &'static [Unknown])],
 ) -> Option<ClusterRelease> {
     let definitions: Vec<(&str, &Node)> = documents
         .iter()
@@ -93,7 +98,13 @@ pub(super) fn by_definitions(
         })
         .filter_map(|document| {
             let kind = document.node.at(&["spec", "names", "kind"])?.as_str()?;
-            Some((kind, document.node.at(&["spec", "versions"])?))
+            let versions = document.node.at(&["spec", "versions"])?;
+            let told = |version: &Node| {
+                version
+                    .at(&["schema", "openAPIV3Schema", "properties", "spec", "properties"])
+                    .is_some()
+            };
+            versions.items().iter().any(told).then_some((kind, versions))
         })
         .collect();
     if definitions.is_empty() {
@@ -108,10 +119,10 @@ pub(super) fn by_definitions(
             schemas.any(|schema| holds(schema, unknown.path))
         })
     };
-    let fits = known.iter().rev().find(|(_, unknown)| !unknown.iter().any(has));
-    let (policy, _) = fits?;
+    let fits = known.iter().find(|(_, unknown)| !unknown.iter().any(has));
+    let (release, _) = fits?;
     let place = eco_format!("fields of the CRDs of {group}");
-    Some(ClusterRelease { api, seen: policy.id.tag.into(), place, followed: policy.id.tag })
+    Some(ClusterRelease { api, seen: release.tag.into(), place, followed: release.tag })
 }
 
 /// Whether a schema has a field; `*` stands for every key, `[]` behind a key for its elements.

@@ -32,6 +32,7 @@ mod releases;
 mod secrets;
 mod serving;
 mod stories;
+mod upgrades;
 mod validate;
 mod words;
 mod writing;

@@ -2,6 +2,7 @@
 
 use super::diff::Scratch;
 use super::process::Done;
+use super::upgrades::rolled;
 use serde_json::Value;
 
 /// What a fleet is made of in the tests of upgrades: a class, a model, a runtime and two services.
@@ -107,94 +108,6 @@ fn a_release_that_is_followed_is_in_the_header_and_in_the_settings() {
     );
 }
 
-/// A ModelServing with `replicas` groups of one entry pod and one worker, 4 GPUs each.
-fn rolled(name: &str, replicas: i64, strategy: &str) -> String {
-    format!(
-        "apiVersion: workload.serving.volcano.sh/v1alpha1
-kind: ModelServing
-metadata: {{name: {name}, namespace: a}}
-spec:
-  replicas: {replicas}
-  rolloutStrategy: {strategy}
-  template:
-    roles:
-      - name: p
-        replicas: 1
-        workerReplicas: 1
-        entryTemplate: {{spec: {{containers: [{{name: e, image: x, resources: {{limits: {{nvidia.com/gpu: 4}}}}}}]}}}}
-        workerTemplate: {{spec: {{containers: [{{name: w, image: x, resources: {{limits: {{nvidia.com/gpu: 4}}}}}}]}}}}
----
-"
-    )
-}
-
-#[test]
-fn an_upgrade_of_kthena_rolls_what_no_partition_holds() {
-    let scratch = Scratch::new("kthena-upgrade");
-    let groups = |partition: i64| {
-        format!(
-            "{{type: ServingGroupRollingUpdate, rollingUpdateConfiguration: {{partition: {partition}}}}}"
-        )
-    };
-    let fleet = [
-        rolled("free", 2, &groups(0)),
-        rolled("half", 3, &groups(1)),
-        rolled("held", 2, &groups(2)),
-        rolled("role", 2, "{type: RoleRollingUpdate}"),
-    ];
-    scratch.write("fleet.yaml", &fleet.concat());
-    let upgrade = |from: &str, to: &str, more: &[&str]| {
-        let args = [&["--from-release", from, "--to-release", to, "-f", "fleet.yaml"], more];
-        scratch.diff(&args.concat())
-    };
-    for (from, to) in [("v0.4.0", "v1.0.0"), ("v1.0.0", "head"), ("v0.4.0", "head")] {
-        let (exit, answer) = upgrade(&format!("kthena={from}"), &format!("kthena={to}"), &[]);
-        assert_eq!(exit, Some(2), "{answer}");
-        let of = |service: &str| {
-            let groups = answer["groups"].as_array().expect("groups");
-            groups.iter().find(|group| group["services"][0] == service).expect("a group").clone()
-        };
-        assert_eq!(answer["summary"]["restarts"], 3);
-        assert_eq!(answer["summary"]["podsRestarted"], 4 + 4 + 4);
-        assert_eq!(answer["summary"]["fails"], 0);
-        for (service, restart, pods, held, fewest) in [
-            ("a/free", true, 4, 0, Value::from(1)),
-            ("a/half", true, 4, 1, Value::from(2)),
-            ("a/held", false, 0, 2, Value::from(2)),
-        ] {
-            let group = of(service);
-            assert_eq!(group["restart"], restart, "{group}");
-            assert_eq!(group["podsRestarted"], pods, "{group}");
-            assert_eq!(group["rollout"]["gpus"], pods * 4, "{group}");
-            assert_eq!(group["rollout"]["heldByPartition"], held, "{group}");
-            assert_eq!(group["rollout"]["fewestGroupsRunning"], fewest, "{group}");
-            assert_eq!(group["rollout"]["fits"], Value::Null, "{group}");
-            assert_eq!(group["rules"][0]["id"], "H1", "{group}");
-            let revision = &group["rollout"]["revision"];
-            assert_ne!(revision["from"], revision["to"], "{group}");
-        }
-        // What holds everything back comes last.
-        assert_eq!(answer["groups"][3]["services"][0], "a/held");
-        assert_eq!(
-            of("a/role")["rules"].as_array().map_or(0, Vec::len),
-            1 + usize::from(to == "head")
-        );
-    }
-    assert_eq!(upgrade("kthena=head", "kthena=head", &[]).0, Some(0));
-    let held = ["a/held", "--fail-on", "restarts"];
-    assert_eq!(upgrade("kthena=v0.4.0", "kthena=head", &held).0, Some(0));
-
-    // One node has room for one group.
-    scratch.write("nodes.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {nvidia.com/gpu: \"8\", cpu: \"8\", memory: 64Gi, pods: \"110\"}}\n");
-    let (_, answer) = upgrade("kthena=v0.4.0", "kthena=head", &["a/free", "-f", "nodes.yaml"]);
-    let rollout = &answer["groups"][0]["rollout"];
-    assert_eq!(rollout["fits"], false, "{answer}");
-    assert!(rollout["stops"].as_str().is_some_and(|why| why.contains("do not fit")), "{answer}");
-    let mixed = ["diff", "--from-release", "kthena=v0.4.0", "--to-release", "ome=head"];
-    let mixed = scratch.ome(&[&mixed[..], &["-f", "fleet.yaml"]].concat());
-    assert!(mixed.stderr.contains("two releases of one operator"), "{}", mixed.stderr);
-}
-
 /// The findings of a code in what `ome plan` prints as JSON.
 fn plan_findings(scratch: &Scratch, code: &str, more: &[&str]) -> Vec<Value> {
     let args = [&["plan", "--no-config", "-o", "json", "-f", "fleet.yaml"], more].concat();
@@ -272,65 +185,6 @@ spec: {predictor: {model: {modelFormat: {name: sklearn}, storageUri: gs://acme/i
 }
 
 #[test]
-fn an_upgrade_of_kthena_is_the_controllers() {
-    let scratch = Scratch::new("kthena-mode");
-    scratch.write("fleet.yaml", &rolled("s", 2, "{type: ServingGroupRollingUpdate}"));
-    let args = ["diff", "--from-release", "kthena=v0.4.0", "--to-release", "kthena=head"];
-    let done = scratch.ome(&[&args[..], &["-f", "fleet.yaml"]].concat());
-    assert!(done.stdout.starts_with("mode: controller · base: kthena=v0.4.0"), "{}", done.stdout);
-}
-
-/// What a fleet of KServe is made of in the tests of its upgrades.
-const OF_KSERVE: &str = "apiVersion: serving.kserve.io/v1alpha1
-kind: ClusterServingRuntime
-metadata: {name: acme-vllm, annotations: {serving.kserve.io/server-type: vllmserver}}
-spec:
-  supportedModelFormats: [{name: vLLM, autoSelect: true}, {name: huggingface, autoSelect: true}]
-  protocolVersions: [v1]
-  containers: [{name: kserve-container, image: 'vllm/vllm-openai:v0.9.0'}]
----
-apiVersion: serving.kserve.io/v1beta1
-kind: InferenceService
-metadata: {name: cpu, namespace: a, annotations: {serving.kserve.io/deploymentMode: Standard}}
-spec: {predictor: {model: {modelFormat: {name: huggingface}, storageUri: gs://acme/m, runtime: acme-vllm}}}
----
-apiVersion: serving.kserve.io/v1beta1
-kind: InferenceService
-metadata: {name: named, namespace: a, annotations: {serving.kserve.io/deploymentMode: Standard}}
-spec: {predictor: {name: blue, model: {modelFormat: {name: huggingface}, storageUri: gs://acme/m, runtime: acme-vllm, runtimeVersion: v0.9.0}}}
----
-apiVersion: serving.kserve.io/v1beta1
-kind: InferenceService
-metadata: {name: vllm, namespace: a, annotations: {serving.kserve.io/deploymentMode: Standard}}
-spec: {predictor: {model: {modelFormat: {name: vLLM}, storageUri: gs://acme/m, runtime: acme-vllm, runtimeVersion: v0.9.0}}}
-";
-
-#[test]
-fn an_upgrade_of_kserve_names_its_rules() {
-    let scratch = Scratch::new("kserve-upgrade");
-    scratch.write("fleet.yaml", OF_KSERVE);
-    let args = ["--from-release", "kserve=v0.19.0", "--to-release", "kserve=v0.20.0"];
-    let (exit, answer) = scratch.diff(&[&args[..], &["-f", "fleet.yaml"]].concat());
-    assert_eq!(exit, Some(2));
-    let group = |service: &str| {
-        let groups = answer["groups"].as_array().expect("groups");
-        groups.iter().find(|group| group["services"][0] == service).expect("a group").clone()
-    };
-    let rules = |service: &str| -> Vec<Value> {
-        let rules = group(service)["rules"].as_array().cloned().unwrap_or_default();
-        rules.iter().map(|rule| rule["id"].clone()).collect()
-    };
-    assert_eq!(rules("a/cpu"), ["I3"], "{:#}", group("a/cpu"));
-    assert!(group("a/cpu").to_string().contains("vllm/vllm-openai-cpu:v0.9.0"));
-    assert_eq!(rules("a/named"), ["I1"], "{:#}", group("a/named"));
-    assert!(group("a/named").to_string().contains("named-blue-predictor"));
-    assert_eq!(rules("a/vllm"), ["I2"], "{:#}", group("a/vllm"));
-    let refused = "does not support specified protocol version";
-    assert!(group("a/vllm")["fails"]["message"].as_str().is_some_and(|why| why.contains(refused)));
-    assert_eq!(answer["summary"]["fails"], 1);
-}
-
-#[test]
 fn rules_that_change_no_object_say_what_they_reach() {
     let scratch = Scratch::new("notes");
     let more = "---
@@ -356,6 +210,11 @@ apiVersion: ome.io/v1beta1
 kind: InferenceService
 metadata: {name: old, namespace: a}
 spec: {predictor: {model: {baseModel: llama}, minReplicas: 1}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: most, namespace: a}
+spec: {model: {name: llama}, engine: {}, predictor: {maxReplicas: 2}}
 ---
 apiVersion: ome.io/v1beta1
 kind: InferenceService
@@ -395,7 +254,7 @@ spec: {model: {name: odd}, engine: {}}
     assert!(!reached(&later, "B6").contains(&service("zero")), "{later:?}");
     assert!(reached(&later, "B6").contains(&service("routed")), "{later:?}");
     assert_eq!(reached(&later, "B7"), service("routed"));
-    assert_eq!(reached(&later, "C6"), service("old"));
+    assert_eq!(reached(&later, "C6"), [service("most"), service("old")].join(" "));
     assert!(reached(&later, "C8").contains(&service("refused")), "{later:?}");
     assert!(!reached(&later, "C8").contains(&service("named")), "{later:?}");
     assert!(!reached(&later, "C10").contains(&service("routed")), "{later:?}");
@@ -403,6 +262,11 @@ spec: {model: {name: odd}, engine: {}}
     assert!(reached(&later, "D").contains("ClusterBaseModel/llama"), "{later:?}");
     let earlier = notes("ome=v0.1.3", "ome=v0.1.4");
     assert_eq!(reached(&earlier, "G8"), "FineTunedWeight/lora");
+    // The webhook asks for the class, and the controller takes the predictor for used.
+    let checked: Vec<&String> =
+        earlier.iter().filter(|(id, _)| id == "G7").flat_map(|(_, objects)| objects).collect();
+    assert_eq!(checked, ["ClusterServingRuntime/typo", &service("most")], "{earlier:?}");
+    assert!(reached(&later, "G7").is_empty(), "{later:?}");
     assert!(reached(&later, "G8").is_empty() && reached(&earlier, "B6").is_empty());
     let last = notes("ome=v0.1.5", "ome=head");
     assert_eq!(last.iter().map(|note| note.0.as_str()).collect::<Vec<_>>(), ["D"]);
@@ -568,4 +432,113 @@ spec:
 ";
     let (fields, _) = header(&[&live, definition].concat(), &[]);
     assert!(fields.contains("cluster: ome=v0.1.4 (fields of the CRDs of ome.io)"), "{fields}");
+}
+
+#[test]
+fn a_live_dump_tells_the_release_of_kserve_and_of_kthena_too() {
+    let scratch = Scratch::new("live-others");
+    let controller = |name: &str, image: &str| {
+        format!(
+            "---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, namespace: system}}
+spec:
+  selector: {{matchLabels: {{a: b}}}}
+  template:
+    metadata: {{labels: {{a: b}}}}
+    spec: {{containers: [{{name: manager, image: '{image}'}}]}}
+"
+        )
+    };
+    let kthena = |tag: &str| {
+        controller("kthena", &format!("ghcr.io/volcano-sh/kthena-controller-manager:{tag}"))
+    };
+    let kserve =
+        |tag: &str| controller("kserve", &format!("docker.io/kserve/kserve-controller:{tag}"));
+    let group = rolled("group", 2, "{type: ServingGroupRollingUpdate}")
+        .replace("metadata: {name: group,", "metadata: {uid: 0b1e, name: group,");
+    let service = "apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: iris, namespace: a, uid: 0b1f}
+spec: {predictor: {model: {modelFormat: {name: sklearn}, storageUri: gs://acme/iris}}}
+---
+";
+    let fields = |path: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: modelservings.workload.serving.volcano.sh}}
+spec:
+  group: workload.serving.volcano.sh
+  scope: Namespaced
+  names: {{kind: ModelServing, plural: modelservings}}
+  versions: [{{name: v1alpha1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{{path}}}}}}}}}}}}}]
+---
+"
+        )
+    };
+    let plan = |files: &[&str], more: &[&str]| {
+        scratch.write("dump.yaml", &files.concat());
+        let args = ["plan", "--no-config", "-f", "dump.yaml"];
+        scratch.ome(&[&args[..], more].concat()).stdout
+    };
+    let header = |files: &[&str], more: &[&str]| {
+        plan(files, more).lines().next().unwrap_or_default().to_owned()
+    };
+    let controllers = ["--semantics", "controller"];
+    let known = header(&[&group, service, &kthena("v1.0.0"), &kserve("v0.20.0")], &controllers);
+    for part in [
+        "cluster: kserve=v0.20.0 (image of Deployment/system/kserve)",
+        "cluster: kthena=v1.0.0 (image of Deployment/system/kthena)",
+    ] {
+        assert!(known.contains(part) && !known.contains("nearest"), "{known}");
+    }
+    let near = header(&[&group, service, &kthena("v1.0.3"), &kserve("v0.18.0")], &controllers);
+    for part in
+        ["cluster: kthena=v1.0.3", "nearest known kthena=v1.0.0", "nearest known kserve=v0.19.0"]
+    {
+        assert!(near.contains(part), "{near}");
+    }
+    // What decides is what was seen: each release prints another revision of the same roles.
+    let revision = |files: &[&str], more: &[&str]| -> String {
+        scratch.write("dump.yaml", &files.concat());
+        let args = ["render", "group", "--no-config", "--expand", "-o", "yaml", "-f", "dump.yaml"];
+        let text = scratch.ome(&[&args[..], more].concat()).stdout;
+        let line = text.lines().find(|line| line.contains("modelserving.volcano.sh/revision"));
+        line.unwrap_or_default().trim().to_owned()
+    };
+    let asked = |tag: &str| {
+        let release = format!("kthena={tag}");
+        let args = ["--release", &release];
+        revision(&[&group], &args)
+    };
+    for tag in ["v0.4.0", "v1.0.0"] {
+        let seen = revision(&[&group, &kthena(tag)], &controllers);
+        assert!(!seen.is_empty(), "{tag}");
+        assert_eq!(seen, asked(tag));
+        assert_ne!(seen, asked("head"));
+    }
+    // A flag wins, and the document is no release.
+    let flag = ["--release", "kthena=head"];
+    assert_eq!(revision(&[&group, &kthena("v0.4.0")], &flag), asked("head"));
+    assert!(!header(&[&group, &kthena("v0.4.0")], &flag).contains("cluster:"));
+    // A CRD has every field of its release: the oldest one that knows all of them is it.
+    for (path, tag) in [
+        (
+            "template: {type: object, properties: {roles: {type: array, items: {type: object, properties: {maxUnavailable: {type: integer}}}}}}",
+            "v1.0.0",
+        ),
+        (
+            "template: {type: object, properties: {roles: {type: array, items: {type: object, properties: {partition: {type: integer}}}}}}",
+            "head",
+        ),
+        ("plugins: {type: array, items: {type: object}}", "v0.4.0"),
+        ("replicas: {type: integer}", "v0.1.0"),
+    ] {
+        let seen = header(&[&fields(path), &group], &controllers);
+        let said =
+            format!("cluster: kthena={tag} (fields of the CRDs of workload.serving.volcano.sh)");
+        assert!(seen.contains(&said), "{seen}");
+    }
 }

@@ -176,7 +176,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             }
             if !servings.is_empty() {
                 page.gap();
-                page.lines([format!("kthena: {}", session.kthena.profile)]);
+                page.lines([session.kthena_header(planned.is_empty())]);
             }
             let of_servings = serving::Notes::of(&found);
             for planned in &servings {

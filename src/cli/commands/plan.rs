@@ -106,8 +106,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if !servings.is_empty() {
                 let gap = if planned.is_empty() { "" } else { "\n" };
                 io.print(&format!(
-                    "{gap}kthena: {}\n\n{}",
-                    session.kthena.profile,
+                    "{gap}{}\n\n{}",
+                    session.kthena_header(planned.is_empty()),
                     serving::text(&servings, &notes, sources, style)
                 ))?;
             }

@@ -85,20 +85,36 @@ static HEAD_OWN: KServeRelease = KServeRelease {
     vllm_speaks_v2: true,
     image_suffix: ImageSuffixRule::Server,
     canary_routes: true,
+    several_images: true,
+    image_ways: true,
+    images_fetched: true,
+    quoted_paths: true,
+    one_value: true,
+    services_first: true,
 };
 
-static V0_20_0_OWN: KServeRelease = KServeRelease { canary_routes: false, ..HEAD_OWN };
+static V0_20_0_OWN: KServeRelease =
+    KServeRelease { canary_routes: false, images_fetched: false, ..HEAD_OWN };
 
 static V0_19_0_OWN: KServeRelease = KServeRelease {
     unknown: UNKNOWN_TO_V0_19_0,
     vllm_speaks_v2: false,
     image_suffix: ImageSuffixRule::NamedRuntimes,
+    several_images: false,
+    image_ways: false,
+    quoted_paths: false,
+    one_value: false,
+    services_first: false,
     ..V0_20_0_OWN
 };
 
 /// What the CRDs of v0.19.0 drop (`git diff v0.19.0 v0.20.0 -- config/crd/full`).
-const UNKNOWN_TO_V0_19_0: &[Unknown] =
-    &[since_v0_20("spec.predictor.name"), since_v0_20("spec.canary")];
+const UNKNOWN_TO_V0_19_0: &[Unknown] = &[
+    since_v0_20("spec.predictor.name"),
+    since_v0_20("spec.canary"),
+    since_v0_20("spec.predictor.storageContainerName"),
+    since_v0_20("spec.predictor.*.confidential"),
+];
 
 const fn since_v0_20(path: &'static str) -> Unknown {
     Unknown { kinds: &["InferenceService"], path, known: "since v0.20.0" }

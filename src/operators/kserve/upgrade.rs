@@ -1,12 +1,22 @@
 //! What an upgrade of KServe changes, rule by rule: a row per field of its releases.
 
 use crate::policy::Own;
-use crate::policy::upgrade::{ReleaseRule, Switch, switches};
+use crate::policy::upgrade::{Effect, ReleaseRule, Switch, effects, switches};
 
 /// Rules that deciding again shows.
 pub static RULES: &[Switch] = switches! { kserve KServe
     "I3" [image_suffix] "the suffix of an image for GPUs or CPUs follows the server that the runtime declares, and vLLM without a GPU runs another image"
         "#4769, pkg/controller/v1beta1/inferenceservice/utils/utils.go UpdateImageTag" "set `spec.predictor.model.runtimeVersion` to the tag of today's image"
+    "I4" [several_images] "every image of `storageUris` becomes a modelcar of its own, and what stands beside images is fetched; before the first image was shown and the rest left out"
+        "#5470, pkg/webhook/admission/pod/storage_initializer_injector.go CommonStorageInitialization" "give each image a directory of its own: `mountPath` with different parents, or leave one image"
+    "I4" [image_ways] "`oci+native://` mounts an image as a volume, `ociModelMode` of the config map says how images are shown, and images of `storageUris` are left out where they are off; before the storage initializer got their address"
+        "#5558, pkg/utils/storage.go ParseOciScheme" "set `enableModelcar: true` in the config map where services name images"
+    "I4" [quoted_paths] "the script of a modelcar quotes its path for the shell"
+        "#5780, pkg/utils/storage.go ShellQuote" "use a `mountPath` of letters, digits, `/`, `.`, `_` and `-`"
+    "I5" [one_value] "a variable with a value in one layer and `valueFrom` in the other keeps what the upper layer says; before it had both, which the API server refuses"
+        "#5541, pkg/utils/container_merge.go MergeContainerWithPatch" "write the variable in one layer"
+    "I8" [images_fetched] "`oci+fetch://` and `ociModelMode: fetch` pull an image with the storage initializer; before it was a modelcar"
+        "#5739, pkg/webhook/admission/pod/oci_fetch.go" "write `oci+modelcar://`"
     "I7" [canary_routes] "HTTPRoutes divide the traffic among the canaries"
         "#5912, reconcilers/ingress/httproute_reconciler.go" "set `trafficPercent: 0` on canaries that must not get requests"
 };
@@ -24,6 +34,18 @@ pub static FIELDS: Switch = Switch {
 };
 
 /// See [`FIELDS`].
+pub static STORAGE_FIELDS: Switch = Switch {
+    rule: ReleaseRule {
+        id: "I5",
+        title: "`spec.predictor.storageContainerName` names the ClusterStorageContainer that fetches, and `confidential` gives the storage initializer what it decrypts with",
+        source: "#5314 and #5382, pkg/webhook/admission/pod/storage_initializer_injector.go",
+        action: "take the fields out of the manifests until the restart is wanted",
+    },
+    differs: |a, b| !std::ptr::eq(a.kserve().unknown, b.kserve().unknown),
+    take: None,
+};
+
+/// See [`FIELDS`].
 pub static PROTOCOL: Switch = Switch {
     rule: ReleaseRule {
         id: "I2",
@@ -33,4 +55,11 @@ pub static PROTOCOL: Switch = Switch {
     },
     differs: |a, b| a.kserve().vllm_speaks_v2 != b.kserve().vllm_speaks_v2,
     take: None,
+};
+
+/// Rules that change no object of a service.
+pub static EFFECTS: &[Effect] = effects! { kserve
+    "I6" [services_first] "Services of a component are written before its Deployment; nothing of them is another"
+        "#5630, reconcilers/raw/raw_kube_reconciler.go" "nothing"
+        |object, known| (known.runs_deployments)(object)
 };

@@ -6,12 +6,19 @@
 use crate::api::Release;
 use crate::policy::{
     Admission, GangForm, GangResources, GangRule, KthenaPolicy, KthenaProfile, OrdinalRule,
-    ProtectionRule, RoleRecreateRule, RoleScaling, RoleStruct, ScaleDownRule, UnlistedRole,
-    UpdatePace,
+    ProtectionRule, RoleRecreateRule, RoleScaling, RoleStruct, ScaleDownRule, Unknown,
+    UnlistedRole, UpdatePace,
 };
 
 /// The releases that can be followed, oldest first.
 pub static RELEASES: [&KthenaPolicy; 4] = [&KTHENA_V0_1, &KTHENA_V0_4, &KTHENA_V1_0, &KTHENA_HEAD];
+
+const ROLE_MAX_UNAVAILABLE: Unknown = since("since v1.0.0", "spec.template.roles[].maxUnavailable");
+const ROLE_PARTITION: Unknown = since("in head only", "spec.template.roles[].partition");
+
+const fn since(known: &'static str, path: &'static str) -> Unknown {
+    Unknown { kinds: &["ModelServing"], path, known }
+}
 
 /// The constant that a profile names.
 pub fn of(profile: KthenaProfile) -> &'static KthenaPolicy {
@@ -22,6 +29,7 @@ pub fn of(profile: KthenaProfile) -> &'static KthenaPolicy {
 pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::Seed,
     id: Release { tag: "documented", date: "", commit: "" },
+    unknown: &[],
     admission: Admission::Documents,
     role_rolling_update: false,
     role_partition: false,
@@ -51,6 +59,7 @@ pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
 pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::V0_1,
     id: Release { tag: "v0.1.0", date: "2025-10-31", commit: "f4305628" },
+    unknown: &[since("since v0.4.0", "spec.plugins"), ROLE_MAX_UNAVAILABLE, ROLE_PARTITION],
     admission: Admission::Documents,
     role_rolling_update: false,
     role_partition: false,
@@ -80,6 +89,7 @@ pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
 pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::V1_0,
     id: Release { tag: "v1.0.0", date: "2026-07-16", commit: "2d67015a" },
+    unknown: &[ROLE_PARTITION],
     admission: Admission::Documents,
     role_rolling_update: true,
     role_partition: false,
@@ -109,6 +119,7 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
 pub static KTHENA_V0_4: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::V0_4,
     id: Release { tag: "v0.4.0", date: "2026-04-17", commit: "2916fb73" },
+    unknown: &[ROLE_MAX_UNAVAILABLE, ROLE_PARTITION],
     selects_entries: false,
     gang_queue: false,
     role_struct: RoleStruct::V0_4,
@@ -119,6 +130,7 @@ pub static KTHENA_V0_4: KthenaPolicy = KthenaPolicy {
 pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::Head,
     id: Release { tag: "head", date: "2026-08-21", commit: "3cc05728" },
+    unknown: &[],
     role_partition: true,
     role_max_unavailable_default: true,
     role_struct: RoleStruct::Head,

@@ -1,8 +1,9 @@
 //! What an upgrade of OME changes, rule by rule: a row per field of its releases.
 
+use super::read::predictor::used_by_most_alone;
 use crate::api::Object;
 use crate::policy::Own;
-use crate::policy::upgrade::{Effect, ReleaseRule, Switch, switches};
+use crate::policy::upgrade::{Effect, ReleaseRule, Switch, effects, switches};
 use crate::yaml::Node;
 
 /// Every rule that deciding again shows.
@@ -58,8 +59,6 @@ static RULES: &[Switch] = switches! { ome Ome
         "#283, reconcilers/pdb" "set `maxUnavailable` or `minAvailable` where 1 at a time is too few"
     "G3" [layered_selector] "nodeSelector of the runtime and of the service reach all pods of a component"
         "utils/merging.go MergeNodeSelector" "take selectors out of the runtime that must not hold"
-    "G7" [predictor_used_by_most] "a predictor with nothing but maxReplicas counts as used and is migrated"
-        "#301, utils/migration_util.go IsPredictorUsed" "take `maxReplicas` out of a predictor that is not used"
     "G6" [autoscaler_follows_suffix] "the autoscaler looks for the Deployment without the suffix `-new`"
         "reconcilers/hpa" "plan for pods that are not scaled until v0.1.5"
 };
@@ -111,18 +110,8 @@ pub static FIELDS: Switch = Switch {
     take: None,
 };
 
-macro_rules! effects {
-    ($($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $reaches:expr)*) => {
-        &[$(Effect {
-            rule: ReleaseRule { id: $id, title: $title, source: $source, action: $action },
-            differs: |a, b| [$(a.ome().$field != b.ome().$field),*].contains(&true),
-            reaches: $reaches,
-        },)*]
-    };
-}
-
 /// Rules that change no object of a service, or objects that are not the operator's.
-pub static EFFECTS: &[Effect] = effects! {
+pub static EFFECTS: &[Effect] = effects! { ome
     "B6" [address_with_port] "`status.url` and `status.address` end with the port of the Service"
         "#416, reconcilers/ingress" "let clients that read the address from the status take the port from it"
         |object, _| is_service(object) && !is_serverless(object)
@@ -144,6 +133,9 @@ pub static EFFECTS: &[Effect] = effects! {
     "G7" [runtimes_checked] "the webhook refuses runtimes that name AcceleratorClasses which do not exist, and checks leader and worker of ClusterServingRuntimes; runtimes that exist stay until they are applied again"
         "#317, pkg/webhook/admission/servingruntime" "create the classes, or take their names out of `acceleratorRequirements.acceleratorClasses`"
         |object, known| names_unknown_class(object, known.has_class)
+    "G7" [predictor_used_by_most] "a predictor with nothing but maxReplicas counts as used and is migrated"
+        "#301, utils/migration_util.go IsPredictorUsed" "take `maxReplicas` out of a predictor that is not used"
+        |object, _| is_service(object) && object.spec("predictor").is_some_and(used_by_most_alone)
     "G8" [strategy_required] "a FineTunedWeight whose `hyperParameters.strategy` cannot be read fails its services; before a line was logged"
         "#318, components/base.go" "write `spec.hyperParameters.strategy` as a string"
         |object, _| object.id.kind == "FineTunedWeight"

@@ -89,6 +89,13 @@ pub struct World {
     pub(super) given: Given,
 }
 
+impl World {
+    /// What ModelServings follow.
+    pub fn kthena(&self) -> &'static KthenaPolicy {
+        self.given.kthena
+    }
+}
+
 /// Types and indexes everything that was loaded.
 pub fn read(loaded: Loaded, given: &Given) -> World {
     let Loaded { mut sources, mut documents, mut diagnostics, .. } = loaded;
@@ -165,10 +172,15 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     World { sources, catalog, diagnostics, unread, in_cluster, given: given.clone() }
 }
 
-/// The releases that a live cluster runs; those that no flag and no setting names are followed.
+/// The releases that a live cluster runs; those that no flag and no setting names are followed. For
+/// ModelServings a release is followed in controller mode alone: the document is none.
 fn running(documents: &[Document], given: &mut Given) -> Vec<ClusterRelease> {
     let mut found = Vec::new();
-    for (api, group) in [(Api::Ome, ome::GROUP), (Api::KServe, "serving.kserve.io")] {
+    for (api, group) in [
+        (Api::Ome, ome::GROUP),
+        (Api::KServe, "serving.kserve.io"),
+        (Api::Kthena, "workload.serving.volcano.sh"),
+    ] {
         if given.named.contains(&api) {
             continue;
         }
@@ -180,9 +192,19 @@ fn running(documents: &[Document], given: &mut Given) -> Vec<ClusterRelease> {
         if let Some(policy) = operators::release(api, release.followed) {
             given.releases.follow(policy);
         }
+        if api == Api::Kthena && given.semantics.of(api) == Semantics::Controller {
+            given.kthena = kthena_release(release.followed, given.kthena);
+        }
         found.push(release);
     }
     found
+}
+
+/// The release of Kthena of a tag. What is followed already stays, where it is that one: it may say
+/// more of what the server admits.
+fn kthena_release(tag: &str, now: &'static KthenaPolicy) -> &'static KthenaPolicy {
+    let mut releases = operators::kthena::releases::RELEASES.into_iter();
+    releases.find(|release| release.id.tag == tag && now.id.tag != tag).unwrap_or(now)
 }
 
 /// Whether an object is as a server hands it out, and not as it was written.

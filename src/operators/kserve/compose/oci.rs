@@ -32,27 +32,40 @@ pub(super) enum Way {
 }
 
 /// The way that a scheme names, empty for `oci://` itself, and the image; none when an address is
-/// no image.
-fn parsed(address: &str) -> Option<(&str, &str)> {
-    let named = address.strip_prefix("oci+").and_then(|rest| rest.split_once("://"));
+/// no image to the release.
+fn parsed<'a>(facts: &Facts<'_>, address: &'a str) -> Option<(&'a str, &'a str)> {
+    let named = address
+        .strip_prefix("oci+")
+        .filter(|_| facts.policy.kserve().image_ways)
+        .and_then(|rest| rest.split_once("://"));
     named
         .filter(|(way, _)| !way.is_empty())
         .or_else(|| address.strip_prefix("oci://").map(|image| ("", image)))
 }
 
-/// Whether an address is that of an image.
-pub(super) fn is_image(address: &str) -> bool {
-    parsed(address).is_some()
+/// Whether an address is that of an image, which nothing else fetches.
+pub(super) fn is_image(facts: &Facts<'_>, address: &str) -> bool {
+    facts.policy.kserve().image_ways && parsed(facts, address).is_some()
+}
+
+/// How the settings show images; empty where they leave them alone.
+fn usual<'a>(facts: &Facts<'a>) -> &'a str {
+    let images = &facts.config.images;
+    match facts.policy.kserve().image_ways {
+        true => &images.mode,
+        false if images.modelcar => "modelcar",
+        false => "",
+    }
 }
 
 /// The way for an address and the image it names; none when it is no image, or the settings leave
 /// images alone.
 pub(super) fn way<'a>(facts: &Facts<'_>, address: &'a str) -> Option<(Way, &'a str)> {
-    let (named, image) = parsed(address)?;
-    let way = match if named.is_empty() { facts.config.images.mode.as_str() } else { named } {
+    let (named, image) = parsed(facts, address)?;
+    let way = match if named.is_empty() { usual(facts) } else { named } {
         "" => return None,
         "native" => Way::Native,
-        "fetch" => Way::Fetch,
+        "fetch" if facts.policy.kserve().images_fetched => Way::Fetch,
         // Quirk: a way that nothing knows is this one.
         _ => Way::Modelcar,
     };
@@ -104,16 +117,24 @@ pub(super) fn show(facts: &Facts<'_>, sources: &[Source], pod: &mut Node) -> Res
     if !listed.iter().any(|container| matches!(text(container, "name"), MAIN | WORKER)) {
         return Err(facts.invalid("Invalid configuration: cannot find container"));
     }
-    let address = |source: &'_ Source| source.uri.as_str().unwrap_or_default().to_owned();
-    let images: Vec<(String, &str)> = sources
+    let release = facts.policy.kserve();
+    let images: Vec<(&str, &str)> = sources
         .iter()
-        .map(|source| (address(source), source.path.as_str()))
-        .filter(|(address, _)| is_image(address))
+        .map(|source| (source.address(), source.path.as_str()))
+        .filter(|(address, _)| parsed(facts, address).is_some())
         .collect();
-    let paths: Vec<&str> = images.iter().map(|(_, path)| *path).collect();
-    apart(facts, &paths).map_err(|message| facts.invalid(message))?;
+    if release.several_images {
+        // Quirk: before images are fetched those of `oci://` alone are looked at.
+        let looked_at = images
+            .iter()
+            .filter(|(address, _)| release.images_fetched || address.starts_with("oci://"));
+        let paths: Vec<&str> = looked_at.map(|(_, path)| *path).collect();
+        apart(facts, &paths).map_err(|message| facts.invalid(message))?;
+    }
     let shown = images.iter().filter_map(|(address, path)| Some((way(facts, address)?, *path)));
     for (index, ((way, image), path)) in shown.enumerate() {
+        // Quirk: images of one name are shown once, the first.
+        let index = if release.several_images { index } else { 0 };
         add(facts, way, &Model { image, path, index }, pod)?;
     }
     Ok(())
@@ -124,7 +145,7 @@ pub(super) fn show(facts: &Facts<'_>, sources: &[Source], pod: &mut Node) -> Res
 /// # Errors
 /// When nothing reads it, or something else is mounted where it belongs.
 pub(super) fn inject(facts: &Facts<'_>, address: &str, pod: &mut Node) -> Result<(), Failure> {
-    if facts.config.images.mode.is_empty() {
+    if usual(facts).is_empty() {
         return Ok(());
     }
     let Some((way, image)) = way(facts, address) else { return Ok(()) };
@@ -233,12 +254,13 @@ fn modelcar(
             ORIGIN,
         )
     };
-    let link = eco_format!("ln -sf /proc/$$$$/root/models {} && sleep infinity", quoted(path));
+    let link =
+        eco_format!("ln -sf /proc/$$$$/root/models {} && sleep infinity", quoted(facts, path));
     // Below the usual place the directory may not be there yet.
     let script = if path == MODELS {
         link
     } else {
-        eco_format!("mkdir -p {} && {link}", quoted(parent(path)))
+        eco_format!("mkdir -p {} && {link}", quoted(facts, parent(path)))
     };
     let mut sidecar = container("modelcar", script);
     push(&mut sidecar, "volumeMounts", volume_mount());
@@ -251,9 +273,9 @@ fn modelcar(
 }
 
 /// A path as a word of the shell.
-fn quoted(path: &str) -> Cow<'_, str> {
+fn quoted<'a>(facts: &Facts<'_>, path: &'a str) -> Cow<'a, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
-    if !path.is_empty() && path.chars().all(plain) {
+    if !facts.policy.kserve().quoted_paths || !path.is_empty() && path.chars().all(plain) {
         Cow::Borrowed(path)
     } else {
         Cow::Owned(format!("'{}'", path.replace('\'', "'\\''")))

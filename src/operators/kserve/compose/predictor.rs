@@ -71,7 +71,12 @@ pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Res
     let served = if text.contains(AZURE) {
         is_azure_blob(&text)
     } else {
-        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+        let known = |scheme: &&str| match *scheme {
+            "oci+native://" => facts.policy.kserve().image_ways,
+            "oci+fetch://" => facts.policy.kserve().images_fetched,
+            _ => true,
+        };
+        SCHEMES.iter().filter(|scheme| known(scheme)).any(|scheme| text.starts_with(scheme))
     };
     if known || local || served {
         return Ok(());
@@ -155,7 +160,9 @@ pub(super) fn over<R: Record>(
     });
     let mut merged =
         merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
-    one_value(&mut merged, upper);
+    if facts.policy.kserve().one_value {
+        one_value(&mut merged, upper);
+    }
     Ok(merged)
 }
 

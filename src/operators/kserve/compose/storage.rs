@@ -30,7 +30,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    fn address(&self) -> &str {
+    pub(super) fn address(&self) -> &str {
         self.uri.as_str().unwrap_or_default()
     }
 }
@@ -134,6 +134,9 @@ pub(super) fn provide(
             return Ok(());
         }
         oci::show(facts, &request.sources, pod)?;
+        if !facts.policy.kserve().several_images {
+            return Ok(());
+        }
     }
     let fetched = pod.get("initContainers").map(Node::items).unwrap_or_default();
     if position(fetched, "name", INITIALIZER).is_some() {
@@ -215,7 +218,7 @@ fn many(
     }
     let writable = is_writable(request.annotations);
     // Whatever the settings do with images, they are not fetched here.
-    let others = request.sources.iter().filter(|source| !oci::is_image(source.address()));
+    let others = request.sources.iter().filter(|source| !oci::is_image(facts, source.address()));
     let (claims, fetched): (Vec<&Source>, Vec<&Source>) =
         others.partition(|source| source.address().starts_with(PVC));
     for source in claims {

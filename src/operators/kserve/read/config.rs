@@ -321,6 +321,7 @@ fn storage_initializer(config: &mut KServeConfig, text: &str) -> Result<(), EcoS
                 let mut one = false;
                 boolean(&mut one, &value, WHAT, &name)?;
                 enabled |= one;
+                config.images.modelcar |= one && key == "enableModelcar";
             }
             _ => {}
         }

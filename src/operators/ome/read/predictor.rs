@@ -93,6 +93,11 @@ pub(super) fn used_by_controller(predictor: &Node, by_most: bool) -> bool {
         || (by_most && most().is_some_and(|replicas| replicas != 0))
 }
 
+/// Whether a predictor is used for its maxReplicas alone.
+pub(in crate::operators::ome) fn used_by_most_alone(predictor: &Node) -> bool {
+    used_by_controller(predictor, true) && !used_by_controller(predictor, false)
+}
+
 /// The first container named `ome-container` or whose name contains `ome`, else the first one,
 /// becomes the runner; the others stay.
 fn runner(engine: &mut Map) {
