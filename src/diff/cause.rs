@@ -10,8 +10,7 @@
 
 use super::inputs::{Input, Inputs};
 use super::made::Decided;
-use super::trial::Tried;
-use super::turned::Turned;
+use super::turned::{Tried, Turned};
 use super::{Action, ObjectChange, Side};
 use crate::api::{Api, Object, ObjectRef};
 use crate::pipeline::why::Layer;

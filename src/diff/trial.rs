@@ -10,7 +10,7 @@
 use super::cause::Candidate;
 use super::inputs::Input;
 use super::made::{Both, Made, Subject, make};
-use super::turned::{Turned, turned};
+use super::turned::{Tried, Turned, turned};
 use super::{Comparison, Side};
 use crate::api::{Api, Object, ObjectRef, Views};
 use crate::pipeline::render::Renderer;
@@ -36,23 +36,8 @@ pub(super) struct Trials<'c, 'a> {
     known: HashMap<(usize, Vec<String>), Found<'c, 'a>>,
 }
 
-/// What a trial came to.
-#[derive(Clone)]
-pub(super) enum Tried {
-    /// The same as before.
-    Same,
-    /// Something else; the decision that turned.
-    Differs(Option<Turned>),
-}
-
 /// What looks at a service of another world.
 type Judge<'j> = dyn for<'w> FnMut(&Renderer<'w>, &'w Views, &Made<'w>) + 'j;
-
-impl Tried {
-    fn differs(&self) -> bool {
-        matches!(self, Self::Differs(_))
-    }
-}
 
 /// What trials found.
 #[derive(Clone)]

@@ -30,6 +30,22 @@ pub enum By {
     Rank(ClassDecidedBy),
 }
 
+/// What a trial came to.
+#[derive(Clone)]
+pub(super) enum Tried {
+    /// The same as before.
+    Same,
+    /// Something else; the decision that turned.
+    Differs(Option<Turned>),
+}
+
+impl Tried {
+    /// Whether it came to something else.
+    pub(super) fn differs(&self) -> bool {
+        matches!(self, Self::Differs(_))
+    }
+}
+
 /// What turned between two decisions for one service; none when both come to the same, or when it
 /// never came to candidates.
 pub(super) fn turned(before: &Resolution<'_>, after: &Resolution<'_>) -> Option<Turned> {
