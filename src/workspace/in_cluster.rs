@@ -36,7 +36,11 @@ impl ClusterRelease {
 }
 
 /// Names of controllers' images.
-const IMAGES: [(Api, &str); 2] = [(Api::Ome, "ome-manager"), (Api::KServe, "kserve-controller")];
+const IMAGES: [(Api, &str); 3] = [
+    (Api::Ome, "ome-manager"),
+    (Api::KServe, "kserve-controller"),
+    (Api::Kthena, "kthena-controller-manager"),
+];
 
 /// What the documents of a dump tell of an operator. `known` are its releases, oldest first.
 pub(super) fn release(
