@@ -27,8 +27,8 @@ pub use accelerator::{
 };
 pub use config::{
     Amounts, CollectorConfig, CredentialConfig, GPU_TYPES, ImageConfig, IngressConfig,
-    KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LoggerConfig, LoggerStore, ModelImages,
-    NEWEST_PROBER, OperatorConfig,
+    KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LoggerStore, ModelImages, NEWEST_PROBER,
+    OperatorConfig,
 };
 pub use failure::Failure;
 pub use kueue::{

@@ -518,34 +518,3 @@ pub fn is_service(wanted: &str, planned: &Planned<'_>) -> bool {
         None => service.name() == wanted,
     }
 }
-
-/// Today's answers about a service, by the keys of an expectation.
-pub fn answers(planned: &Planned<'_>) -> Vec<(&'static str, serde_json::Value)> {
-    let mut out = Vec::new();
-    if let Some(error) = &planned.error {
-        out.push(("error", error.code.as_str().into()));
-        return out;
-    }
-    let kind = main(planned);
-    if let Some(runtime) = planned.resolution.chosen() {
-        out.push(("runtime", runtime.object.id.name.as_str().into()));
-    }
-    let decisions = &planned.resolution.accelerators;
-    let class = decisions.iter().find(|decision| Some(decision.component) == kind);
-    if let Some(class) = class.and_then(|decision| decision.chosen) {
-        out.push(("accelerator", class.name().as_str().into()));
-    }
-    if let Some(component) = planned.components.iter().find(|own| Some(own.kind) == kind) {
-        let (api, semantics) = (planned.policy.api, planned.policy.semantics);
-        out.push(("mode", component.mode.word(api, semantics).into()));
-        if component.gpus().is_known() {
-            out.push(("gpus", serde_json::to_value(component.gpus()).unwrap_or_default()));
-        }
-    }
-    let fits: Vec<bool> =
-        planned.components.iter().filter_map(|own| Some(own.fit.as_ref()?.fits)).collect();
-    if !fits.is_empty() {
-        out.push(("fits", fits.iter().all(|fits| *fits).into()));
-    }
-    out
-}

@@ -30,7 +30,7 @@ pub use crate::tree::{Change, equal};
 pub use capacity::{Capacity, Room, Waits, is_short};
 pub use cause::Cause;
 pub use cost::Cost;
-pub use effects::{EFFECTS, Effect, When};
+pub use effects::{EFFECTS, Effect};
 pub use inputs::share_nodes;
 pub use turned::{By, Turned};
 

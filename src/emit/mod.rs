@@ -21,14 +21,13 @@ pub mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use check::{Check, Difference, State};
+pub use check::Check;
 pub use comment::{Voice, comment};
 pub use directory::{Directory, Done};
 pub use file::{generate, rewrite};
 pub use flat::{Flat, Placed};
 pub use kustomization::Layout;
 pub use ledger::{Options, Prune};
-pub use path::path_of;
 
 use std::path::{Path, PathBuf};
 

@@ -22,11 +22,11 @@ pub mod settings;
 mod tests;
 
 pub use documents::{Document, Loaded, Request, load, load_revision};
-pub use files::{decode, read_text};
-pub use find::{Found, Input, directories, expectations, find, is_stdin, repository_root};
+pub use files::read_text;
+pub use find::{directories, expectations, is_stdin, repository_root};
 pub use merge_base::merge_base;
 pub use model_files::{
     ModelFiles, certificates, default_cache, hub_endpoint, hub_token, is_offline,
 };
 pub use parts::{DocumentText, Item, parts};
-pub use peek::{Peeked, is_resource_list, peek};
+pub use peek::{is_resource_list, peek};

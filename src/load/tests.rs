@@ -1,6 +1,7 @@
 //! Tests of the whole room on a file system of their own, and on the recorded cases of the reader.
 #![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
 
+use super::find::{Found, find};
 use super::*;
 use crate::diag::{Code, Severity};
 use crate::yaml::{Limits, Node};

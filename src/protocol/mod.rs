@@ -11,7 +11,7 @@ mod served;
 mod skeleton;
 mod tables;
 
-pub use grpc::{Field, GRPC_SERVICE, GrpcEndpoint, Message, Proto, Rpc, grpc, proto};
+pub use grpc::{GrpcEndpoint, Proto, grpc, proto};
 pub use hosts::{Entrance, Entry, entry};
 pub use served::served_model;
 pub use tables::{Endpoint, Facts, endpoints};

@@ -30,19 +30,17 @@ mod version;
 
 pub use count::{Count, grouped};
 pub use dollars::Dollars;
-pub use field_error::{FieldError, go_quote};
+pub use field_error::go_quote;
 pub use glob::glob;
 pub(crate) use go_float::{parse as parse_go_float, underscores_separate_digits};
 pub(crate) use go_sort::go_sort;
 pub use int_or_percent::{IntOrPercent, IntOrPercentError, Rounding};
 pub use kv_cache::{Kept, KeptLayers, KvCache, Layout};
-pub use memory::{GIB, Memory, MemoryError};
-pub use params::{ParamCount, ParamCountError};
+pub use memory::{GIB, Memory};
+pub use params::ParamCount;
 pub use range::Range;
 pub(crate) use resource::suffix_of_quantity;
-pub use resource::{Format, MAX_DIGITS, MAX_EXPONENT, Quantity, QuantityError};
+pub use resource::{Format, Quantity};
 pub use resource_name::{is_accelerator, is_device, is_native};
 pub use selector::{Requirement, Selector, SelectorError, SelectorOperator};
-pub use version::{
-    DocumentedVersion, Operator, Part, Version, VersionError, VersionMismatch, validate_documented,
-};
+pub use version::{DocumentedVersion, Operator, Version, VersionError, validate_documented};

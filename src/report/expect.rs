@@ -48,8 +48,6 @@ pub struct Done {
     pub file: String,
     /// Its name.
     pub name: String,
-    /// The line of its name.
-    pub line: u32,
     /// What is not as it is stated.
     pub failures: Vec<Failure>,
 }

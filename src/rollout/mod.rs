@@ -21,10 +21,7 @@ pub(crate) mod stateful_set;
 pub(crate) mod world;
 
 pub use deployment::{DeploymentSpec, Strategy};
-pub use leader_worker_set::{
-    GroupMember, GroupRevision, GroupStatus, LeaderWorkerSetSpec, Startup,
-};
-pub use play::{Change, End, Ended, Stage, StageOf};
+pub use leader_worker_set::{GroupMember, GroupRevision, LeaderWorkerSetSpec};
+pub use play::{End, StageOf};
 pub use read::revision_name;
-pub use replica_set::Counts;
 pub use world::{PodPhase, Revision, Start, Version, WorkloadId, World};

@@ -1,14 +1,11 @@
-//! A play: what changes when, the stages that follow, and the end.
+//! What a workload looks like while its update goes on, and how it ends.
 
 use super::leader_worker_set::{GroupMember, GroupStatus};
 use super::replica_set::Counts;
 use super::world::{PodPhase, Workload, WorkloadId, World};
-use crate::cluster::schedule::{PodId, Rejection, TieBreak};
+use crate::cluster::schedule::{PodId, Rejection};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A change at a tick.
-pub type Change<'c> = (u32, Box<dyn FnOnce(&mut World) + 'c>);
 
 /// What a workload looks like at a tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,17 +26,6 @@ pub enum StageOf {
         /// Groups below are not updated yet.
         partition: usize,
     },
-}
-
-/// All workloads when nothing moves any more within a tick.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stage {
-    /// Ticks since the first change.
-    pub tick: u32,
-    /// What all pods hold, of the resources that are counted.
-    pub held: i64,
-    /// By workload.
-    pub workloads: Vec<StageOf>,
 }
 
 /// How a play ends for a workload.
@@ -65,61 +51,11 @@ pub struct Ended {
     /// Pods without a node, and what the scheduler says of each.
     pub waiting: Vec<(PodId, Option<Arc<Rejection>>)>,
     /// Status, of a LeaderWorkerSet.
+    #[cfg_attr(not(test), expect(dead_code, reason = "held against recorded ones"))]
     pub status: Option<GroupStatus>,
 }
 
-/// No play is longer. An update needs at most a few ticks per pod, and one that goes on for ever is
-/// not known; this is a fence.
-const MOST_TICKS: u32 = 100_000;
-
 impl World {
-    /// Lets time pass until nothing moves by itself: the state before a play.
-    pub fn come_to_rest(&mut self, ties: &mut dyn TieBreak) {
-        self.settle_with(ties);
-        for _ in 0..MOST_TICKS {
-            if self.is_quiet() {
-                return;
-            }
-            self.advance(ties);
-            self.settle_with(ties);
-        }
-    }
-
-    /// Plays changes until nothing moves any more. `counted` says which resources are counted as
-    /// held.
-    pub fn play(
-        &mut self,
-        mut changes: Vec<Change<'_>>,
-        counted: impl Fn(&str) -> bool,
-        ties: &mut dyn TieBreak,
-    ) -> Vec<Stage> {
-        let mut stages = Vec::new();
-        for tick in 0..MOST_TICKS {
-            if tick > 0 {
-                self.advance(ties);
-                self.settle_with(ties);
-            }
-            let (now, later) = changes.into_iter().partition(|(at, _)| *at <= tick);
-            changes = later;
-            let now: Vec<Change<'_>> = now;
-            for (_, change) in now {
-                change(self);
-            }
-            self.settle_with(ties);
-            stages.push(self.stage(tick, &counted));
-            if self.is_quiet() && changes.is_empty() {
-                break;
-            }
-        }
-        stages
-    }
-
-    /// How all workloads look.
-    pub fn stage(&self, tick: u32, counted: impl Fn(&str) -> bool) -> Stage {
-        let all = (0..self.workloads.len()).filter_map(|at| self.stage_of(WorkloadId(at)));
-        Stage { tick, held: self.held(counted), workloads: all.collect() }
-    }
-
     /// How a workload looks.
     pub fn stage_of(&self, workload: WorkloadId) -> Option<StageOf> {
         Some(match self.workloads.get(workload.0)? {

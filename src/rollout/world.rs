@@ -62,13 +62,6 @@ pub enum PodPhase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkloadId(pub(super) usize);
 
-impl WorkloadId {
-    /// Its place among the workloads, in the order in which they came.
-    pub fn index(self) -> usize {
-        self.0
-    }
-}
-
 /// What the kubelets know of a pod.
 #[derive(Clone, Copy, Debug, Default)]
 struct Life {
@@ -207,6 +200,7 @@ impl World {
     }
 
     /// The cluster, for changes of nodes.
+    #[cfg(test)]
     pub fn scheduler_mut(&mut self) -> &mut Scheduler {
         &mut self.pods.scheduler
     }
@@ -364,6 +358,7 @@ impl World {
 
     /// How much of the resources of some names all pods hold that have a node, those that end among
     /// them.
+    #[cfg(test)]
     pub fn held(&self, counts: impl Fn(&str) -> bool) -> i64 {
         let scheduler = &self.pods.scheduler;
         let holding = self.pods.all().filter(|pod| scheduler.state(*pod).node().is_some());

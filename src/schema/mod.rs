@@ -28,8 +28,7 @@ pub use marshal::{Library, Misfit, ZERO_VALUE, marshal, prune};
 pub use names::{named, names_kind, words};
 pub use order::order;
 pub(crate) use pattern::matches;
-pub use rules::Broken;
-pub use types::{Definition, Field, Item, Object, Patch, Rules, Schema, Type};
+pub use types::{Definition, Field, Item, Patch, Rules, Schema, Type};
 
 use std::sync::OnceLock;
 use table::TABLES;

@@ -11,7 +11,7 @@ mod source;
 mod text;
 
 pub use names::names_secret;
-pub use source::{Secrets, in_text, masked};
+pub use source::{Secrets, masked};
 pub use text::redacted;
 
 use crate::yaml::{FieldPath, Map, Node, Segment, Value};

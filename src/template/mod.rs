@@ -36,4 +36,4 @@ pub use documented::{check_documented, expand_documented, variables};
 pub use domain::{domain, path};
 pub use error::{Error, Kind as ErrorKind};
 pub use format::sprintf_text;
-pub use value::{DomainValues, Metadata, Pairs, ServerFields};
+pub use value::{DomainValues, Metadata, Pairs};

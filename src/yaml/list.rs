@@ -44,14 +44,6 @@ impl<K: Eq + Hash> Places<K> {
         self.many.get(key).copied()
     }
 
-    /// Whether there is such an element.
-    pub fn contains<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
-        self.get(key).is_some()
-    }
-
     /// Adds an element unless one of this key is there; the place of that one.
     pub fn insert(&mut self, key: K, place: usize) -> Option<usize> {
         let known = self.get(&key);
@@ -85,7 +77,7 @@ mod tests {
                 assert_eq!(places.get(&number.to_string()), Some(number));
                 assert_eq!(places.insert(number.to_string(), 7), Some(number));
             }
-            assert!(!places.contains("x"));
+            assert!(places.get("x").is_none());
             assert_eq!(places.insert("x".to_owned(), 99), None);
             assert_eq!(places.get("x"), Some(99));
         }

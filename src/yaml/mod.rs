@@ -23,4 +23,4 @@ pub use node::{Entry, Node, Origin, Rule, Value};
 pub use parse::parse;
 pub use path::{FieldPath, Segment};
 pub use split::{Part, split};
-pub use write::{Remark, quoted, write, write_with};
+pub use write::{write, write_with};

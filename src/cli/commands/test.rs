@@ -96,11 +96,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 .filter(left)
                 .map(|miss| Failed::new(miss, &report.sources, &session.world.sources))
                 .collect();
-            let line = report.sources.locate(case.span).line;
             report.cases.push(Done {
                 file: file.display().to_string(),
                 name: case.name.to_string(),
-                line,
                 failures,
             });
         }

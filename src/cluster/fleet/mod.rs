@@ -10,7 +10,7 @@ pub(crate) mod place;
 #[cfg(test)]
 mod tests;
 
-pub use grow::{Growth, MOST_PENDING, named};
+pub use grow::{Growth, named};
 pub use pack::{Packing, Verdict, kind};
 pub use place::{Holder, Manner, Placed, Slot};
 

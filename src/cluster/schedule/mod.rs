@@ -25,16 +25,13 @@ pub(crate) mod spread;
 pub(crate) mod state;
 pub(crate) mod template;
 
-pub use budget::{Budget, Limit};
+pub use budget::Budget;
 pub use by_hand::Preference;
 pub use cycle::{First, TieBreak};
 pub use ids::{NodeId, PodId, TemplateId};
-pub use look::{Answer, Lack};
-pub use pod::{
-    HostPort, Labels, Namespaces, NodeTerm, PodTemplate, PodTerm, Scored, SpreadConstraint,
-    selector_of,
-};
+pub use look::Answer;
+pub use pod::{Labels, Namespaces, PodTemplate, PodTerm, selector_of};
 pub use read::{InvalidPod, PriorityClasses, label_selector, labels};
 pub use reason::{Reason, Rejection};
-pub use scheduler::{Eviction, Options, PodState, Scheduler, Started};
+pub use scheduler::{Eviction, Options, PodState, Scheduler};
 pub use state::Alike;

@@ -7,7 +7,7 @@ mod patch;
 #[cfg(test)]
 mod tests;
 
-pub use patch::{Patched, patch};
+pub use patch::patch;
 
 use crate::facts::models::{FACTS, Facts};
 use crate::yaml::{Entry, Map, Node, Origin, Value};

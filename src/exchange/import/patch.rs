@@ -10,11 +10,9 @@ use crate::quantity::ParamCount;
 use crate::source::{SourceId, Span};
 use crate::yaml::{self, Entry, FieldPath, Limits, Map, Node, Origin, Value};
 
-/// A file with the values in it.
+/// What puts the values into a file.
 #[derive(Clone, Debug)]
 pub struct Patched {
-    /// The new text.
-    pub text: String,
     /// What was replaced.
     pub edits: Vec<Edit>,
     /// Fields that were added or changed, below `spec`.
@@ -48,11 +46,7 @@ pub fn patch(
     let Patch { edits, changed, mut found, .. } = patch;
     let patched = wanted.and_then(|wanted| {
         let new = edited(text, &edits);
-        is_proved(source, text, &new, model, &wanted, limits).then_some(Patched {
-            text: new,
-            edits,
-            changed,
-        })
+        is_proved(source, text, &new, model, &wanted, limits).then_some(Patched { edits, changed })
     });
     if patched.is_none() {
         found.push(

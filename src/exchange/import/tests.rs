@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::diag::Diagnostic;
+use crate::diag::edited;
 use crate::facts::models::of_config;
 use crate::source::SourceId;
-use crate::yaml::{self, Limits};
+use crate::yaml::{self, FieldPath, Limits};
 
 fn read(text: &str) -> Node {
     let checked = yaml::parse(SourceId(0), text, 0..text.len(), &Limits::default());
@@ -22,8 +23,14 @@ fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
     found.iter().map(|finding| finding.code.as_str()).collect()
 }
 
+/// A text with the values in it.
+struct Applied {
+    text: String,
+    changed: Vec<FieldPath>,
+}
+
 /// Patches the last document of a text.
-fn patched(text: &str, overwrite: bool) -> (Option<Patched>, Vec<Diagnostic>) {
+fn patched(text: &str, overwrite: bool) -> (Option<Applied>, Vec<Diagnostic>) {
     let imported =
         of_config(&llama(", \"quantization_config\": {\"quant_method\": \"fp8\"}"), None, None)
             .value;
@@ -32,7 +39,10 @@ fn patched(text: &str, overwrite: bool) -> (Option<Patched>, Vec<Diagnostic>) {
         .value
         .expect("the document is not empty");
     let checked = patch(SourceId(0), text, &model, &imported, overwrite, &Limits::default());
-    (checked.value, checked.diagnostics)
+    let applied = checked
+        .value
+        .map(|patched| Applied { text: edited(text, &patched.edits), changed: patched.changed });
+    (applied, checked.diagnostics)
 }
 
 const ADDED: &str = "  modelFormat:\n    name: safetensors\n    version: 1.0.0\n  modelFramework:\n    name: transformers\n    version: 4.43.0.dev0\n  modelType: llama\n  modelArchitecture: LlamaForCausalLM\n  modelParameterSize: 8.03B\n  quantization: fp8\n  maxTokens: 131072\n  modelCapabilities:\n  - TEXT_TO_TEXT\n";

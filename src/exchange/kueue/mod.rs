@@ -14,9 +14,9 @@ mod import;
 mod labels;
 
 pub use diff::{Diffed, Pair, State, diff};
-pub use export::{Exported, FlavorAction, Flavors, NotExported, export};
+pub use export::{FlavorAction, Flavors, export};
 pub use flavor::KueueVersion;
-pub use import::{Admission, Classes, Imported, NotImported, import};
+pub use import::{Classes, Imported, import};
 
 use crate::api::{AcceleratorClass, Field, Object, ResourceFlavor, Semantics};
 use crate::catalog::Catalog;

@@ -26,7 +26,7 @@ mod tests;
 pub(crate) mod vision;
 
 pub use config::of_config;
-pub use known::{Confidence, Known, all, known};
+pub use known::known;
 
 use crate::quantity::{KvCache, ParamCount};
 use crate::source::Span;

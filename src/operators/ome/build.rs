@@ -47,12 +47,8 @@ pub(crate) fn build<'a, R: Record>(
     let found = merged.diagnostics.clone();
     let weights = |name: &str| catalog.fine_tuned_weight(name);
     let writable = |component: &Component| objects::writable(service, component, settings);
-    let context = compose::Context {
-        options: catalog.accelerator_options(),
-        config: settings.config,
-        weights: &weights,
-        writable: &writable,
-    };
+    let context =
+        compose::Context { config: settings.config, weights: &weights, writable: &writable };
     let built = compose::assemble(settings.policy, service, resolution, merged, &context, rec)
         .and_then(|built| objects::reachable(&built.value, settings).map(|()| built));
     match built {

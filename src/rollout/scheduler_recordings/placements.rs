@@ -46,7 +46,7 @@ fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
     let before = services(&bench);
     for action in &row.then {
         bench.act(action);
-        bench.world.come_to_rest(ties);
+        bench.come_to_rest(ties);
     }
     let mut out = json!({"services": services(&bench)});
     if !row.then.is_empty() {

@@ -4,7 +4,9 @@ use super::Row;
 use super::bench::Bench;
 use super::ties;
 use crate::cluster::schedule::{First, PodTemplate, TieBreak};
-use crate::rollout::{Counts, End, Ended, GroupMember, PodPhase, StageOf};
+use crate::rollout::play::Ended;
+use crate::rollout::replica_set::Counts;
+use crate::rollout::{End, GroupMember, PodPhase, StageOf};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -105,18 +107,17 @@ fn sequence(
 }
 
 fn tell(bench: &Bench) -> Value {
-    let stage = bench.world.stage(0, is_gpu);
     let services: Map<String, Value> = bench
         .workloads
         .iter()
         .map(|(name, (id, _))| {
-            let StageOf::Deployment { old, new } = &stage.workloads[id.index()] else {
+            let Some(StageOf::Deployment { old, new }) = bench.world.stage_of(*id) else {
                 panic!("{name} is a Deployment")
             };
-            (name.clone(), json!({"old": counts(old), "new": counts(new)}))
+            (name.clone(), json!({"old": counts(&old), "new": counts(&new)}))
         })
         .collect();
-    json!({"gpusHeld": stage.held, "services": services})
+    json!({"gpusHeld": bench.world.held(is_gpu), "services": services})
 }
 
 fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
@@ -214,10 +215,9 @@ impl TieBreak for Towards {
 
 /// Names of the pods of the one LeaderWorkerSet, with their nodes.
 fn group_nodes(bench: &Bench, pending: bool) -> BTreeMap<String, String> {
-    let stage = bench.world.stage(0, is_gpu);
     let mut all = BTreeMap::new();
     for (name, (id, _)) in &bench.workloads {
-        let StageOf::Groups { groups, .. } = &stage.workloads[id.index()] else { continue };
+        let Some(StageOf::Groups { groups, .. }) = bench.world.stage_of(*id) else { continue };
         for (group, members) in groups {
             for member in members {
                 let leader = format!("{name}-{group}");
@@ -235,10 +235,12 @@ fn group_nodes(bench: &Bench, pending: bool) -> BTreeMap<String, String> {
 }
 
 fn tell_groups(bench: &Bench, first: &str) -> Value {
-    let stage = bench.world.stage(0, is_gpu);
-    let mut out = json!({"gpusHeld": stage.held});
-    for own in &stage.workloads {
-        let StageOf::Groups { groups, replicas, partition } = own else { continue };
+    let mut out = json!({"gpusHeld": bench.world.held(is_gpu)});
+    for (id, _) in bench.workloads.values() {
+        let Some(StageOf::Groups { groups, replicas, partition }) = bench.world.stage_of(*id)
+        else {
+            continue;
+        };
         let groups: Map<String, Value> =
             groups.iter().map(|(at, members)| (at.to_string(), group(members, first))).collect();
         out["groups"] = groups.into();

@@ -1,4 +1,5 @@
 use super::*;
+use crate::template::value::ServerFields;
 
 /// A table recorded from Go; none where it is absent.
 fn table(name: &str) -> Option<Vec<Json>> {

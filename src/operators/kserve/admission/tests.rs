@@ -17,7 +17,7 @@ fn read(text: &str) -> Object {
     let span = node.origin.span().expect("read from a text");
     Object {
         api: Api::KServe,
-        api_version: crate::operators::kserve::read::API_VERSION.into(),
+        api_version: "serving.kserve.io/v1beta1".into(),
         id,
         node,
         span,

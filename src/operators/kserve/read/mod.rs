@@ -19,9 +19,6 @@ use crate::schema;
 use crate::yaml::{Node, Rule};
 use ecow::EcoString;
 
-/// API version of services.
-pub const API_VERSION: &str = "serving.kserve.io/v1beta1";
-
 /// Protocols of the data plane (KServe 0.10 docs, Data Plane).
 pub const PROTOCOLS: [&str; 4] = ["v1", "v2", "grpc-v1", "grpc-v2"];
 

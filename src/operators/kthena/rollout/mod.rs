@@ -42,7 +42,7 @@ pub(crate) mod update_roles;
 #[cfg(test)]
 mod tests;
 
-pub use driven::{Driven, DrivenPod, Groups as DrivenGroups, Requests};
+pub use driven::{Driven, DrivenPod};
 pub use fit::fits;
 pub use scenario::{Before, Outcome, Scenario, simulate};
-pub use trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Groups, Kind, Row, Trace};
+pub use trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Kind, Row, Trace};

@@ -71,8 +71,6 @@ pub struct Outcome {
     pub unknown: Vec<EcoString>,
     /// Templates changed.
     pub templates_changed: bool,
-    /// Groups that the update did not reach although their templates are old.
-    pub protected: i64,
     /// GPUs before the change.
     pub gpus_before: i64,
     /// The GPUs of every template can be counted; else no number of GPUs means anything.
@@ -200,8 +198,6 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     let applied = applied.filter(|_| scenario.upgraded_from.is_none());
     cluster.apply(goal, applied, scenario.to.object.node.get("spec"));
     cluster.settle(scenario.stagger);
-    let protected =
-        cluster.groups.iter().filter(|group| group.revision != cluster.target.revision).count();
 
     let recovery = (!crashes.is_empty()).then(|| {
         let first = cluster.trace.events.len();
@@ -236,7 +232,6 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         recovery,
         unknown: reader.unknown,
         templates_changed,
-        protected: i64::try_from(protected).unwrap_or(i64::MAX),
         gpus_before,
         gpus_known,
         available_before,

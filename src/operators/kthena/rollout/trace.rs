@@ -108,8 +108,6 @@ pub enum Reason {
     Crashed,
     /// A pod of it is gone.
     PodLost,
-    /// It stayed progressing for too long.
-    Escalated,
     /// Its pods, PodGroup or Service are missing while it runs.
     Upkeep,
     /// The topology was removed, so that PodGroups are recreated.
@@ -139,7 +137,6 @@ impl fmt::Display for Reason {
             Self::RoleRemoved => f.write_str("its role was removed"),
             Self::Crashed => f.write_str("a container crashed"),
             Self::PodLost => f.write_str("a pod of it is gone"),
-            Self::Escalated => f.write_str("it stayed progressing for too long"),
             Self::Upkeep => f.write_str("missing beside what runs"),
             Self::TopologyRemoved => f.write_str("networkTopology was removed"),
             Self::AllReady => f.write_str("all its pods are ready"),
@@ -256,11 +253,6 @@ impl Groups {
     /// How many groups there are.
     pub fn len(&self) -> usize {
         self.0.iter().map(|(count, _)| count).sum()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// Neighbors that are alike, with their number.

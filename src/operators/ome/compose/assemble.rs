@@ -72,7 +72,7 @@ pub(crate) fn compose<'a, R: Record>(
         service,
         resolution.chosen(),
         &resolution.accelerators,
-        context.options,
+        &crate::policy::AcceleratorOptions::default(),
         context.config,
         rec,
     )?;

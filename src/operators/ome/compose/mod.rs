@@ -34,13 +34,10 @@ pub use mode::of_service as service_mode;
 
 use crate::api::{Failure, FineTunedWeight, OperatorConfig};
 use crate::pods::built::Component;
-use crate::policy::AcceleratorOptions;
 
 /// What is composed besides the decisions: settings, and what others know.
 #[derive(Clone, Copy)]
 pub struct Context<'a, 'f> {
-    /// Flags about accelerators.
-    pub options: &'f AcceleratorOptions,
     /// The operator's settings.
     pub config: &'f OperatorConfig,
     /// A fine-tuned weight by its name.

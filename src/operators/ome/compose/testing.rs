@@ -213,12 +213,7 @@ impl Fixture {
             policy,
             &self.service,
             &resolution,
-            &super::Context {
-                options: &AcceleratorOptions::default(),
-                config: &self.config,
-                weights: &weights,
-                writable: &|_| Ok(()),
-            },
+            &super::Context { config: &self.config, weights: &weights, writable: &|_| Ok(()) },
             rec,
         )
     }

@@ -24,9 +24,6 @@ pub use predictor::migrate;
 /// API group of every kind.
 pub const GROUP: &str = "ome.io";
 
-/// API version of every kind.
-pub const API_VERSION: &str = "ome.io/v1beta1";
-
 /// Annotation that names an accelerator class.
 pub const ACCELERATOR_CLASS: &str = "ome.io/accelerator-class";
 
