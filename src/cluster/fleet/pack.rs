@@ -127,68 +127,90 @@ impl Fleet {
     /// No order can help: all pods are of one shape and mind no other pod, or one that waits fits
     /// on no node beside the pods of others.
     fn is_hopeless(&self, placed: &Placed) -> bool {
-        let mut wanted = self
-            .workloads
-            .iter()
-            .filter(|own| own.replicas.iter().any(|replica| !replica.held))
-            .flat_map(|own| &own.templates);
-        let alone = |template: &PodTemplate| {
-            template.affinity.is_empty()
-                && template.anti_affinity.is_empty()
-                && template.spread.iter().all(|constraint| !constraint.hard)
-                && template.ports.is_empty()
-        };
-        if let Some(first) = wanted.next()
-            && alone(first)
-            && wanted.all(|other| alone(other) && same_shape(first, other))
-        {
+        let mut empty = self.beginning(Manner::default());
+        if self.is_of_one_shape(&mut empty) {
             return true;
         }
-        let mut empty = self.beginning(Manner::default());
         let mut asked: HashSet<TemplateId> = HashSet::new();
         let pending: Vec<[usize; 3]> = placed.pending().map(|(at, _)| at).collect();
         pending.into_iter().any(|[workload, replica, at]| {
             let own: &Workload = &self.workloads[workload];
             let template = own.replicas[replica].pods[at];
-            // Beside pods of its own kind it may fit later.
             let id = empty.template(workload, template);
-            own.templates[template].affinity.is_empty()
+            !needs_others(&own.templates[template])
                 && asked.insert(id)
                 && empty.scheduler.fitting(id).is_empty()
         })
     }
 
-    /// Looks at all placements, the largest pods first; of nodes that are alike only the first is
-    /// tried.
+    /// All pods that are wanted ask for the same, mind no other pod that is wanted, and fit on the
+    /// same nodes beside the pods of others, which may keep pods of some labels away.
+    fn is_of_one_shape(&self, empty: &mut Placed) -> bool {
+        let wanted = self.workloads.iter().enumerate();
+        let wanted = wanted.filter(|(_, own)| own.replicas.iter().any(|replica| !replica.held));
+        let mut wanted =
+            wanted.flat_map(|(at, own)| (0..own.templates.len()).map(move |place| (at, place)));
+        let template = |(at, place): (usize, usize)| &*self.workloads[at].templates[place];
+        let alone = |own: &PodTemplate| {
+            !needs_others(own) && own.anti_affinity.is_empty() && own.ports.is_empty()
+        };
+        let Some(first) = wanted.next().filter(|first| alone(template(*first))) else {
+            return false;
+        };
+        let id = empty.template(first.0, first.1);
+        let mut asked = HashSet::from([empty.scheduler.alike(id)]);
+        let mut nodes = None;
+        wanted.all(|other| {
+            let (one, own) = (template(first), template(other));
+            if !alone(own) || one.requests != own.requests || one.priority != own.priority {
+                return false;
+            }
+            let other = empty.template(other.0, other.1);
+            !asked.insert(empty.scheduler.alike(other)) || {
+                let nodes = nodes.get_or_insert_with(|| empty.scheduler.fitting(id));
+                *nodes == empty.scheduler.fitting(other)
+            }
+        })
+    }
+
+    /// Looks at all placements, the largest pods first and those that need others behind them; of
+    /// nodes that are alike only the first is tried.
     fn search(&self) -> Searched {
         let beginning = self.beginning(Manner::default());
-        let mut pods: Vec<(Reverse<[i64; 3]>, TemplateId)> = Vec::new();
+        let mut pods: Vec<(bool, Reverse<[i64; 3]>, TemplateId)> = Vec::new();
         for (workload, own) in self.workloads.iter().enumerate() {
             for replica in own.replicas.iter().filter(|replica| !replica.held) {
                 for at in &replica.pods {
-                    let size = size(&own.templates[*at]);
-                    pods.push((Reverse(size), beginning.template(workload, *at)));
+                    let template = &own.templates[*at];
+                    let id = beginning.template(workload, *at);
+                    pods.push((needs_others(template), Reverse(size(template)), id));
                 }
             }
         }
         pods.sort();
-        let pods: Vec<TemplateId> = pods.into_iter().map(|(_, template)| template).collect();
-        let mut search =
-            Search { scheduler: beginning.scheduler, pods: &pods, seen: HashSet::new(), steps: 0 };
+        // Such a pod may fit only when another one is placed before it, and orders are not tried.
+        let ordered = pods.iter().any(|(needs_others, ..)| *needs_others);
+        let pods: Vec<TemplateId> = pods.into_iter().map(|(_, _, template)| template).collect();
+        let mut templates = self.workloads.iter().flat_map(|own| &own.templates);
+        let mut search = Search {
+            scheduler: beginning.scheduler,
+            pods: &pods,
+            names_nodes: templates.any(|template| template.names_nodes()),
+            seen: HashSet::new(),
+            steps: 0,
+        };
         match search.from(0) {
             Some(true) => Searched::Found,
-            Some(false) => Searched::Nothing,
-            None => Searched::GivenUp,
+            Some(false) if !ordered => Searched::Nothing,
+            Some(false) | None => Searched::GivenUp,
         }
     }
 }
 
-fn same_shape(one: &PodTemplate, other: &PodTemplate) -> bool {
-    one.requests == other.requests
-        && one.node_selector == other.node_selector
-        && one.node_terms == other.node_terms
-        && one.tolerations == other.tolerations
-        && one.priority == other.priority
+/// Pods beside a pod may help it: it wants to be beside some, or more of them elsewhere even out
+/// its spreading.
+fn needs_others(template: &PodTemplate) -> bool {
+    !template.affinity.is_empty() || template.spread.iter().any(|constraint| constraint.hard)
 }
 
 fn size(template: &PodTemplate) -> [i64; 3] {
@@ -200,6 +222,8 @@ fn size(template: &PodTemplate) -> [i64; 3] {
 struct Search<'a> {
     scheduler: Scheduler,
     pods: &'a [TemplateId],
+    /// Nodes of one kind are not alike: a pod asks for one of them by name.
+    names_nodes: bool,
     /// What was placed where, of partial placements that lead nowhere.
     seen: HashSet<(usize, Vec<Vec<TemplateId>>)>,
     steps: usize,
@@ -219,7 +243,9 @@ impl Search<'_> {
         }
         let mut tried: HashSet<(EcoString, Vec<TemplateId>)> = HashSet::new();
         for node in self.scheduler.fitting(template) {
-            if !tried.insert((kind(self.scheduler.node(node)), self.on(node))) {
+            let machine = self.scheduler.node(node);
+            let alike = if self.names_nodes { machine.name.clone() } else { kind(machine) };
+            if !tried.insert((alike, self.on(node))) {
                 continue;
             }
             let Some(pod) = self.scheduler.add_to(template, node) else { continue };

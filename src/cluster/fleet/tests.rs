@@ -1,6 +1,6 @@
 //! What is true of every placement.
 
-use super::{Fleet, Manner, Placed, Replica, Running, Verdict, Workload};
+use super::{Fleet, Manner, Other, Placed, Replica, Running, Verdict, Workload};
 use crate::cluster::schedule::{PodTemplate, PriorityClasses};
 use crate::cluster::{Machine, Taint};
 use crate::quantity::Quantity;
@@ -203,6 +203,81 @@ fn rich(nodes: &[DrawnNode], services: &[DrawnService]) -> Fleet {
             .collect(),
         ..Fleet::default()
     }
+}
+
+/// One pod of an app, with what its spec says beside its GPUs.
+fn app(app: &str, gpus: i64, mut spec: serde_json::Value) -> Workload {
+    spec["containers"] =
+        json!([{ "name": "a", "resources": { "limits": { GPU: gpus.to_string() } } }]);
+    let labels = [("app".into(), app.into())].into_iter().collect();
+    let pod =
+        PodTemplate::read("ml", labels, &read(&spec), &PriorityClasses::partial()).expect("a pod");
+    Workload { templates: vec![Arc::new(pod)], ..workload(0, 0, 1) }
+}
+
+/// Nodes of one zone each with so many GPUs, and the pods that are wanted on them.
+fn hosts(gpus: &[i64], workloads: Vec<Workload>) -> Fleet {
+    let nodes = gpus.iter().enumerate();
+    let nodes = nodes.map(|(at, gpus)| machine(at, (*gpus, 64, at, 0, false)));
+    Fleet { machines: nodes.collect(), workloads, ..Fleet::default() }
+}
+
+/// A pod of another owner on a node.
+fn other(node: &str, own: &Workload) -> Other {
+    Other { template: Arc::clone(&own.templates[0]), node: node.into(), started: None }
+}
+
+fn required(term: &str, of: &str, key: &str) -> serde_json::Value {
+    let term_of = json!({ "topologyKey": key, "labelSelector": { "matchLabels": { "app": of } } });
+    json!({ "affinity": { term: { "requiredDuringSchedulingIgnoredDuringExecution": [term_of] } } })
+}
+
+fn verdict(fleet: &Fleet) -> Verdict {
+    fleet.verdict(&fleet.place(Manner::default()))
+}
+
+#[test]
+fn a_pod_of_another_owner_that_keeps_some_pods_away_leaves_another_packing() {
+    // `b` takes the node that is less used, the only one on which `a` may be.
+    let guard = app("guard", 0, required("podAntiAffinity", "a", HOST));
+    let mut fleet = hosts(&[1, 1], vec![app("b", 1, json!({})), app("a", 1, json!({}))]);
+    fleet.others = vec![other("n0", &guard); 16];
+    assert!(matches!(verdict(&fleet), Verdict::IfPacked(_)), "{:?}", verdict(&fleet));
+    // The same where it keeps both away.
+    let fleet = hosts(&[1, 1], vec![app("a", 1, json!({})), app("a", 1, json!({}))]);
+    let fleet = Fleet { others: vec![other("n0", &guard)], ..fleet };
+    assert_eq!(verdict(&fleet), Verdict::DoesNotFit { proven: true });
+}
+
+#[test]
+fn a_pod_that_waits_for_others_to_spread_is_not_without_hope() {
+    // Two pods stand in zone a; `p` fits only there, once `s` is in zone b.
+    let spread = json!({ "topologySpreadConstraints": [{ "maxSkew": 2, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": { "matchLabels": { "app": "s" } } }] });
+    let mut fleet = hosts(&[8, 1], vec![app("s", 2, spread), app("s", 1, json!({}))]);
+    let standing = app("s", 1, json!({}));
+    fleet.others = vec![other("n0", &standing), other("n0", &standing)];
+    // A busy node in zone b, so that `s` goes to zone a.
+    let busy = app("x", 0, json!({}));
+    fleet.others.extend((0..8).map(|_| other("n1", &busy)));
+    assert!(!matches!(verdict(&fleet), Verdict::DoesNotFit { proven: true }));
+}
+
+#[test]
+fn the_search_tells_nodes_apart_that_a_pod_names() {
+    let named = app("b", 1, json!({ "nodeSelector": { HOST: "n0" } }));
+    let mut fleet = hosts(&[2, 2], vec![app("a", 2, json!({})), named]);
+    fleet.machines = vec![machine(0, (2, 64, 0, 0, false)), machine(1, (2, 64, 0, 0, false))];
+    assert!(matches!(verdict(&fleet), Verdict::IfPacked(_)), "{:?}", verdict(&fleet));
+}
+
+#[test]
+fn the_search_places_pods_before_those_that_want_to_be_beside_them() {
+    let beside = app("a", 2, required("podAffinity", "b", HOST));
+    let fleet = hosts(&[2, 3], vec![beside.clone(), app("b", 1, json!({}))]);
+    assert!(matches!(verdict(&fleet), Verdict::IfPacked(_)), "{:?}", verdict(&fleet));
+    // Not even with an exhaustive search is it proven that no order helps.
+    let fleet = hosts(&[2, 2], vec![beside, app("b", 1, json!({}))]);
+    assert_eq!(verdict(&fleet), Verdict::DoesNotFit { proven: false });
 }
 
 /// Where each pod stands, by workload and replica.

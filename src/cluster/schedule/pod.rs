@@ -182,6 +182,16 @@ impl PodTemplate {
         self.tolerations.iter().any(|toleration| toleration.tolerates(taint))
     }
 
+    /// Whether it may go to some nodes by their names.
+    pub fn names_nodes(&self) -> bool {
+        let by_host = |selector: &Selector| {
+            selector.requirements().iter().any(|requirement| requirement.key() == HOSTNAME)
+        };
+        let terms = self.node_terms.iter().flatten();
+        by_host(&self.node_selector)
+            || terms.into_iter().any(|term| !term.names.is_empty() || by_host(&term.labels))
+    }
+
     /// The constraints by which nodes are preferred: its own, else those that the scheduler has
     /// for pods of ReplicaSets and StatefulSets.
     pub(super) fn soft_spread(&self) -> (Vec<SpreadConstraint>, bool) {
