@@ -11,7 +11,7 @@ use crate::yaml::{Node, Value};
 /// What a model keeps; none when it keeps nothing, as encoders do.
 pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
     let mut found: Vec<KeptLayers> = Vec::new();
-    for kept in layers.iter().filter_map(|layer| kept(&layer.mixer)) {
+    for kept in layers.iter().flat_map(|layer| kept(&layer.mixer)).flatten() {
         match found.iter_mut().find(|known| known.kept == kept) {
             Some(known) => known.layers += 1,
             None => found.push(KeptLayers { layers: 1, kept }),
@@ -24,12 +24,21 @@ pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
     (!found.is_empty()).then_some(KvCache { layers: found, width, in_8_bits })
 }
 
-fn kept(mixer: &Mixer) -> Option<Kept> {
+fn kept(mixer: &Mixer) -> [Option<Kept>; 2] {
+    match mixer {
+        Mixer::Parallel(own, beside) => {
+            [own_kept(&Mixer::Grouped(*own)), own_kept(&Mixer::StateSpace(*beside))]
+        }
+        mixer => [own_kept(mixer), None],
+    }
+}
+
+fn own_kept(mixer: &Mixer) -> Option<Kept> {
     // Sizes of configs are far below 64 bits (`keys.rs`).
     let n = |number: u128| u64::try_from(number).unwrap_or(u64::MAX);
     let index = |index: Option<super::shape::Index>| index.map_or(0, |index| n(index.head));
     match mixer {
-        Mixer::None => None,
+        Mixer::None | Mixer::Parallel(..) => None,
         // What looks at an image keeps nothing of the text; what takes keys and values of another
         // layer keeps none of its own.
         Mixer::Grouped(own) if own.groups == 0 || own.window == Some(0) => None,

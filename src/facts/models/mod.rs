@@ -21,6 +21,7 @@ pub(crate) mod packing;
 pub(crate) mod pipeline;
 pub(crate) mod quantization;
 pub(crate) mod shape;
+pub(crate) mod state_space;
 #[cfg(test)]
 mod tests;
 pub(crate) mod vision;

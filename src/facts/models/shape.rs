@@ -4,6 +4,7 @@
 //! they hold and what they keep in the cache follows from the shape alone, whatever the family.
 
 use super::layers::{Sizes, linear};
+pub(super) use super::state_space::StateSpace;
 
 /// Weights that quantization treats alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +107,8 @@ pub(super) enum Mixer {
     Delta(Delta),
     /// A state space (Mamba 2).
     StateSpace(StateSpace),
+    /// Attention and a state space side by side.
+    Parallel(Grouped, StateSpace),
 }
 
 /// Attention with grouped keys and values.
@@ -334,43 +337,6 @@ impl Delta {
     }
 }
 
-/// A state space (Mamba 2).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct StateSpace {
-    pub(super) heads: u128,
-    pub(super) head: u128,
-    pub(super) groups: u128,
-    pub(super) state: u128,
-    pub(super) kernel: u128,
-    pub(super) convolution_bias: bool,
-    pub(super) bias: bool,
-}
-
-impl StateSpace {
-    fn inner(self) -> u128 {
-        self.heads * self.head
-    }
-
-    fn convolved(self) -> u128 {
-        self.inner() + 2 * self.groups * self.state
-    }
-
-    fn elements(self, hidden: u128) -> Elements {
-        let into = linear(hidden, self.inner() + self.convolved() + self.heads, self.bias);
-        let out = linear(self.inner(), hidden, self.bias);
-        let convolution = self.convolved() * self.kernel
-            + if self.convolution_bias { self.convolved() } else { 0 };
-        // A decay, a skip and a step per head, and a norm.
-        Elements::of(Class::Attention, into + out)
-            .and(Class::Rest, convolution + 3 * self.heads + self.inner())
-    }
-
-    /// Numbers that are kept per request: as for [`Delta::kept`].
-    pub(super) fn kept(self) -> (u128, u128) {
-        (self.inner() * self.state, self.convolved() * self.kernel.saturating_sub(1))
-    }
-}
-
 impl Mixer {
     /// Elements of its weights.
     pub(super) fn elements(&self, hidden: u128) -> Elements {
@@ -381,6 +347,11 @@ impl Mixer {
             Self::Compressed(own) => own.elements(hidden),
             Self::Delta(own) => own.elements(hidden),
             Self::StateSpace(own) => own.elements(hidden),
+            Self::Parallel(own, beside) => {
+                let mut elements = own.elements(hidden);
+                elements += beside.elements(hidden);
+                elements
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::latent::latent;
 use super::mixture::qwen_mixture;
-use super::{Drafts, Family, MISTRAL, Window, normed};
+use super::{Drafts, Family, MISTRAL, Window, gated, normed};
 use crate::facts::models::keys::Config;
 use crate::facts::models::layers::Sizes;
 use crate::facts::models::shape::{
@@ -47,6 +47,47 @@ pub(super) static FAMILIES: &[Family] = &[
         architecture: "Qwen3_5MoeForCausalLM",
         drafts: mtp_layers,
         ..QWEN3_NEXT
+    },
+    // Attention and a state space side by side (models/falcon_h1/modeling_falcon_h1.py,
+    // FalconH1DecoderLayer, FalconH1Mixer).
+    Family {
+        types: &["falcon_h1"],
+        architecture: "FalconH1ForCausalLM",
+        mixer: |config, sizes, _| {
+            let bias = config.flag("attention_bias", false);
+            let norm = config.flag("mamba_rms_norm", false);
+            Mixer::Parallel(Grouped::of(sizes, bias, bias), bamba(config, norm))
+        },
+        feed_forward: |config, sizes, _| gated(sizes.inner, config.flag("mlp_bias", false)),
+        window: Window::Never,
+        ..MISTRAL
+    },
+    // State spaces or attention, then experts and a part that all tokens share
+    // (models/granitemoehybrid/modeling_granitemoehybrid.py, GraniteMoeHybridDecoderLayer).
+    Family {
+        types: &["granitemoehybrid"],
+        architecture: "GraniteMoeHybridForCausalLM",
+        mixer: |config, sizes, layer| {
+            let kinds = ["layer_types", "layers_block_type"];
+            let kind = kinds.into_iter().find_map(|key| config.element(key, layer)?.as_str());
+            if kind == Some("attention") {
+                let bias = config.flag("attention_bias", false);
+                return Mixer::Grouped(Grouped::of(sizes, bias, bias));
+            }
+            Mixer::StateSpace(bamba(config, true))
+        },
+        feed_forward: |config, sizes, _| {
+            let shared = config.or(&["shared_intermediate_size"], 1024);
+            match config.or(&["num_local_experts"], 0) {
+                0 => FeedForward::gated(shared),
+                experts => {
+                    FeedForward::Mixture(Mixture { shared, ..Mixture::of(experts, sizes.inner) })
+                }
+            }
+        },
+        window: Window::Never,
+        tied: true,
+        ..MISTRAL
     },
     // Layers of one part each, told by a letter or a word.
     Family {
@@ -129,6 +170,20 @@ fn mtp_layers(family: &Family, config: &mut Config<'_>, sizes: Sizes) -> Option<
     })
 }
 
+/// A state space by the keys that Bamba, Granite and Falcon-H1 have.
+fn bamba(config: &mut Config<'_>, norm: bool) -> StateSpace {
+    StateSpace {
+        heads: config.need(&["mamba_n_heads"]),
+        head: config.need(&["mamba_d_head"]),
+        groups: config.or(&["mamba_n_groups"], 1),
+        state: config.need(&["mamba_d_state"]),
+        kernel: config.or(&["mamba_d_conv"], 4),
+        convolution_bias: config.flag("mamba_conv_bias", true),
+        bias: config.flag("mamba_proj_bias", false),
+        norm,
+    }
+}
+
 /// What a layer of Nemotron-H is.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -181,6 +236,7 @@ fn nemotron(config: &mut Config<'_>, sizes: Sizes, kind: Kind) -> Layer {
                 kernel: config.need(&["conv_kernel"]),
                 convolution_bias: config.flag("use_conv_bias", true),
                 bias: config.flag("use_bias", false),
+                norm: true,
             }),
             FeedForward::None,
         ),

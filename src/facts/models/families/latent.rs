@@ -52,6 +52,13 @@ pub(super) static FAMILIES: &[Family] = &[
     DEEPSEEK_V3,
     // The published code of Kimi K2 is that of DeepSeek V3.
     Family { types: &["kimi_k2"], ..DEEPSEEK_V3 },
+    // models/glm4_moe_lite/modeling_glm4_moe_lite.py: the published count has the layer that drafts.
+    Family {
+        types: &["glm4_moe_lite"],
+        architecture: "Glm4MoeLiteForCausalLM",
+        drafts: |family, config, sizes| next_tokens(family, config, sizes, 2, true),
+        ..DEEPSEEK_V3
+    },
     DEEPSEEK_V32,
     Family { types: &["glm_moe_dsa"], architecture: "GlmMoeDsaForCausalLM", ..DEEPSEEK_V32 },
     Family {

@@ -48,6 +48,32 @@ pub(super) static FAMILIES: &[Family] = &[
         drafts: |family, config, sizes| next_tokens(family, config, sizes, 2, true),
         ..MISTRAL
     },
+    // Ling 1 and 2 (inclusionAI, modeling_bailing_moe.py and modeling_bailing_moe_v2.py).
+    Family {
+        types: &["bailing_moe", "bailing_moe_v2"],
+        architecture: "BailingMoeForCausalLM",
+        mixer: |config, sizes, _| {
+            let rest = if config.flag("use_qk_norm", false) { 2 * sizes.head } else { 0 };
+            let (qkv, out) = (config.flag("use_qkv_bias", false), config.flag("use_bias", false));
+            Mixer::Grouped(Grouped { rest, ..Grouped::of(sizes, qkv, out) })
+        },
+        feed_forward: |config, sizes, layer| {
+            if layer < config.or(&["first_k_dense_replace"], 0) {
+                return FeedForward::gated(sizes.inner);
+            }
+            let experts = config.need(&["num_experts"]);
+            let inner = config.need(&["moe_intermediate_size"]);
+            // One correction per expert, where the router balances without an auxiliary loss.
+            let is_corrected = config.flag("moe_router_enable_expert_bias", false);
+            FeedForward::Mixture(Mixture {
+                shared: config.or(&["num_shared_experts"], 0) * inner,
+                router: if is_corrected { experts } else { 0 },
+                ..Mixture::of(experts, inner)
+            })
+        },
+        window: Window::Never,
+        ..MISTRAL
+    },
     Family {
         types: &["gpt_oss"],
         architecture: "GptOssForCausalLM",

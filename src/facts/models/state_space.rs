@@ -1,0 +1,47 @@
+//! State spaces (Mamba 2), as `transformers` has them in `models/mamba2/modeling_mamba2.py`.
+//!
+//! In: widths of a config. Out: what the layer holds and keeps.
+
+use super::layers::linear;
+use super::shape::{Class, Elements};
+
+/// A state space (Mamba 2).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StateSpace {
+    pub(super) heads: u128,
+    pub(super) head: u128,
+    pub(super) groups: u128,
+    pub(super) state: u128,
+    pub(super) kernel: u128,
+    pub(super) convolution_bias: bool,
+    pub(super) bias: bool,
+    /// There is a norm between.
+    pub(super) norm: bool,
+}
+
+impl StateSpace {
+    fn inner(self) -> u128 {
+        self.heads * self.head
+    }
+
+    fn convolved(self) -> u128 {
+        self.inner() + 2 * self.groups * self.state
+    }
+
+    pub(super) fn elements(self, hidden: u128) -> Elements {
+        let into = linear(hidden, self.inner() + self.convolved() + self.heads, self.bias);
+        let out = linear(self.inner(), hidden, self.bias);
+        let convolution = self.convolved() * self.kernel
+            + if self.convolution_bias { self.convolved() } else { 0 };
+        let norm = if self.norm { self.inner() } else { 0 };
+        // A decay, a skip and a step per head.
+        Elements::of(Class::Attention, into + out)
+            .and(Class::Rest, convolution + 3 * self.heads + norm)
+    }
+
+    /// Numbers that are kept per request: the state of each head, and the tokens that the
+    /// convolution still needs.
+    pub(super) fn kept(self) -> (u128, u128) {
+        (self.inner() * self.state, self.convolved() * self.kernel.saturating_sub(1))
+    }
+}
