@@ -26,6 +26,11 @@ const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomizat
 /// The programs that build a tree, in the order in which they are looked for.
 const PROGRAMS: [&[&str]; 2] = [&["kustomize", "build"], &["kubectl", "kustomize"]];
 
+/// What the output of a build is called.
+pub(super) fn name(directory: &Path) -> String {
+    format!("kustomize:{}", directory.display())
+}
+
 /// What a build of a directory prints. `command` is the program and its arguments before the
 /// directory; without it the first program that is on PATH.
 pub(super) fn build(
@@ -207,7 +212,7 @@ fn includes(node: &Node) -> impl Iterator<Item = &str> {
 }
 
 /// A path without `.` and `..`, by its text alone.
-fn plain(path: &Path) -> PathBuf {
+pub(super) fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
         match component {

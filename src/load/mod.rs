@@ -14,6 +14,7 @@ pub mod kinds;
 mod kustomize;
 mod merge_base;
 mod model_files;
+mod origins;
 mod parts;
 mod peek;
 mod revision;

@@ -19,6 +19,7 @@ mod injection;
 mod invalid;
 mod kserve;
 mod kueue;
+mod kustomize;
 mod mixed;
 mod models;
 mod numbers;

@@ -5,6 +5,7 @@ mod reading;
 use super::files::{self, Unread};
 use super::find::{Input, find};
 use super::kustomize;
+use super::origins;
 use super::revision;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::documents::reading::{Outcome, Reading};
@@ -103,7 +104,7 @@ pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loa
             Ok(text) => built.push((
                 Input {
                     path: Some(directory.clone()),
-                    name: format!("kustomize:{}", directory.display()),
+                    name: kustomize::name(directory),
                     named: true,
                     reported: true,
                     size: text.len() as u64,
@@ -136,7 +137,9 @@ pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loa
         .collect();
     let texts = texts.into_iter().map(|text| text.or_else(|| from_stdin.take()));
     let inputs = std::mem::take(&mut found.inputs).into_iter().zip(texts).chain(built).collect();
-    documents(inputs, found.diagnostics, request.builtin, limits)
+    let mut loaded = documents(inputs, found.diagnostics, request.builtin, limits);
+    origins::restore(&mut loaded, request.kustomize, limits);
+    loaded
 }
 
 /// Reads the same at a revision of the repository that holds the paths; context is left out.

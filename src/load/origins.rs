@@ -1,0 +1,122 @@
+//! Where the objects of a Kustomize build come from (kustomize docs, `buildMetadata`,
+//! originAnnotations).
+//!
+//! In: the objects that a build printed, with the annotation `config.kubernetes.io/origin`. Out: the
+//! same objects; what an object has in common with the file that it was read from points into that
+//! file, and what the build made or changed points into the build's output.
+//!
+//! Objects of a remote base (`repo`) and generated ones (`configuredIn`) have no such file on disk.
+
+use super::documents::Loaded;
+use super::files;
+use super::kustomize::plain;
+use super::parts::{Item, parts};
+use crate::source::{Source, SourceId, SourceKind};
+use crate::yaml::{Limits, Node, Value, parse, split};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const ORIGIN: &str = "config.kubernetes.io/origin";
+
+/// Lets the objects of built trees point to their files; `trees` are the directories of `-k`.
+pub(super) fn restore(loaded: &mut Loaded, trees: &[PathBuf], limits: &Limits) {
+    let mut files: BTreeMap<PathBuf, Option<(SourceId, Vec<Item>)>> = BTreeMap::new();
+    for directory in trees {
+        let name = super::kustomize::name(directory);
+        let built = loaded.sources.iter().find(|(_, source)| *source.name == *name);
+        let Some(built) = built.map(|(id, _)| id) else { continue };
+        for at in 0..loaded.documents.len() {
+            let document = &loaded.documents[at];
+            let Some(path) = (document.source == built).then(|| origin(&document.node)).flatten()
+            else {
+                continue;
+            };
+            let path = plain(&directory.join(path));
+            if !files.contains_key(&path) {
+                let read = read(loaded, &path, limits);
+                files.insert(path.clone(), read);
+            }
+            let Some(Some((source, items))) = files.get(&path) else { continue };
+            let document = &mut loaded.documents[at];
+            let Some(original) = original(&document.node, items) else { continue };
+            point(&mut document.node, &original.node);
+            if let Some(span) = original.span() {
+                (document.source, document.span) = (*source, span);
+            }
+        }
+    }
+}
+
+/// The path that the annotation of an object names, from the root of the tree.
+fn origin(object: &Node) -> Option<PathBuf> {
+    let text = object.at(&["metadata", "annotations", ORIGIN])?.as_str()?;
+    let part = split(SourceId(0), text).value.into_iter().next()?;
+    let origin = parse(SourceId(0), text, part, &Limits::default()).value?;
+    let is_local = origin.get("repo").is_none() && origin.get("configuredIn").is_none();
+    is_local.then(|| origin.get("path")?.as_str().map(PathBuf::from)).flatten()
+}
+
+/// The objects of a file. One that cannot be read any more leaves the place in the output.
+fn read(loaded: &mut Loaded, path: &Path, limits: &Limits) -> Option<(SourceId, Vec<Item>)> {
+    let name = path.to_str()?;
+    let known = loaded.sources.iter().find(|(_, source)| *source.name == *name);
+    let id = if let Some((id, _)) = known {
+        id
+    } else {
+        let text = files::read(path, limits).ok()?;
+        loaded.sources.add(Source::new(name, SourceKind::File, text))
+    };
+    let documents = parts(id, &loaded.sources.get(id).text, limits);
+    Some((id, documents.into_iter().flat_map(|document| document.items).collect()))
+}
+
+/// The object of a file that was built: of its kind and name, else the only one of its kind whose
+/// name got a prefix or suffix.
+fn original<'i>(built: &Node, items: &'i [Item]) -> Option<&'i Item> {
+    let text = |node: &Node, keys: &[&str]| node.at(keys).and_then(Node::scalar_text);
+    let name = |node: &Node| text(node, &["metadata", "name"]);
+    let own = name(built)?;
+    let alike = || {
+        let kind = text(built, &["kind"]);
+        items.iter().filter(move |item| item.kind == kind)
+    };
+    let same = alike().find(|item| name(&item.node).as_ref() == Some(&own));
+    same.or_else(|| {
+        let mut renamed =
+            alike().filter(|item| name(&item.node).is_some_and(|name| own.contains(&*name)));
+        renamed.next().filter(|_| renamed.next().is_none())
+    })
+}
+
+/// Gives what is equal in both the place of the original.
+fn point(built: &mut Node, original: &Node) {
+    match (&mut built.value, &original.value) {
+        (Value::Map(own), Value::Map(other)) => {
+            built.origin = original.origin;
+            for entry in own.iter_mut() {
+                if let Some(same) = other.entry(&entry.key) {
+                    entry.key_origin = same.key_origin;
+                    point(&mut entry.node, &same.node);
+                }
+            }
+        }
+        (Value::List(own), Value::List(other)) => {
+            built.origin = original.origin;
+            let name = |node: &Node| node.get("name").and_then(Node::scalar_text);
+            let named = own.iter().all(|item| name(item).is_some());
+            let aligned = own.len() == other.len();
+            for (at, item) in own.make_mut().iter_mut().enumerate() {
+                let same = if named {
+                    other.iter().find(|own| name(own) == name(item))
+                } else {
+                    other.get(at).filter(|_| aligned)
+                };
+                if let Some(same) = same {
+                    point(item, same);
+                }
+            }
+        }
+        (own, other) if own == other => built.origin = original.origin,
+        _ => {}
+    }
+}

@@ -1,0 +1,125 @@
+//! Kustomize trees that are built: where their objects come from.
+
+use super::process::{Call, Done, Folder, run};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const RUNTIME: &str = "\
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata:
+  name: small
+spec:
+  supportedModelFormats:
+  - modelFormat: {name: safetensors, version: \"1.0.0\"}
+    modelFramework: {name: transformers, version: \"4.43.0\"}
+    modelArchitecture: LlamaForCausalLM
+    autoSelect: true
+  protocolVersions: [openAI]
+  engineConfig:
+    runner:
+      name: ome-container
+      image: registry.example/engine:v1
+      imagePulPolicy: Always
+";
+
+const SERVICE: &str = "\
+apiVersion: ome.io/v1beta1
+kind: ClusterBaseModel
+metadata:
+  name: llama
+spec:
+  modelFormat: {name: safetensors, version: \"1.0.0\"}
+  modelFramework: {name: transformers, version: \"4.43.0\"}
+  modelArchitecture: LlamaForCausalLM
+  modelParameterSize: 8B
+  storage: {storageUri: hf://example/llama}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata:
+  name: chat
+spec:
+  model:
+    name: llama
+  runtime:
+    name: small
+  engine:
+    minReplicas: 1
+    maxReplicas: 4
+";
+
+/// A base, and an overlay that renames its service, patches a field and adds one.
+fn tree(metadata: &str) -> Folder {
+    let overlay = format!(
+        "resources: [../../base]\n{metadata}patches:\n- target: {{kind: InferenceService}}\n  options: {{allowNameChange: true}}\n  patch: |\n    - {{op: replace, path: /metadata/name, value: prod-chat}}\n    - {{op: replace, path: /spec/engine/minReplicas, value: 2}}\n    - {{op: add, path: /spec/engine/runner, value: {{name: ome-container, env: [{{name: A, value: b}}]}}}}\n"
+    );
+    Folder::new(&[
+        ("base/kustomization.yaml", "resources: [runtime.yaml, service.yaml]\n"),
+        ("base/runtime.yaml", RUNTIME),
+        ("base/service.yaml", SERVICE),
+        ("overlays/prod/kustomization.yaml", &overlay),
+    ])
+}
+
+fn ome(folder: &Folder, args: &str) -> Done {
+    let mut env = BTreeMap::new();
+    if let Some(path) = std::env::var("PATH").ok().filter(|path| !path.is_empty()) {
+        env.insert("PATH".to_owned(), path);
+    }
+    let args = args.split(' ').map(ToOwned::to_owned).collect();
+    let time = Duration::from_mins(1);
+    let call = Call { args, stdin: "", directory: folder.path(), env: &env, time };
+    run(&call).expect("it ends within a minute")
+}
+
+fn json(done: &Done) -> Value {
+    serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
+}
+
+/// Where the first finding of a code is.
+fn place(found: &Value, code: &str) -> String {
+    let all = found["findings"].as_array().expect("findings");
+    let own = all.iter().find(|own| own["code"] == code).unwrap_or_else(|| panic!("{found:#}"));
+    format!("{}:{}", own["file"].as_str().unwrap_or_default(), own["line"])
+}
+
+#[test]
+fn findings_and_provenance_name_the_file_of_the_base() {
+    let annotated = "buildMetadata: [originAnnotations]\n";
+    let folder = tree(annotated);
+    let done = ome(&folder, "validate --no-builtin -k overlays/prod -o json");
+    if done.stderr.contains("is not on PATH") {
+        eprintln!("skipped: neither kustomize nor kubectl is installed");
+        return;
+    }
+    // The misspelled field is where it was written.
+    assert_eq!(place(&json(&done), "unknown-field"), "base/runtime.yaml:16", "{done:?}");
+    // So is what the overlay leaves as it is; what it changes is in what was built.
+    let page = ome(&folder, "explain prod-chat --merge --no-builtin -k overlays/prod").stdout;
+    for place in ["base/service.yaml:4", "base/runtime.yaml:4", "service  kustomize:overlays/prod:"]
+    {
+        assert!(page.contains(place), "{place}: {page}");
+    }
+    let plan = json(&ome(&folder, "plan --no-builtin -k overlays/prod -o json"));
+    assert_eq!(plan["services"][0]["name"], "prod-chat");
+    assert_eq!(plan["services"][0]["components"][0]["minReplicas"], 2, "{plan:#}");
+    // Where the build writes no origins, the place is in what was built.
+    let folder = tree("");
+    let done = ome(&folder, "validate --no-builtin -k overlays/prod -o json");
+    let found = place(&json(&done), "unknown-field");
+    assert!(found.starts_with("kustomize:overlays/prod:"), "{found}");
+    // A file that is named and not there, or is outside, changes nothing of the answer.
+    let folder = tree(annotated);
+    std::fs::write(folder.at("ome.toml"), "kustomize-command = \"sh build.sh\"\n").expect("a file");
+    let built = RUNTIME.replace(
+        "metadata:\n",
+        "metadata:\n  annotations:\n    config.kubernetes.io/origin: |\n      path: ../gone.yaml\n",
+    );
+    std::fs::write(folder.at("built.yaml"), built).expect("a file");
+    std::fs::write(folder.at("build.sh"), "cat built.yaml\n").expect("a file");
+    let done = ome(&folder, "validate --no-builtin -k base -o json");
+    let found = place(&json(&done), "unknown-field");
+    assert_eq!(found, "kustomize:base:19", "{done:?}");
+}
