@@ -701,9 +701,9 @@ set edit:completion:arg-completer[ome] = {|@words|
         &'ome;rollout'= {
             cand --from 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod'
             cand --base 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod'
-            cand --fail 'A container of this pod crashes after everything has settled; under the document''s rules a pod that the change creates does not get ready. Of an InferenceService: the containers of the component''s new pods never start. Repeatable'
-            cand --stuck 'A pod of this name never gets ready once the change is applied. Of an InferenceService: the component''s new pods. Repeatable'
-            cand --slow 'New pods of this component of an InferenceService need so many ticks to get ready, 4 when no number is given; others need one. Repeatable'
+            cand --fail 'A container of this pod crashes after everything has settled; under the document''s rules a pod that the change creates does not get ready. Of an InferenceService, and of all services with --all: the containers of the component''s new pods never start. Repeatable'
+            cand --stuck 'A pod of this name never gets ready once the change is applied. Of an InferenceService, and of all services with --all: the component''s new pods. Repeatable'
+            cand --slow 'New pods of this component of an InferenceService, or with --all of this role of a ModelServing (`groups`: of all its roles), need so many ticks to get ready, 4 when no number is given; others need one. Repeatable'
             cand --pending 'This pod is not ready before the change, and stays so until another one replaces it. Repeatable'
             cand -o 'Output format'
             cand --output 'Output format'

@@ -873,9 +873,9 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -s q -l quiet -d 'Show no
 complete -c ome -n "__fish_ome_using_subcommand drift" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand drift" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -l base -d 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod' -r -F
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l fail -d 'A container of this pod crashes after everything has settled; under the document\'s rules a pod that the change creates does not get ready. Of an InferenceService: the containers of the component\'s new pods never start. Repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l stuck -d 'A pod of this name never gets ready once the change is applied. Of an InferenceService: the component\'s new pods. Repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l slow -d 'New pods of this component of an InferenceService need so many ticks to get ready, 4 when no number is given; others need one. Repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l fail -d 'A container of this pod crashes after everything has settled; under the document\'s rules a pod that the change creates does not get ready. Of an InferenceService, and of all services with --all: the containers of the component\'s new pods never start. Repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l stuck -d 'A pod of this name never gets ready once the change is applied. Of an InferenceService, and of all services with --all: the component\'s new pods. Repeatable' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l slow -d 'New pods of this component of an InferenceService, or with --all of this role of a ModelServing (`groups`: of all its roles), need so many ticks to get ready, 4 when no number is given; others need one. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l pending -d 'This pod is not ready before the change, and stays so until another one replaces it. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
 json\t'One JSON document; its schema has a version'

@@ -12,14 +12,14 @@ use ome::merge::history::History;
 use ome::merge::smp;
 use ome::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
 use ome::pipeline::serving::plan_servings;
-use ome::pipeline::{Beside, Depth, Planner, Renderer, costs, together};
+use ome::pipeline::{Beside, Depth, Planner, Renderer, costs, together, totals};
 use ome::quantity::{
     self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
     names as rules,
 };
 use ome::report::places::Places;
 use ome::report::{
-    self, findings, github, gitlab, json, junit, plan, rdjson, sarif, serving, table,
+    self, findings, github, gitlab, json, junit, plan, rdjson, sarif, serving, table, totals,
 };
 use ome::secret::Secrets;
 use ome::source::SourceId;
@@ -344,6 +344,7 @@ pub fn plan(bytes: &[u8]) {
             Beside { look: true, map: true },
         );
         let (together, costs) = (together.as_ref(), costs(&planned));
+        let totals = totals(&planned, &servings, world.catalog.machines(), together);
         let document = json::Plan {
             semantics: semantics.into(),
             depth: Depth::Explain,
@@ -351,7 +352,7 @@ pub fn plan(bytes: &[u8]) {
             flips: &[],
             merges: &[],
             servings: &servings,
-            machines: world.catalog.machines(),
+            totals: &totals,
             found: &found,
             sources: &world.sources,
             together,
@@ -359,10 +360,11 @@ pub fn plan(bytes: &[u8]) {
         };
         assert!(serde_json::to_string(&document).is_ok(), "the document can be written");
         let style = table::Style { color: false, width: None };
-        let (machines, sources) = (world.catalog.machines(), &world.sources);
+        let sources = &world.sources;
         let semantics = semantics.into();
-        let view =
-            plan::Plan { semantics, header: "", planned: &planned, machines, together, sources };
+        let view = plan::Plan { semantics, header: "", planned: &planned, sources };
+        harmless(&totals::classes(&totals, style));
+        harmless(&totals::classes_markdown(&totals));
         harmless(&view.text(style));
         harmless(&view.text(table::Style { width: Some(40), ..style }));
         harmless(&view.markdown());

@@ -5,6 +5,7 @@
 
 use super::args::InputArgs;
 use super::input::{Ask, Session};
+use crate::api::ComponentKind;
 use crate::diag::{CODES, Topic};
 use crate::schema::{self, names_kind};
 use crate::yaml::{FieldPath, Segment};
@@ -63,6 +64,25 @@ pub(super) fn services() -> ArgValueCompleter {
             [Some(name.to_owned()), qualified]
         });
         candidates(names.flatten(), typed)
+    })
+}
+
+/// SERVICE/COMPONENT: components of InferenceServices, roles of ModelServings.
+pub(super) fn components() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let Some(session) = session() else { return Vec::new() };
+        let catalog = &session.world.catalog;
+        let services = catalog.services().iter().flat_map(|views| {
+            let service = views.of(session.semantics);
+            let kinds = ComponentKind::OME.into_iter().chain(ComponentKind::KSERVE);
+            let own = kinds.filter(|kind| service.component(*kind).is_some());
+            own.map(|kind| format!("{}/{}", service.name(), kind.as_str()))
+        });
+        let servings = catalog.model_servings().iter().flat_map(|serving| {
+            let roles = serving.roles.iter().map(|role| role.name.value.as_str());
+            roles.chain(["groups"]).map(|role| format!("{}/{role}", serving.name()))
+        });
+        candidates(services.chain(servings), typed)
     })
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod roll;
 pub(crate) mod running;
 pub mod serving;
 pub(crate) mod together;
+pub(crate) mod totals;
 pub(crate) mod upgrade;
 pub(crate) mod users;
 pub(crate) mod what_if;
@@ -34,12 +35,13 @@ pub use difference::Difference;
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merged::{MergedPart, MergedService};
 pub use plan::Planner;
-pub use planned::{Depth, Planned, PlannedComponent, asked};
+pub use planned::{Depth, Planned, PlannedComponent};
 
 pub use render::{Rendered, Renderer, identity};
 pub use roll::{
     Amounts, Asked, Before, Changes, ComponentRollout, Fix, RollEdit, RollEnd, RollStage,
-    ServiceChange, ServiceRollout, ServingChange, State, Stuck, Trouble, Troubles, peak_gpus, roll,
+    ServiceChange, ServiceRollout, ServingChange, State, Stuck, Target, Trouble, Troubles,
+    peak_gpus, roll,
 };
 
 pub use running::{RunningPod, RunningPods};
@@ -48,6 +50,8 @@ pub use together::{
     Beside, Example, Filtered, HalfGroup, Look, MoreNodes, NodeUse, Pending, Placement, PodCounts,
     Stands, Together, Verdict, Victim, Waiting, advice, has_room, same_room, together,
 };
+
+pub use totals::{ClassTotal, Totals, totals};
 
 pub use users::{User, runtimes_for_model, users_of_model, users_of_runtime};
 

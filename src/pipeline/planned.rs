@@ -134,18 +134,3 @@ impl<'a> Planned<'a> {
         failed.filter(move |_| refused).flat_map(AcceleratorDecision::bounds)
     }
 }
-
-/// Every class that was chosen, by name, with the devices that services ask of it at minReplicas.
-pub fn asked<'a>(planned: &[Planned<'a>]) -> BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)> {
-    let mut asked = BTreeMap::new();
-    for planned in planned.iter().filter(|planned| planned.error.is_none()) {
-        for component in &planned.components {
-            if let Some(class) = planned.class(component.kind) {
-                let own: &mut (&AcceleratorClass, i64) =
-                    asked.entry(class.name()).or_insert((class, 0));
-                own.1 += component.least_gpus().known().unwrap_or(0);
-            }
-        }
-    }
-    asked
-}

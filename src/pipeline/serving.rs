@@ -1,15 +1,16 @@
 //! What each ModelServing becomes: its gang, what it asks for, and whether it fits.
 
-use crate::api::{ModelServing, PodTemplate, Role};
+use crate::api::{AcceleratorClass, ModelServing, Role};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::kthena::objects::{MOST_PODS, pod_group};
 use crate::pipeline::together::Placement;
-use crate::pods::gpus::of_pod;
+use crate::pods::gpus::by_resource as of_pod;
 use crate::policy::{GangRule, KthenaPolicy};
 use crate::quantity::is_accelerator;
 use crate::quantity::{Count, Range};
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
+use std::collections::BTreeMap;
 
 /// A ModelServing with what a plan says of it.
 #[derive(Debug)]
@@ -23,13 +24,21 @@ pub struct PlannedServing<'a> {
     pub fits: Option<Vec<bool>>,
     /// Where its pods are, together with everything else.
     pub placement: Option<Placement>,
-    /// GPUs of all pods.
-    pub gpus: Count,
+    /// Devices of all pods, by resource; none when they cannot be counted.
+    pub gpus_by_resource: Option<BTreeMap<EcoString, i64>>,
+    /// What its pods ask of the classes of their nodes; of pods that wait, the class of the node
+    /// that comes nearest and lacks nothing but room.
+    pub by_class: Vec<(&'a AcceleratorClass, i64)>,
     /// What was found on the way.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl PlannedServing<'_> {
+    /// GPUs of all pods.
+    pub fn gpus(&self) -> Count {
+        self.gpus_by_resource.as_ref().map(|found| found.values().sum::<i64>()).into()
+    }
+
     /// The arithmetic of the gang of a group: `2*(1+3) + 1*(1+2) = 11`.
     pub fn arithmetic(&self) -> Option<String> {
         self.gang.as_ref().map(|gang| pod_group::arithmetic(self.serving, gang))
@@ -102,8 +111,8 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<
     for (index, role) in serving.roles.iter().enumerate() {
         gpus_in_limits(serving, role, index, &mut diagnostics);
     }
-    let gpus = serving_gpus(serving);
-    if !gpus.is_known() {
+    let gpus_by_resource = by_resource(serving);
+    if gpus_by_resource.is_none() {
         diagnostics.push(
             Diagnostic::new(
                 Code::NotCounted,
@@ -117,7 +126,15 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<
             .help("mend the number: `ome validate` shows where it is"),
         );
     }
-    PlannedServing { serving, gang, fits: None, placement: None, gpus, diagnostics }
+    PlannedServing {
+        serving,
+        gang,
+        fits: None,
+        placement: None,
+        gpus_by_resource,
+        by_class: Vec::new(),
+        diagnostics,
+    }
 }
 
 /// A GPU that stands in the limits alone (Kthena blog, A Deep Dive of ModelServing, Instance-Level
@@ -159,14 +176,24 @@ fn gpus_in_limits(
     }
 }
 
+/// Devices of all pods of a ModelServing, by resource; none when they cannot be counted.
+fn by_resource(serving: &ModelServing) -> Option<BTreeMap<EcoString, i64>> {
+    let mut found: BTreeMap<EcoString, i64> = BTreeMap::new();
+    for role in &serving.roles {
+        let replicas = serving.replicas.value.checked_mul(role.replicas.value)?;
+        let workers = role.worker.as_ref().map(|worker| (worker, role.workers.value));
+        for (template, times) in std::iter::once((&role.entry, 1)).chain(workers) {
+            for (name, count) in of_pod(&template.spec)? {
+                let count = count.checked_mul(replicas.checked_mul(times)?)?;
+                let sum = found.entry(name).or_default();
+                *sum = sum.checked_add(count)?;
+            }
+        }
+    }
+    Some(found)
+}
+
 /// GPUs of all pods of a ModelServing.
 pub(crate) fn serving_gpus(serving: &ModelServing) -> Count {
-    let of = |template: Option<&PodTemplate>| {
-        template.map_or_else(Count::default, |template| of_pod(&template.spec).into())
-    };
-    let role = |role: &Role| {
-        let workers = Count::from(role.workers.value) * of(role.worker.as_ref());
-        Count::from(role.replicas.value) * (of(Some(&role.entry)) + workers)
-    };
-    Count::from(serving.replicas.value) * serving.roles.iter().map(role).sum()
+    by_resource(serving).map(|found| found.values().sum::<i64>()).into()
 }

@@ -5,12 +5,10 @@ mod candidates;
 use super::judged::{self, Detail};
 use super::sheet::Sheet;
 use crate::api::Failure;
-use crate::cluster as machines;
-use crate::cluster::Machine;
 use crate::decision::{
     AcceleratorDecision, ClassCandidate, ClassDecidedBy, JudgedPreference, Requirement, Verdict,
 };
-use crate::pipeline::{Depth, Planned, PlannedComponent, Together, asked};
+use crate::pipeline::{ClassTotal, Depth, Planned, PlannedComponent, Totals};
 use crate::quantity::Count;
 use crate::report::accelerator::candidates::{GIB, eligible, refused};
 use crate::source::SourceMap;
@@ -90,48 +88,6 @@ fn candidate(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Value {
     })
 }
 
-/// What all services ask of one class.
-pub(super) struct ClassTotal<'a> {
-    /// Its name.
-    pub(super) name: &'a str,
-    /// Accelerators asked for at minReplicas.
-    pub(super) asked: i64,
-    /// What its usable nodes have to give; none when no node says what it has.
-    pub(super) allocatable: Option<i64>,
-    /// What pods of others hold of it; none where that was not asked.
-    pub(super) in_use: Option<i64>,
-}
-
-impl ClassTotal<'_> {
-    /// What is left; below zero when more is asked for than there is.
-    pub(super) fn left(&self) -> Option<i64> {
-        self.allocatable.map(|allocatable| allocatable - self.in_use.unwrap_or(0) - self.asked)
-    }
-}
-
-/// Every chosen class by name.
-pub(super) fn totals<'a>(
-    planned: &'a [Planned<'_>],
-    machines: &[Machine],
-    together: Option<&Together>,
-) -> Vec<ClassTotal<'a>> {
-    asked(planned)
-        .into_iter()
-        .map(|(name, (class, asked))| {
-            let resource =
-                class.whole_resources().next().map(|resource| resource.name.value.as_str());
-            let allocatable = machines::is_known(machines).then(|| {
-                let usable = machines::matching(class, machines)
-                    .into_iter()
-                    .filter(|machine| machine.usable(&[]));
-                usable.filter_map(|machine| machine.allocatable(resource?)).sum()
-            });
-            let in_use = together.map(|own| own.in_use.get(name).copied().unwrap_or(0));
-            ClassTotal { name, asked, allocatable, in_use }
-        })
-        .collect()
-}
-
 /// Accelerators the model needs, when the component has fewer.
 pub(super) fn more_needed(planned: &Planned<'_>, component: &PlannedComponent) -> Option<u64> {
     let need = planned.resolution.accelerator(component.kind)?.gpus?;
@@ -139,14 +95,9 @@ pub(super) fn more_needed(planned: &Planned<'_>, component: &PlannedComponent) -
     Some(need)
 }
 
-/// The totals as JSON.
-pub(super) fn by_class(
-    planned: &[Planned<'_>],
-    machines: &[Machine],
-    together: Option<&Together>,
-) -> Value {
-    let rows = totals(planned, machines, together).into_iter();
-    let row = |total: &ClassTotal<'_>| {
+/// What is asked of each class, as JSON.
+pub(super) fn by_class(totals: &Totals) -> Value {
+    let row = |total: &ClassTotal| {
         let mut out =
             json!({ "asked": total.asked, "allocatable": total.allocatable, "left": total.left() });
         if let Some(in_use) = total.in_use {
@@ -154,7 +105,8 @@ pub(super) fn by_class(
         }
         out
     };
-    Value::Object(rows.map(|total| (total.name.to_owned(), row(&total))).collect::<Map<_, _>>())
+    let rows = totals.classes.iter().map(|total| (total.name.to_string(), row(total)));
+    Value::Object(rows.collect::<Map<_, _>>())
 }
 
 /// Whether the fewest replicas find a place, and how many would; none when no node says what it

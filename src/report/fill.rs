@@ -1,7 +1,7 @@
 //! Pages and comments made from templates.
 //!
 //! [`fill`] is the only place that names minijinja. A template gets data that is worded already, and
-//! made printable here; in pages, whose names end in `.html`, every value is escaped too.
+//! made printable here. In pages, whose names end in `.html`, every value is escaped too.
 
 use super::screen::printable;
 use minijinja::{Environment, UndefinedBehavior};
@@ -22,6 +22,9 @@ pub(super) fn fill(
     let failed = |error: minijinja::Error| format!("cannot fill {name}: {error:#}");
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    // Tables on narrow screens, in the style of every page.
+    let narrow = minijinja::Value::from_safe_string(include_str!("narrow.css").to_owned());
+    environment.add_global("narrow", narrow);
     environment.add_template(name, template).map_err(failed)?;
     let mut text = environment
         .get_template(name)

@@ -3,12 +3,11 @@
 
 use super::{SCHEMA_VERSION, findings, places};
 use crate::api::{Api, ComponentKind, DeploymentMode, Follow, Model, ObjectRef, Runtime};
-use crate::cluster::Machine;
 use crate::decision::{Candidate, Check, EntryChecks, RuntimeDecision};
 use crate::diag::Diagnostic;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
-    Costs, Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, Together,
+    Costs, Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, Together, Totals,
 };
 use crate::policy::Policy;
 use crate::quantity::Count;
@@ -17,7 +16,6 @@ use crate::yaml::Origin;
 use ecow::EcoString;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 
 /// The document of `plan` and `explain`. It is written service by service: a fleet's JSON is never
 /// held as a whole.
@@ -39,8 +37,8 @@ pub struct Plan<'a> {
     pub found: &'a [Diagnostic],
     /// The texts they point into.
     pub sources: &'a SourceMap,
-    /// The nodes that were read.
-    pub machines: &'a [Machine],
+    /// What they ask for in total.
+    pub totals: &'a Totals,
     /// Everything together on them; none in `explain`.
     pub together: Option<&'a Together>,
     /// What it costs, where prices are known.
@@ -74,7 +72,7 @@ impl Serialize for Plan<'_> {
             "modelServings",
             &Streamed(|| self.servings.iter().map(super::serving::json)),
         )?;
-        map.serialize_entry("totals", &totals(self.planned, self.machines, self.together))?;
+        map.serialize_entry("totals", &totals(self.totals))?;
         if let Some(found) = self.costs {
             map.serialize_entry("costs", &costs(found))?;
         }
@@ -109,31 +107,21 @@ impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Streamed<F> {
     }
 }
 
-/// What all services ask for together, at their fewest replicas.
-fn totals(planned: &[Planned<'_>], machines: &[Machine], together: Option<&Together>) -> Value {
-    let components = || {
-        planned
-            .iter()
-            .filter(|planned| planned.error.is_none())
-            .flat_map(|planned| &planned.components)
-    };
-    let mut gpus: BTreeMap<&str, i64> = BTreeMap::new();
-    for component in components() {
-        for (name, count) in component.gpus_by_resource.iter().flatten() {
-            let count = component.min_replicas * Count::from(*count);
-            *gpus.entry(name).or_default() += count.known().unwrap_or(0);
-        }
-    }
+/// What all services and ModelServings ask for together, at their fewest replicas.
+fn totals(totals: &Totals) -> Value {
     let mut out = json!({
-        "services": planned.len(),
-        "failed": planned.iter().filter(|planned| planned.error.is_some()).count(),
-        "pods": components().filter_map(|component| component.least_pods().known()).sum::<i64>(),
-        "gpus": gpus,
-        "byClass": super::accelerator::by_class(planned, machines, together),
+        "services": totals.services,
+        "failed": totals.failed,
+        "pods": totals.pods,
+        "gpus": totals.gpus.iter().map(|(name, count)| (name.to_string(), (*count).into())).collect::<Map<_, Value>>(),
+        "byClass": super::accelerator::by_class(totals),
     });
-    let unknown = components().filter(|component| !component.is_counted()).count();
-    if unknown > 0 {
-        out["notCounted"] = unknown.into();
+    if totals.servings > 0 {
+        out["modelServings"] = totals.servings.into();
+    }
+    let not_counted = totals.components_not_counted + totals.servings_not_counted;
+    if not_counted > 0 {
+        out["notCounted"] = not_counted.into();
     }
     out
 }

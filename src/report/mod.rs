@@ -51,6 +51,7 @@ pub mod serving;
 pub mod sheet;
 pub mod table;
 pub mod together;
+pub mod totals;
 pub mod users;
 pub mod waves;
 pub mod why;

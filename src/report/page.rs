@@ -1,14 +1,13 @@
 //! `ome plan` as a page that stands alone: no script, nothing from elsewhere. GPUs of each class
 //! are bars, the selection of each runtime is a row of steps with what they left.
 
-use super::accelerator::{self, ClassTotal};
+use super::accelerator;
 use super::fill::fill;
-use super::{judged, map, plan, serving};
+use super::{judged, map, plan, serving, totals};
 use crate::api::Follow;
-use crate::cluster::Machine;
 use crate::decision::Step;
 use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{Costs, Planned, PlannedComponent, Together};
+use crate::pipeline::{ClassTotal, Costs, Planned, PlannedComponent, Together, Totals};
 use crate::policy::KthenaPolicy;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
@@ -28,8 +27,8 @@ pub struct View<'a> {
     pub servings: &'a [PlannedServing<'a>],
     /// The profile they are planned by.
     pub kthena: &'static KthenaPolicy,
-    /// The nodes.
-    pub machines: &'a [Machine],
+    /// What they ask for in total.
+    pub totals: &'a Totals,
     /// Notes on ModelServings.
     pub notes: &'a serving::Notes<'a>,
     /// The texts that findings point into.
@@ -46,18 +45,18 @@ impl View<'_> {
     /// # Errors
     /// What is wrong with the template.
     pub fn html(&self) -> Result<String, String> {
-        let totals = accelerator::totals(self.planned, self.machines, self.together);
-        let most = totals
+        let classes = &self.totals.classes;
+        let most = classes
             .iter()
             .map(|total| total.asked.max(total.allocatable.unwrap_or(0)))
             .max()
             .unwrap_or(0);
         let data = json!({
-            "summary": plan::summary(self.planned),
+            "summary": totals::summary(self.totals),
             "said": self.said().lines().collect::<Vec<_>>(),
             "semantics": self.semantics.run().as_str(),
             "header": self.header,
-            "classes": totals.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
+            "classes": classes.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
             "map": self.together.and_then(map::data),
             "namespaces": namespaces(self.planned, self.sources),
             "profile": self.kthena.profile.to_string(),
@@ -81,7 +80,7 @@ impl View<'_> {
 
 /// Of nodes that say what they have, the share that is asked for; else the share of the class that
 /// is asked for most.
-fn class(total: &ClassTotal<'_>, most: i64) -> Value {
+fn class(total: &ClassTotal, most: i64) -> Value {
     let of = total.allocatable.unwrap_or(most);
     let label = match (total.allocatable, total.left()) {
         (Some(allocatable), Some(left)) => {
@@ -89,7 +88,7 @@ fn class(total: &ClassTotal<'_>, most: i64) -> Value {
         }
         _ => format!("{} asked", total.asked),
     };
-    json!({ "name": total.name, "percent": percent(total.asked, of), "over": total.left().is_some_and(|left| left < 0), "label": label })
+    json!({ "name": total.name.as_str(), "percent": percent(total.asked, of), "over": total.left().is_some_and(|left| left < 0), "label": label })
 }
 
 /// Whole percent of a bar; more than all of it is all of it.

@@ -3,14 +3,11 @@
 
 use super::accelerator;
 use super::markdown;
-use super::phrases::{first_of, inline, plural};
+use super::phrases::{first_of, inline};
 use super::screen::{Page, line, printable, put};
 use super::table::{Style, table, wrapped};
-use super::together;
 use crate::api::{Api, Failure, Follow};
-use crate::cluster::Machine;
-use crate::pipeline::serving::PlannedServing;
-use crate::pipeline::{Planned, PlannedComponent, Together};
+use crate::pipeline::{Planned, PlannedComponent};
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use indexmap::IndexMap;
@@ -48,10 +45,6 @@ pub struct Plan<'a> {
     pub header: &'a str,
     /// The services.
     pub planned: &'a [Planned<'a>],
-    /// What nodes have.
-    pub machines: &'a [Machine],
-    /// Everything together on the nodes.
-    pub together: Option<&'a Together>,
     /// The texts.
     pub sources: &'a SourceMap,
 }
@@ -102,12 +95,6 @@ impl Plan<'_> {
         for notice in notices {
             paragraph(&mut out, &notice, style);
         }
-        let totals = accelerator::totals(self.planned, self.machines, self.together);
-        if !totals.is_empty() {
-            out.end_line();
-            let rows = totals.iter().map(total);
-            out.draw(&table(&["CLASS", "REQUESTED", "ALLOCATABLE", "IN USE", "FREE"], rows, style));
-        }
         out.finish()
     }
 
@@ -140,12 +127,6 @@ impl Plan<'_> {
         if !notices.is_empty() {
             out.end_line();
             markdown::list(&mut out, notices.iter().map(|notice| notice.trim()));
-        }
-        let totals = accelerator::totals(self.planned, self.machines, self.together);
-        if !totals.is_empty() {
-            out.end_line();
-            let titles = ["class", "requested", "allocatable", "in use", "free"];
-            markdown::table(&mut out, &titles, totals.iter().map(total));
         }
         out.finish()
     }
@@ -249,29 +230,6 @@ struct Cause<'a> {
     sentence: String,
     services: Vec<String>,
     help: Option<&'a str>,
-}
-
-/// The last sentence: how many services are planned and in error, what they ask for, and whether it
-/// fits.
-pub fn verdict(
-    planned: &[Planned<'_>],
-    servings: &[PlannedServing<'_>],
-    together: Option<&Together>,
-    style: Style,
-) -> Option<String> {
-    if planned.is_empty() {
-        return None;
-    }
-    let pending = together::pending(planned, servings);
-    let fits = match pending {
-        _ if together.is_none() => String::new(),
-        0 => "; all pods fit the nodes".to_owned(),
-        1 => "; 1 pod stays without a node".to_owned(),
-        more => format!("; {more} pods stay without a node"),
-    };
-    let failed = planned.iter().any(|planned| planned.error.is_some());
-    let mark = if failed || pending > 0 { "✗" } else { "✓" };
-    Some(wrapped(&format!("{mark} {}{fits}", summary(planned)), style.width, "  "))
 }
 
 /// Columns that hold one value in every row, as `title value`, and the table without them; what no
@@ -378,18 +336,6 @@ fn class(planned: &Planned<'_>, component: &PlannedComponent) -> String {
     chosen.map_or("-".to_owned(), |class| class.object.shown_name().to_string())
 }
 
-/// What is asked of a class, and what its nodes have.
-fn total(total: &accelerator::ClassTotal<'_>) -> Vec<String> {
-    let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
-    vec![
-        total.name.to_owned(),
-        total.asked.to_string(),
-        number(total.allocatable),
-        number(total.in_use),
-        number(total.left()),
-    ]
-}
-
 pub(super) fn replicas(component: &PlannedComponent) -> String {
     match component.max_replicas {
         Some(max) if component.min_replicas != Count::from(max) => {
@@ -454,31 +400,4 @@ fn notices(planned: &Planned<'_>) -> Vec<String> {
         }
     }
     out
-}
-
-/// "3 services, 1 in error; 4 pods and 8 GPUs at minReplicas".
-pub(super) fn summary(planned: &[Planned<'_>]) -> String {
-    let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
-    let components = || {
-        planned
-            .iter()
-            .filter(|planned| planned.error.is_none())
-            .flat_map(|planned| &planned.components)
-    };
-    let sum = |of: fn(&PlannedComponent) -> Count| -> i64 {
-        components().filter_map(|component| of(component).known()).sum()
-    };
-    let unknown = components().filter(|component| !component.is_counted()).count();
-    let services = plural(planned.len(), "service");
-    let failed = if failed == 0 { String::new() } else { format!(", {failed} in error") };
-    let beside = match unknown {
-        0 => String::new(),
-        1 => ", 1 component not counted".to_owned(),
-        more => format!(", {more} components not counted"),
-    };
-    format!(
-        "{services}{failed}; {} and {} at minReplicas{beside}",
-        plural(sum(PlannedComponent::least_pods), "pod"),
-        plural(sum(PlannedComponent::least_gpus), "GPU")
-    )
 }

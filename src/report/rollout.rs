@@ -1,9 +1,10 @@
 //! `rollout`: JSON, a timeline for terminals, Markdown, and one page of HTML.
 
 use super::SCHEMA_VERSION;
+use super::fill::fill;
 use super::markdown;
 use super::phrases::plural;
-use super::screen::{Page, html as escape, line, put};
+use super::screen::{Page, line, put};
 use super::table::{Style, table};
 use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
@@ -14,7 +15,6 @@ use crate::policy::KthenaProfile;
 use crate::quantity::Count;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
-use std::fmt::Write as _;
 
 /// A rollout of a ModelServing, ready to be shown.
 #[derive(Clone, Copy)]
@@ -491,38 +491,28 @@ impl Rollout<'_> {
     }
 
     /// One page without anything from elsewhere.
-    pub fn html(&self) -> String {
-        let mut out = String::from(
-            "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>rollout</title>\n<style>\nbody{font:14px/1.4 system-ui,sans-serif;margin:2em;color:#222;background:#fff}\ntable{border-collapse:collapse}td,th{padding:.25em .7em;text-align:left;vertical-align:top}tr+tr{border-top:1px solid #ddd}\n.strip{display:flex;gap:2px;flex-wrap:wrap;max-width:40em}.strip i{width:12px;height:12px;border-radius:2px;background:#c9ced6}\n.strip i.rolling{background:#e6a100}.strip i.updated{background:#2e8b57}\n@media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}tr+tr{border-color:#333}.strip i{background:#555}}\n</style>\n",
-        );
-        let _ = writeln!(out, "<h1>{}</h1>", escape(&self.title()));
-        out.push_str("<table><tr><th>stage<th>groups<th>running<th>ready replicas<th>GPUs<th>what happens</tr>\n");
-        for position in 0..self.trace().rows.len() {
-            let line = self.line(position);
+    ///
+    /// # Errors
+    /// What is wrong with the template.
+    pub fn html(&self) -> Result<String, String> {
+        let row = |position: usize| {
             let row = &self.trace().rows[position];
-            let _ = write!(out, "<tr><td>{}<td><div class=\"strip\">", escape(&line[0]));
-            for (index, (cell, status)) in row.groups.iter().enumerate() {
+            let groups = row.groups.iter().enumerate().map(|(index, (cell, status))| {
                 let name = self.group(self.trace().columns[index]);
-                let _ = write!(
-                    out,
-                    "<i class=\"{}\" title=\"{}: {}\"></i>",
-                    cell.as_str(),
-                    escape(&name),
-                    status.as_str()
-                );
-            }
-            let _ = writeln!(
-                out,
-                "</div><td>{}</tr>",
-                line[2..].iter().map(|text| escape(text)).collect::<Vec<_>>().join("<td>")
-            );
-        }
-        out.push_str("</table>\n<ul>\n");
-        for line in self.summary(Severity::Warning) {
-            let _ = writeln!(out, "<li>{}</li>", escape(&line));
-        }
-        out.push_str("</ul>\n</html>\n");
-        out
+                json!({ "kind": cell.as_str(), "title": format!("{name}: {}", status.as_str()) })
+            });
+            let groups: Vec<Value> = groups.collect();
+            json!({ "cells": self.line(position), "groups": groups })
+        };
+        let rows: Vec<Value> = (0..self.trace().rows.len()).map(row).collect();
+        let data = json!({
+            "name": self.to.name().as_str(),
+            "title": self.title(),
+            "titles": ["stage", "groups", "running", "ready replicas", "GPUs", "what happens"],
+            "rows": rows,
+            "lines": self.summary(Severity::Warning),
+        });
+        fill("rollout.html", include_str!("rollout.html"), &data)
     }
 }
 

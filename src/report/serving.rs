@@ -53,7 +53,7 @@ pub fn json(planned: &PlannedServing<'_>) -> Value {
         "name": serving.name().as_str(),
         "namespace": serving.namespace.as_str(),
         "pods": serving.pods(),
-        "gpus": planned.gpus,
+        "gpus": planned.gpus(),
         "gangTotal": gang_total,
         "scheduler": serving.scheduler.value.as_str(),
         "recoveryPolicy": serving.recovery.value.as_str(),
@@ -122,7 +122,7 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
         serving.replicas.value.to_string(),
         roles.join(", "),
         serving.pods().to_string(),
-        planned.gpus.to_string(),
+        planned.gpus().to_string(),
         planned.arithmetic().unwrap_or_else(|| "-".to_owned()),
         fitting(planned).map_or_else(|| "-".to_owned(), |(fit, all)| format!("{fit} of {all}")),
     ]
@@ -159,7 +159,7 @@ pub fn explain(
     let place = sources.locate(serving.object.name_span());
     out.heading(format!("{}/{} (ModelServing)  {place}", serving.namespace, serving.name()));
     let each = serving.pods_per_group();
-    let (all, gpus) = (serving.pods(), planned.gpus);
+    let (all, gpus) = (serving.pods(), planned.gpus());
     out.answer([answer(planned)]);
     let groups = serving.replicas.value;
     let named = |ordinal| names::group(serving.name(), ordinal);
@@ -236,7 +236,7 @@ pub fn explain(
 /// What a ModelServing becomes, and whether it fits, in one line.
 fn answer(planned: &PlannedServing<'_>) -> String {
     let serving = planned.serving;
-    let (groups, pods, gpus) = (serving.replicas.value, serving.pods(), planned.gpus);
+    let (groups, pods, gpus) = (serving.replicas.value, serving.pods(), planned.gpus());
     let fits = match fitting(planned) {
         None => String::new(),
         Some((fit, all)) if fit == all => format!(" · ✓ {fit} of {all} groups fit the nodes"),

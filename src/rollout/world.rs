@@ -215,12 +215,18 @@ impl World {
         self.pods.scheduler.template(pod)
     }
 
-    /// Pods of a controller that is no part of this world; of several all get nodes, or none.
-    pub fn start_together(&mut self, templates: &[TemplateId]) -> Vec<PodId> {
-        match templates {
-            [template] => vec![self.pods.create(*template, Start::Ready)],
-            _ => self.pods.scheduler.add_gang(templates),
+    /// Pods of a controller that is no part of this world, each with how it starts; of several all
+    /// get nodes, or none.
+    pub fn start_together(&mut self, pods: &[(TemplateId, Start)]) -> Vec<PodId> {
+        if let [(template, start)] = pods {
+            return vec![self.pods.create(*template, *start)];
         }
+        let templates: Vec<TemplateId> = pods.iter().map(|(template, _)| *template).collect();
+        let created = self.pods.scheduler.add_gang(&templates);
+        for (pod, (_, start)) in created.iter().zip(pods) {
+            *self.pods.life_mut(*pod) = Life { start: *start, ..Life::default() };
+        }
+        created
     }
 
     /// A pod of such a controller is told to end.

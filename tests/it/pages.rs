@@ -5,8 +5,9 @@ use crate::process::{Done, Folder};
 use ome::api::Semantics;
 use ome::load::{self, Request};
 use ome::pipeline::{Depth, Planner, together};
-use ome::report::plan::{Plan, verdict};
+use ome::report::plan::Plan;
 use ome::report::table::Style;
+use ome::report::totals::{classes, verdict};
 use ome::workspace::Given;
 use ome::yaml::Limits;
 use std::path::{Path, PathBuf};
@@ -131,18 +132,17 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
     let kthena = &ome::operators::kthena::releases::KTHENA_SEED;
     let together =
         together(&planner, kthena, &mut planned, &mut Vec::new(), ome::pipeline::Beside::default());
+    let totals = ome::pipeline::totals(&planned, &[], world.catalog.machines(), together.as_ref());
     let plan = Plan {
         semantics: semantics.into(),
         header: " · runtimes: 3 read",
         planned: &planned,
-        machines: world.catalog.machines(),
-        together: together.as_ref(),
         sources: &world.sources,
     };
     for width in [None, Some(40), Some(80), Some(100), Some(120), Some(200)] {
         let style = Style { color: false, width };
-        let last = verdict(&planned, &[], together.as_ref(), style).expect("there are services");
-        let page = plan.text(style) + &last;
+        let last = verdict(&totals, &planned, &[], together.as_ref(), style);
+        let page = plan.text(style) + &classes(&totals, style) + &last.expect("there are services");
         for word in [
             "qwen2-5-32b-instruct",
             "sglang-qwen2-5-small",

@@ -160,6 +160,7 @@ fn a_shell_completes_what_the_input_names() {
         ([&["plan"], &input[..], &["ch"]].concat(), "chat"),
         ([&["plan"], &input[..], &["quickstart/ch"]].concat(), "quickstart/chat"),
         ([&["explain"], &input[..], &["--runtime", "vllm"]].concat(), "vllm-qwen2-5"),
+        ([&["rollout", "--all"], &input[..], &["--slow", "chat/"]].concat(), "chat/engine"),
         (vec!["code", "same-pri"], "same-priority"),
         (vec!["validate", "--rule", "same-pri"], "same-priority"),
         (vec!["schema", "clusterserv"], "clusterservingruntime"),

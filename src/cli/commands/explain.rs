@@ -8,7 +8,7 @@ use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
-    Beside, Depth, Flip, Layers, Planned, Planner, flip, merge, named, together,
+    Beside, Depth, Flip, Layers, Planned, Planner, flip, merge, named, together, totals,
 };
 use crate::report::sheet::Sheet;
 use crate::report::{explain, graph, json, judged, serving, table, why};
@@ -133,10 +133,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let catalog = &session.world.catalog;
     let about = About::asked(&args.services, || About::planned(catalog, &planned, &servings));
     let found = about.of(catalog, found);
+    let machines = catalog.machines();
     match args.output {
         Format::Mermaid => {
             session.say(&found, io);
-            io.print(&graph::mermaid(&planned, session.world.catalog.machines()))?;
+            io.print(&graph::mermaid(&planned, machines))?;
         }
         Format::Json => {
             let (sources, flips) = (&session.world.sources, flips.as_deref().unwrap_or_default());
@@ -149,7 +150,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 merges: &merges,
                 found: &found,
                 sources,
-                machines: session.world.catalog.machines(),
+                totals: &totals(&planned, &servings, machines, None),
                 together: None,
                 costs: None,
             })?;

@@ -5,7 +5,8 @@ use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::pipeline::serving::plan_servings;
-use crate::pipeline::{Beside, Depth, Planner, costs, together};
+use crate::pipeline::{Beside, Depth, Planner, costs, together, totals};
+use crate::report::totals::{classes, classes_markdown, verdict};
 use crate::report::{json, markdown, page, plan, serving, table, together as report};
 use std::path::PathBuf;
 
@@ -56,6 +57,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let together = together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let together = together.as_ref();
     let costs = costs(&planned);
+    let totals = totals(&planned, &servings, session.world.catalog.machines(), together);
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session
         .settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
@@ -72,14 +74,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         _ => table::Style { color: io.out_color(), width: io.width() },
     };
     let header = session.header();
-    let plan = plan::Plan {
-        semantics: session.mode(),
-        header: &header,
-        planned: &planned,
-        machines: session.world.catalog.machines(),
-        together,
-        sources,
-    };
+    let plan =
+        plan::Plan { semantics: session.mode(), header: &header, planned: &planned, sources };
     match args.output {
         PageFormat::Json => {
             io.print_json(&json::Plan {
@@ -91,7 +87,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 merges: &[],
                 found: &found,
                 sources,
-                machines: session.world.catalog.machines(),
+                totals: &totals,
                 together,
                 costs: costs.as_ref(),
             })?;
@@ -111,10 +107,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                     serving::text(&servings, &notes, sources, style)
                 ))?;
             }
+            if !totals.classes.is_empty() {
+                io.print(&format!("\n{}", classes(&totals, style)))?;
+            }
             if let Some(said) = &said {
                 io.print(said)?;
             }
-            if let Some(verdict) = plan::verdict(&planned, &servings, together, style) {
+            if let Some(verdict) = verdict(&totals, &planned, &servings, together, style) {
                 io.print(&format!("\n{verdict}"))?;
             }
         }
@@ -126,7 +125,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 planned: &planned,
                 servings: &servings,
                 kthena: session.kthena,
-                machines: session.world.catalog.machines(),
+                totals: &totals,
                 together,
                 costs: costs.as_ref(),
                 notes: &notes,
@@ -140,10 +139,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if !servings.is_empty() {
                 io.print(&format!("\n{}", serving::markdown(&servings, &notes, sources)))?;
             }
+            if !totals.classes.is_empty() {
+                io.print(&format!("\n{}", classes_markdown(&totals)))?;
+            }
             if let Some(said) = &said {
                 io.print(&markdown::lines(said))?;
             }
-            if let Some(verdict) = plan::verdict(&planned, &servings, together, style) {
+            if let Some(verdict) = verdict(&totals, &planned, &servings, together, style) {
                 io.print(&format!("\n{verdict}"))?;
             }
         }

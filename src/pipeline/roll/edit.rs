@@ -162,7 +162,10 @@ pub(super) fn edited(
         }
         Subject::Serving(_) => {
             let read = kthena::model_serving(object, ground.kthena);
-            let kind = ServingKind::new(&read, ground.kthena, context).ok()?;
+            let mut kind = ServingKind::new(&read, ground.kthena, context).ok()?;
+            if let Some(Kind::Serving(own)) = &track.after {
+                kind.start_like(own);
+            }
             Some(Track { after: Some(Kind::Serving(Box::new(kind))), ..track.clone() })
         }
     }

@@ -34,7 +34,7 @@ use crate::rollout::Start;
 use crate::source::Span;
 use ecow::EcoString;
 use edit::Subject;
-use play::Track;
+use play::{Kind, Track};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -61,8 +61,19 @@ impl From<Trouble> for Start {
     }
 }
 
-/// Components with something wrong, by place in the changes.
-pub type Troubles = Vec<(usize, ComponentKind, Trouble)>;
+/// Whose new pods something is wrong with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Those of a component of an InferenceService.
+    Component(ComponentKind),
+    /// Those of a role of a ModelServing.
+    Role(EcoString),
+    /// All those of a ModelServing.
+    Groups,
+}
+
+/// Pods with something wrong, by place in the changes: InferenceServices, then ModelServings.
+pub type Troubles = Vec<(usize, Target, Trouble)>;
 
 /// What is asked beside the changes.
 #[derive(Clone, Debug, Default)]
@@ -232,12 +243,19 @@ pub fn roll<'a>(
         });
     }
     for track in &mut tracks {
-        let own = asked
-            .troubles
-            .iter()
-            .find(|(at, kind, _)| *at == track.service && Some(*kind) == track.component);
-        if let (Some((_, _, trouble)), Some(kind)) = (own, &mut track.after) {
-            kind.start((*trouble).into());
+        let Some(kind) = &mut track.after else { continue };
+        // Of several flags for the same pods the first counts.
+        for (_, target, trouble) in
+            asked.troubles.iter().rev().filter(|(at, ..)| *at == track.service)
+        {
+            match (target, &mut *kind) {
+                (Target::Component(own), kind) if track.component == Some(*own) => {
+                    kind.start((*trouble).into());
+                }
+                (Target::Role(role), Kind::Serving(own)) => own.start(Some(role), *trouble),
+                (Target::Groups, Kind::Serving(own)) => own.start(None, *trouble),
+                _ => {}
+            }
         }
     }
     let mut played = play::play(&ground, &tracks, &[]);

@@ -1,8 +1,8 @@
 //! ModelServings in a play: the controller of Kthena says which pods it creates and deletes, and
 //! they are placed, end and get ready beside everything else.
 
-use super::Ground;
 use super::play::{Amounts, RollStage, Track};
+use super::{Ground, Trouble};
 use crate::api::ModelServing;
 use crate::cluster::schedule::{InvalidPod, PodId, PodTemplate, TemplateId};
 use crate::operators::kthena::objects::{pod_group, revision};
@@ -10,7 +10,7 @@ use crate::operators::kthena::rollout::{Driven, DrivenPod};
 use crate::pipeline::built::{PodContext, gpus};
 use crate::pipeline::together::claims::serving_pod;
 use crate::policy::KthenaPolicy;
-use crate::rollout::{PodPhase, World};
+use crate::rollout::{PodPhase, Start, World};
 use crate::tree::covers;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -22,6 +22,8 @@ pub(super) struct ServingKind {
     pub(super) serving: Arc<ModelServing>,
     /// By role and hash of its template: the entry, and a worker.
     templates: Vec<(EcoString, EcoString, [Arc<PodTemplate>; 2])>,
+    /// How new pods of its roles start, by name; of others they are ready after a tick.
+    starts: BTreeMap<EcoString, Start>,
     policy: &'static KthenaPolicy,
 }
 
@@ -45,7 +47,21 @@ impl ServingKind {
             Ok((role.name.value.clone(), hash, [entry, worker]))
         });
         let templates = roles.collect::<Result<_, _>>()?;
-        Ok(Self { serving: Arc::new(serving.clone()), templates, policy })
+        let serving = Arc::new(serving.clone());
+        Ok(Self { serving, templates, starts: BTreeMap::new(), policy })
+    }
+
+    /// Says how new pods of a role start, or of all roles.
+    pub(super) fn start(&mut self, role: Option<&EcoString>, trouble: Trouble) {
+        let roles = self.serving.roles.iter().map(|own| &own.name.value);
+        for own in roles.filter(|own| role.is_none_or(|role| role == *own)) {
+            self.starts.insert(own.clone(), trouble.into());
+        }
+    }
+
+    /// The same of another version.
+    pub(super) fn start_like(&mut self, other: &Self) {
+        self.starts.clone_from(&other.starts);
     }
 
     /// What an update replaces, and how many groups may be missing.
@@ -79,6 +95,8 @@ pub(super) struct Coupled {
     /// Replicas of each role that are placed all or none with the group.
     gang: Vec<(EcoString, i64)>,
     taken: HashMap<(EcoString, EcoString, bool), TemplateId>,
+    /// How many templates are of the version that is applied; behind them are earlier ones.
+    current: usize,
 }
 
 impl Coupled {
@@ -94,6 +112,7 @@ impl Coupled {
             adopted: running.values().copied().collect(),
             running,
             taken: HashMap::new(),
+            current: kind.templates.len(),
         }
     }
 
@@ -101,6 +120,7 @@ impl Coupled {
     pub(super) fn apply(&mut self, kind: &ServingKind) {
         self.driven.apply(&kind.serving);
         self.gang = gang(kind);
+        self.current = kind.templates.len();
         let templates = std::mem::replace(&mut self.kind, kind.clone()).templates;
         // Groups that a partition protects come back as they were.
         for own in templates {
@@ -194,7 +214,8 @@ impl Coupled {
     }
 
     fn create(&mut self, created: &[DrivenPod], world: &mut World) {
-        let mut groups: BTreeMap<i64, [Vec<(DrivenPod, TemplateId)>; 2]> = BTreeMap::new();
+        type Created = Vec<(DrivenPod, (TemplateId, Start))>;
+        let mut groups: BTreeMap<i64, [Created; 2]> = BTreeMap::new();
         for pod in created {
             if let Some(id) = self.running.remove(&self.driven.name(*pod)) {
                 self.known.insert(*pod, id);
@@ -203,17 +224,28 @@ impl Coupled {
             let Some(template) = self.template(*pod, world) else { continue };
             let least = self.gang.iter().find(|(role, _)| role == self.driven.role(*pod));
             let alone = least.is_none_or(|(_, least)| pod.replica() >= *least);
-            groups.entry(pod.group()).or_default()[usize::from(alone)].push((*pod, template));
+            let start = self.start(*pod);
+            groups.entry(pod.group()).or_default()[usize::from(alone)]
+                .push((*pod, (template, start)));
         }
         for [together, alone] in groups.into_values() {
-            let templates: Vec<TemplateId> = together.iter().map(|(_, own)| *own).collect();
-            let ids = world.start_together(&templates);
+            let started: Vec<(TemplateId, Start)> = together.iter().map(|(_, own)| *own).collect();
+            let ids = world.start_together(&started);
             self.known.extend(together.into_iter().map(|(pod, _)| pod).zip(ids));
             for (pod, template) in alone {
                 let ids = world.start_together(&[template]);
                 self.known.extend(ids.into_iter().map(|id| (pod, id)));
             }
         }
+    }
+
+    /// How a pod starts: as was said of its role, when it is of the version that is applied.
+    fn start(&self, pod: DrivenPod) -> Start {
+        let (role, hash) = (self.driven.role(pod), self.driven.template(pod));
+        let mut current = self.kind.templates.iter().take(self.current);
+        let is_new = current.any(|own| own.0 == *role && Some(&own.1) == hash);
+        let said = self.kind.starts.get(role).filter(|_| is_new);
+        said.copied().unwrap_or_default()
     }
 
     /// The template of a pod; of a revision that is not known any more that of today.

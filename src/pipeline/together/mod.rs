@@ -16,8 +16,9 @@ pub use reasons::{Example, Filtered, Look, Waiting};
 
 use super::built::PodContext;
 use super::plan::Planner;
-use super::planned::{Depth, Planned, asked};
+use super::planned::{Depth, Planned};
 use super::running::RunningPods;
+use super::totals::asked;
 use crate::api::{AcceleratorClass, Follow, ModelServing, Object, Views};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
@@ -33,7 +34,7 @@ use crate::quantity::Quantity;
 use claims::{Claim, Who};
 use ecow::EcoString;
 use reasons::Reasons;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Where the pods of a component are.
@@ -198,7 +199,7 @@ pub fn together<'a>(
     planned.extend(planner.plan_all(&services, Depth::Plan));
     servings.extend(plan_servings(&others, kthena));
     let mut answer = place(catalog, semantics, planned, servings, shown[0], beside);
-    for (class, (_, asked)) in asked(&planned[shown[0]..]) {
+    for (class, (_, asked)) in asked(&planned[shown[0]..], &servings[shown[1]..]) {
         *answer.in_use.entry(class.clone()).or_default() += asked;
     }
     planned.truncate(shown[0]);
@@ -207,11 +208,11 @@ pub fn together<'a>(
 }
 
 /// Places what is planned, of which the first services are shown.
-fn place(
-    catalog: &Catalog,
+fn place<'a>(
+    catalog: &'a Catalog,
     semantics: Follow,
-    planned: &mut [Planned<'_>],
-    servings: &mut [PlannedServing<'_>],
+    planned: &mut [Planned<'a>],
+    servings: &mut [PlannedServing<'a>],
     shown: usize,
     beside: Beside,
 ) -> Together {
@@ -263,6 +264,7 @@ fn place(
         found.push(placement);
     }
     sort_pending(&mut answer.pending, &fleet, &claims);
+    let mut classes = HashMap::new();
     for (at, (claim, placement)) in claims.iter().zip(found).enumerate() {
         answer.pods.wanted += placement.wanted;
         answer.pods.placed += placement.placed;
@@ -273,6 +275,9 @@ fn place(
             }
             Who::Serving(serving) => {
                 servings[serving].fits = Some(reasons.groups(at, &fleet));
+                servings[serving].by_class = reasons.by_class(at, &fleet, |node, machine| {
+                    *classes.entry(node).or_insert_with(|| class_of(catalog, semantics, machine))
+                });
                 servings[serving].placement = Some(placement);
             }
         }

@@ -3,9 +3,11 @@
 
 use super::claims::Claim;
 use super::{Pending, Placement, by_node, stands};
-use crate::api::serving_names;
+use crate::api::{AcceleratorClass, serving_names};
 use crate::cluster::fleet::{Fleet, Placed, Slot};
-use crate::cluster::schedule::{Alike, Answer, PodId, PodTemplate, Reason, TemplateId};
+use crate::cluster::schedule::{
+    Alike, Answer, NodeId, PodId, PodState, PodTemplate, Reason, TemplateId,
+};
 use crate::cluster::{Blocked, BlockedNodes, Machine, short_of};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
@@ -66,6 +68,8 @@ struct Known {
     counts: BTreeMap<&'static str, usize>,
     blocked: Arc<BlockedNodes>,
     look: Look,
+    /// The node that comes nearest, where it lacks nothing but room.
+    nearest: Option<NodeId>,
 }
 
 /// A placed fleet that is asked why.
@@ -153,6 +157,37 @@ impl Reasons {
             .collect()
     }
 
+    /// What the pods of a claim ask of the classes of their nodes, or, while they wait, of the node
+    /// that comes nearest and lacks nothing but room.
+    pub(super) fn by_class<'c>(
+        &mut self,
+        at: usize,
+        fleet: &Fleet,
+        mut class_of: impl FnMut(NodeId, &Machine) -> Option<&'c AcceleratorClass>,
+    ) -> Vec<(&'c AcceleratorClass, i64)> {
+        let own = &fleet.workloads[at];
+        let mut found: BTreeMap<&'c EcoString, (&'c AcceleratorClass, i64)> = BTreeMap::new();
+        for (replica, wanted) in own.replicas.iter().enumerate() {
+            for (place, template) in wanted.pods.iter().enumerate() {
+                let Some(pod) = self.placed.slots[at][replica][place].pod else { continue };
+                let template = &own.templates[*template];
+                let node = match self.placed.scheduler.state(pod) {
+                    PodState::Bound(node) => Some(node),
+                    _ => self.known(template, pod).nearest,
+                };
+                let machine = |node| (node, self.placed.scheduler.node(node));
+                let class = node.map(machine).and_then(|(node, own)| class_of(node, own));
+                let Some(class) = class else { continue };
+                let resource = class.whole_resources().next();
+                let devices = resource.and_then(|own| template.requests.get(&own.name.value));
+                if let Some(devices) = devices {
+                    found.entry(class.name()).or_insert((class, 0)).1 += devices;
+                }
+            }
+        }
+        found.into_values().collect()
+    }
+
     /// What the nodes say to one more of the main pods of a claim; none where it has no pods.
     pub(super) fn look(&mut self, at: usize, fleet: &Fleet) -> Option<Look> {
         let workload = &fleet.workloads[at];
@@ -193,25 +228,33 @@ impl Reasons {
         let all: Vec<Blocked> = refused.iter().map(|(_, one)| one.clone()).collect();
         // Of those that are equally near the first by order of the nodes.
         refused.sort_by_key(|(answer, _)| distance(answer));
+        let first = refused.first().filter(|(answer, _)| !distance(answer).0);
+        let first = first.map(|(answer, _)| answer.node);
         let nearest = refused.into_iter().take(NEAREST).map(|(_, one)| Example {
             node: one.node,
             code: one.code,
             detail: one.detail,
         });
         let blocked = Arc::new(BlockedNodes::new(all));
-        Known { counts, blocked, look: Look { filters, nearest: nearest.collect() } }
+        let look = Look { filters, nearest: nearest.collect() };
+        Known { counts, blocked, look, nearest: first }
+    }
+
+    /// What all nodes say to a pod that waits.
+    fn known(&mut self, template: &PodTemplate, pod: PodId) -> &Known {
+        let id = self.placed.scheduler.template_id(pod);
+        let key = self.placed.scheduler.alike(id);
+        if !self.known.contains_key(&key) {
+            let known = self.ask(template, id);
+            self.known.insert(key.clone(), known);
+        }
+        &self.known[&key]
     }
 
     fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Waiting {
         let scheduler = &self.placed.scheduler;
         let message = scheduler.rejection(pod).map(|own| own.message.clone()).unwrap_or_default();
-        let id = scheduler.template_id(pod);
-        let key = scheduler.alike(id);
-        if !self.known.contains_key(&key) {
-            let known = self.ask(template, id);
-            self.known.insert(key.clone(), known);
-        }
-        let Known { counts, blocked, look } = &self.known[&key];
+        let Known { counts, blocked, look, .. } = self.known(template, pod);
         let example = look.nearest.first().cloned();
         // Of equally common ones that by which the nearest node refuses the pod.
         let code = example.as_ref().map(|example| example.code);

@@ -19,7 +19,7 @@ use ome::diag::{Code, Diagnostic};
 use ome::emit::stream;
 use ome::load::{self, Request};
 use ome::pipeline;
-use ome::pipeline::{Depth, Planned, Planner, Renderer};
+use ome::pipeline::{Depth, Planned, Planner, Renderer, totals};
 use ome::report::{findings, json};
 use ome::secret::Secrets;
 use ome::workspace::{Given, World};
@@ -84,7 +84,7 @@ fn document(world: &World, semantics: Semantics) -> String {
         flips: &[],
         merges: &[],
         servings: &[],
-        machines: &[],
+        totals: &totals(&planned, &[], &[], None),
         found: &found,
         sources: &world.sources,
         together: None,

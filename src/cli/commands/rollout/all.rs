@@ -1,10 +1,11 @@
 //! `ome rollout --all`: every InferenceService and ModelServing, all changes at once.
 
-use super::{Args, troubles};
-use crate::api::Service;
+use super::Args;
+use super::troubles::{self, Played};
+use crate::api::{ModelServing, Service};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::pipeline::{Changes, State, roll};
+use crate::pipeline::{Changes, ServingChange, State, roll};
 use crate::report::roll_all::All;
 
 /// Plays the changes of the whole fleet and prints them.
@@ -35,7 +36,10 @@ pub(super) fn run(
     }
     let services: Vec<&Service> =
         changes.services.iter().filter_map(|change| change.service(semantics)).collect();
-    let troubles = troubles::of(args, session, &services)?;
+    let servings: Vec<&ModelServing> =
+        changes.servings.iter().filter_map(ServingChange::serving).collect();
+    let played = Played { services: &services, servings: &servings };
+    let troubles = troubles::of(args, session, played)?;
     let (catalog, kthena) = (&session.world.catalog, session.kthena);
     let Some(mut rolled) = roll(catalog, semantics, kthena, &changes, &troubles) else {
         return Err(Failure::NotFound {

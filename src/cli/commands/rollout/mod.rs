@@ -31,17 +31,18 @@ pub(crate) struct Args {
     #[arg(long, visible_alias = "base", value_name = "PATH|REV")]
     from: Vec<PathBuf>,
     /// A container of this pod crashes after everything has settled; under the document's rules a
-    /// pod that the change creates does not get ready. Of an InferenceService: the containers of
-    /// the component's new pods never start. Repeatable.
-    #[arg(long, value_name = "pod/NAME|SERVICE/COMPONENT")]
+    /// pod that the change creates does not get ready. Of an InferenceService, and of all services
+    /// with --all: the containers of the component's new pods never start. Repeatable.
+    #[arg(long, value_name = "pod/NAME|SERVICE/COMPONENT", add = crate::cli::complete::components())]
     fail: Vec<String>,
-    /// A pod of this name never gets ready once the change is applied. Of an InferenceService: the
-    /// component's new pods. Repeatable.
-    #[arg(long, value_name = "pod/NAME|SERVICE/COMPONENT")]
+    /// A pod of this name never gets ready once the change is applied. Of an InferenceService, and
+    /// of all services with --all: the component's new pods. Repeatable.
+    #[arg(long, value_name = "pod/NAME|SERVICE/COMPONENT", add = crate::cli::complete::components())]
     stuck: Vec<String>,
-    /// New pods of this component of an InferenceService need so many ticks to get ready, 4 when
-    /// no number is given; others need one. Repeatable.
-    #[arg(long, value_name = "SERVICE/COMPONENT[=TICKS]")]
+    /// New pods of this component of an InferenceService, or with --all of this role of a
+    /// ModelServing (`groups`: of all its roles), need so many ticks to get ready, 4 when no number
+    /// is given; others need one. Repeatable.
+    #[arg(long, value_name = "SERVICE/COMPONENT[=TICKS]", add = crate::cli::complete::components())]
     slow: Vec<String>,
     /// This pod is not ready before the change, and stays so until another one replaces it.
     /// Repeatable.

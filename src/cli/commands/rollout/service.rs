@@ -1,6 +1,7 @@
 //! `ome rollout` of an InferenceService.
 
-use super::{Args, troubles};
+use super::Args;
+use super::troubles::{self, Played};
 use crate::api::{ComponentKind, Views};
 use crate::cli::about::About;
 use crate::cli::input::Session;
@@ -65,7 +66,8 @@ pub(super) fn run(
     let rolled = if after.error.is_some() {
         None
     } else {
-        let troubles = troubles::of(args, session, &[service])?;
+        let played = Played { services: &[service], servings: &[] };
+        let troubles = troubles::of(args, session, played)?;
         let changes = Changes { services: vec![change], ..Changes::default() };
         let (catalog, kthena) = (&session.world.catalog, session.kthena);
         roll(catalog, session.semantics, kthena, &changes, &troubles)

@@ -27,7 +27,7 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     if !args.slow.is_empty() {
         return Err(Failure::Usage(
-            "`--slow` is known of InferenceServices: pods of a ModelServing are ready a stage after they start; `--stuck pod/NAME` keeps one from it"
+            "`--slow` needs Nodes and `--all`: in the steps of one ModelServing pods are ready a stage after they start, and `--stuck pod/NAME` keeps one from it"
                 .into(),
         ));
     }
@@ -145,7 +145,7 @@ pub(super) fn run(
         }
         PageFormat::Html => {
             session.say(&found, io);
-            io.print(&view.html())?;
+            io.print(&view.html().map_err(Failure::Usage)?)?;
         }
     }
     let no = outcome.stuck.is_some() || fits.is_some_and(|fits| fits.contains(&false));

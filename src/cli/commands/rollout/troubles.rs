@@ -1,16 +1,27 @@
-//! `--slow`, `--stuck` and `--fail` of InferenceServices.
+//! `--slow`, `--stuck` and `--fail` of what is played together.
 
 use super::Args;
-use crate::api::{ComponentKind, Service};
+use crate::api::{ComponentKind, ModelServing, Service};
 use crate::cli::Failure;
 use crate::cli::input::Session;
-use crate::pipeline::{Asked, Trouble, Troubles};
+use crate::diag::nearest;
+use crate::pipeline::{Asked, Target, Trouble, Troubles};
 
 /// Ticks that slow pods need, when no number is given.
 const SLOW: u32 = 4;
 
-/// What the flags say of these services, which are known by their places.
-pub(super) fn of(args: &Args, session: &Session, services: &[&Service]) -> Result<Asked, Failure> {
+/// What a component of a ModelServing is called that means all its pods.
+const GROUPS: &str = "groups";
+
+/// What may be named, in the order of the changes.
+#[derive(Clone, Copy)]
+pub(super) struct Played<'a> {
+    pub(super) services: &'a [&'a Service],
+    pub(super) servings: &'a [&'a ModelServing],
+}
+
+/// What the flags say of what is played.
+pub(super) fn of(args: &Args, session: &Session, played: Played<'_>) -> Result<Asked, Failure> {
     let mut found = Troubles::new();
     for given in &args.slow {
         let (name, ticks) = match given.split_once('=') {
@@ -23,48 +34,93 @@ pub(super) fn of(args: &Args, session: &Session, services: &[&Service]) -> Resul
                 (name, ticks)
             }
         };
-        let (at, kind) = component("--slow", name, session, services)?;
-        found.push((at, kind, Trouble::Slow(ticks)));
+        let targets = played.targets("--slow", name, session)?;
+        found.extend(targets.into_iter().map(|(at, target)| (at, target, Trouble::Slow(ticks))));
     }
     for (flag, names, trouble) in
         [("--stuck", &args.stuck, Trouble::NeverReady), ("--fail", &args.fail, Trouble::NeverRuns)]
     {
         for name in names {
-            let (at, kind) = component(flag, name, session, services)?;
-            found.push((at, kind, trouble));
+            let targets = played.targets(flag, name, session)?;
+            found.extend(targets.into_iter().map(|(at, target)| (at, target, trouble)));
         }
     }
     Ok(Asked { troubles: found, without_edits: false })
 }
 
-/// `[[NAMESPACE/]SERVICE/]COMPONENT`: the place of the service, and the component.
-fn component(
-    flag: &str,
-    name: &str,
-    session: &Session,
-    services: &[&Service],
-) -> Result<(usize, ComponentKind), Failure> {
-    if name.starts_with("pod/") {
-        return Err(Failure::NotFound {
-            message: format!("`{flag} {name}`: pods of an InferenceService are not known by name"),
-            help: Some("write SERVICE/COMPONENT, as in `chat/engine`: its new pods".into()),
-        });
+impl Played<'_> {
+    /// `[[NAMESPACE/]SERVICE/]COMPONENT`: the places of what is named so, and the component or the
+    /// role.
+    fn targets(
+        self,
+        flag: &str,
+        name: &str,
+        session: &Session,
+    ) -> Result<Vec<(usize, Target)>, Failure> {
+        if name.starts_with("pod/") {
+            return Err(Failure::NotFound {
+                message: format!("`{flag} {name}`: pods are not known by name here"),
+                help: Some(
+                    "write SERVICE/COMPONENT, as in `chat/engine`: its new pods; `ome rollout NAME` of a ModelServing takes `pod/NAME`"
+                        .into(),
+                ),
+            });
+        }
+        let (service, component) = name.rsplit_once('/').unwrap_or(("", name));
+        let only = service.is_empty() && self.services.len() + self.servings.len() == 1;
+        let is_named = |object, namespace| only || session.is_named(service, object, namespace);
+        let services = self.services.iter().enumerate();
+        let services: Vec<usize> = services
+            .filter(|(_, own)| is_named(&own.object, &own.namespace))
+            .map(|(at, _)| at)
+            .collect();
+        let servings = self.servings.iter().enumerate();
+        let servings: Vec<(usize, &ModelServing)> = servings
+            .filter(|(_, own)| is_named(&own.object, &own.namespace))
+            .map(|(at, own)| (self.services.len() + at, *own))
+            .collect();
+        if services.is_empty() && servings.is_empty() {
+            let message = if service.is_empty() {
+                format!("`{flag} {name}`: several services are played, and none is named")
+            } else {
+                format!(
+                    "`{flag} {name}`: no InferenceService or ModelServing `{service}` is played"
+                )
+            };
+            let help = "write [NAMESPACE/]SERVICE/COMPONENT, as in `chat/engine`; of a ModelServing the component is a role, or `groups`";
+            return Err(Failure::NotFound { message, help: Some(help.into()) });
+        }
+        let kinds = || ComponentKind::OME.into_iter().chain(ComponentKind::KSERVE);
+        let mut found = Vec::new();
+        if let Some(kind) = kinds().find(|kind| kind.as_str() == component) {
+            found.extend(services.into_iter().map(|at| (at, Target::Component(kind))));
+        }
+        let mut roles: Vec<&str> = Vec::new();
+        for (at, own) in &servings {
+            roles.extend(own.roles.iter().map(|role| role.name.value.as_str()));
+            let role = own.roles.iter().find(|role| role.name.value == component);
+            let target = role.map(|role| Target::Role(role.name.value.clone()));
+            let target = target.or((component == GROUPS).then_some(Target::Groups));
+            found.extend(target.map(|target| (*at, target)));
+        }
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        if servings.is_empty() {
+            return Err(Failure::Usage(format!(
+                "`{flag} {name}`: `{component}` is no component; known are engine, decoder, router, predictor, transformer and explainer"
+            )));
+        }
+        let near = nearest(component, roles.iter().copied());
+        Err(Failure::NotFound {
+            message: format!(
+                "`{flag} {name}`: `{component}` is no role of the ModelServing; it has {}",
+                roles.join(", ")
+            ),
+            help: Some(near.map_or_else(
+                || format!("write a role, or `{service}/{GROUPS}` for all its new pods"),
+                |near| format!("did you mean `{service}/{near}`?"),
+            )),
+        })
     }
-    let (service, component) = name.rsplit_once('/').unwrap_or(("", name));
-    let kinds = ComponentKind::OME.into_iter().chain(ComponentKind::KSERVE);
-    let kind = kinds.into_iter().find(|kind| kind.as_str() == component);
-    let Some(kind) = kind else {
-        return Err(Failure::Usage(format!(
-            "`{flag} {name}`: `{component}` is no component; known are engine, decoder, router, predictor, transformer and explainer"
-        )));
-    };
-    let is_named = |own: &&Service| session.is_named(service, &own.object, &own.namespace);
-    let at = match services {
-        [_] if service.is_empty() => Some(0),
-        _ => services.iter().position(is_named),
-    };
-    at.map(|at| (at, kind)).ok_or_else(|| Failure::NotFound {
-        message: format!("`{flag} {name}`: no InferenceService `{service}` is played"),
-        help: Some("write [NAMESPACE/]SERVICE/COMPONENT, as in `chat/engine`".into()),
-    })
 }

@@ -1,0 +1,135 @@
+//! What a plan asks for in total: pods and devices at minReplicas, and what it asks of each class.
+//!
+//! In: planned services and ModelServings, placed where nodes were read. Out: [`Totals`], which every
+//! output format shows.
+
+use super::planned::Planned;
+use super::serving::PlannedServing;
+use super::together::Together;
+use crate::api::AcceleratorClass;
+use crate::cluster as machines;
+use crate::cluster::Machine;
+use crate::quantity::Count;
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// What services and ModelServings ask for.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// InferenceServices.
+    pub services: usize,
+    /// Of them those in error, which ask for nothing.
+    pub failed: usize,
+    /// ModelServings.
+    pub servings: usize,
+    /// Pods at minReplicas.
+    pub pods: i64,
+    /// Devices at minReplicas, by resource.
+    pub gpus: BTreeMap<EcoString, i64>,
+    /// Components whose pods or devices are not known, and not counted.
+    pub components_not_counted: usize,
+    /// ModelServings of which that is so.
+    pub servings_not_counted: usize,
+    /// Accelerator classes, by name.
+    pub classes: Vec<ClassTotal>,
+}
+
+/// What is asked of one class.
+#[derive(Clone, Debug)]
+pub struct ClassTotal {
+    /// Its name.
+    pub name: EcoString,
+    /// Accelerators at minReplicas.
+    pub asked: i64,
+    /// What its usable nodes have to give; none when no node says what it has.
+    pub allocatable: Option<i64>,
+    /// What pods of others and services that are not shown hold of it; none where that was not
+    /// asked.
+    pub in_use: Option<i64>,
+}
+
+impl ClassTotal {
+    /// What is left; below zero when more is asked for than there is.
+    pub fn left(&self) -> Option<i64> {
+        self.allocatable.map(|allocatable| allocatable - self.in_use.unwrap_or(0) - self.asked)
+    }
+}
+
+/// What is asked of classes, by name.
+pub(super) type Asked<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)>;
+
+/// Every class with the devices that are asked of it at minReplicas: services choose their class,
+/// pods of ModelServings are of the class of their node.
+pub(super) fn asked<'a>(planned: &[Planned<'a>], servings: &[PlannedServing<'a>]) -> Asked<'a> {
+    let mut asked = Asked::new();
+    let mut add = |class: &'a AcceleratorClass, devices: i64| {
+        asked.entry(class.name()).or_insert((class, 0)).1 += devices;
+    };
+    for planned in planned.iter().filter(|planned| planned.error.is_none()) {
+        for component in &planned.components {
+            if let Some(class) = planned.class(component.kind) {
+                add(class, component.least_gpus().known().unwrap_or(0));
+            }
+        }
+    }
+    for (class, devices) in servings.iter().flat_map(|planned| &planned.by_class) {
+        add(class, *devices);
+    }
+    asked
+}
+
+/// Counts what is planned; `machines` are the nodes that were read.
+pub fn totals(
+    planned: &[Planned<'_>],
+    servings: &[PlannedServing<'_>],
+    machines: &[Machine],
+    together: Option<&Together>,
+) -> Totals {
+    let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
+    let mut totals =
+        Totals { services: planned.len(), failed, servings: servings.len(), ..Totals::default() };
+    let components =
+        planned.iter().filter(|own| own.error.is_none()).flat_map(|own| &own.components);
+    for component in components {
+        let devices = component.gpus_by_resource.as_ref();
+        totals.add(component.least_pods(), devices, component.min_replicas);
+        totals.components_not_counted += usize::from(!component.is_counted());
+    }
+    for own in servings {
+        let pods = i64::try_from(own.serving.pods()).ok().into();
+        totals.add(pods, own.gpus_by_resource.as_ref(), 1.into());
+        totals.servings_not_counted += usize::from(own.gpus_by_resource.is_none());
+    }
+    totals.classes = asked(planned, servings)
+        .into_values()
+        .map(|(class, asked)| of_class(class, asked, machines, together))
+        .collect();
+    totals
+}
+
+impl Totals {
+    fn add(&mut self, pods: Count, devices: Option<&BTreeMap<EcoString, i64>>, times: Count) {
+        self.pods += pods.known().unwrap_or(0);
+        for (name, count) in devices.into_iter().flatten() {
+            let count = (times * Count::from(*count)).known().unwrap_or(0);
+            *self.gpus.entry(name.clone()).or_default() += count;
+        }
+    }
+}
+
+fn of_class(
+    class: &AcceleratorClass,
+    asked: i64,
+    machines: &[Machine],
+    together: Option<&Together>,
+) -> ClassTotal {
+    let resource = class.whole_resources().next().map(|resource| resource.name.value.as_str());
+    let allocatable = machines::is_known(machines).then(|| {
+        let usable =
+            machines::matching(class, machines).into_iter().filter(|machine| machine.usable(&[]));
+        usable.filter_map(|machine| machine.allocatable(resource?)).sum()
+    });
+    let name = class.name().clone();
+    let in_use = together.map(|own| own.in_use.get(&name).copied().unwrap_or(0));
+    ClassTotal { name, asked, allocatable, in_use }
+}

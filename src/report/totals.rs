@@ -1,0 +1,91 @@
+//! What a plan asks for in total: the table of classes, and the last sentence.
+
+use super::markdown;
+use super::phrases::plural;
+use super::screen::Page;
+use super::table::{Style, table, wrapped};
+use super::together;
+use crate::pipeline::serving::PlannedServing;
+use crate::pipeline::{ClassTotal, Planned, Together, Totals};
+use std::fmt::Write as _;
+
+/// What is asked of each class, and what its nodes have; empty where no class is asked for.
+pub fn classes(totals: &Totals, style: Style) -> String {
+    let mut out = Page::default();
+    if !totals.classes.is_empty() {
+        let rows = totals.classes.iter().map(total);
+        out.draw(&table(&["CLASS", "REQUESTED", "ALLOCATABLE", "IN USE", "FREE"], rows, style));
+    }
+    out.finish()
+}
+
+/// [`classes`] in Markdown.
+pub fn classes_markdown(totals: &Totals) -> String {
+    let mut out = Page::default();
+    if !totals.classes.is_empty() {
+        let titles = ["class", "requested", "allocatable", "in use", "free"];
+        markdown::table(&mut out, &titles, totals.classes.iter().map(total));
+    }
+    out.finish()
+}
+
+fn total(total: &ClassTotal) -> Vec<String> {
+    let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
+    vec![
+        total.name.to_string(),
+        total.asked.to_string(),
+        number(total.allocatable),
+        number(total.in_use),
+        number(total.left()),
+    ]
+}
+
+/// The last sentence: how many services are planned and in error, what they ask for, and whether it
+/// fits.
+pub fn verdict(
+    totals: &Totals,
+    planned: &[Planned<'_>],
+    servings: &[PlannedServing<'_>],
+    together: Option<&Together>,
+    style: Style,
+) -> Option<String> {
+    if planned.is_empty() {
+        return None;
+    }
+    let pending = together::pending(planned, servings);
+    let fits = match pending {
+        _ if together.is_none() => String::new(),
+        0 => "; all pods fit the nodes".to_owned(),
+        1 => "; 1 pod stays without a node".to_owned(),
+        more => format!("; {more} pods stay without a node"),
+    };
+    let mark = if totals.failed > 0 || pending > 0 { "✗" } else { "✓" };
+    Some(wrapped(&format!("{mark} {}{fits}", summary(totals)), style.width, "  "))
+}
+
+/// "3 services, 1 in error; 4 pods and 8 GPUs at minReplicas".
+pub(super) fn summary(totals: &Totals) -> String {
+    let services = plural(totals.services, "service");
+    let servings = match totals.servings {
+        0 => String::new(),
+        some => format!(", {}", plural(some, "ModelServing")),
+    };
+    let failed = match totals.failed {
+        0 => String::new(),
+        some => format!(", {some} in error"),
+    };
+    let mut beside = String::new();
+    for (number, word) in [
+        (totals.components_not_counted, "component"),
+        (totals.servings_not_counted, "ModelServing"),
+    ] {
+        if number > 0 {
+            let _ = write!(beside, ", {} not counted", plural(number, word));
+        }
+    }
+    format!(
+        "{services}{servings}{failed}; {} and {} at minReplicas{beside}",
+        plural(totals.pods, "pod"),
+        plural(totals.gpus.values().sum::<i64>(), "GPU")
+    )
+}
