@@ -173,7 +173,66 @@ fn policies(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             );
             judge.invalid(&at.field("succeededCount"), count, &said, "write a smaller number");
         }
+        let Some(written) = rule.get("succeededIndexes") else { continue };
+        match indexes(written.as_str().unwrap_or_default(), completions) {
+            Err(said) => {
+                let said = format!("error parsing succeededIndexes: {said}");
+                let help = "write indexes and ranges in ascending order, as in `0,2-4`";
+                judge.invalid(&at.field("succeededIndexes"), written, &said, help);
+            }
+            Ok(total) => {
+                if let Some(count) = count.filter(|count| count.as_int() > Some(total)) {
+                    let said = format!(
+                        "must be less than or equal to {total} (the number of indexes in the specified succeededIndexes field)"
+                    );
+                    let at = at.field("succeededCount");
+                    judge.invalid(&at, count, &said, "write a smaller number");
+                }
+            }
+        }
     }
+}
+
+/// How many indexes a list such as `0,2-4` holds (`validateIndexesFormat`).
+///
+/// # Errors
+/// What the server says of a list that it cannot read.
+fn indexes(text: &str, completions: i64) -> Result<i64, String> {
+    let number = |part: &str| {
+        let index: i64 = part
+            .parse()
+            .map_err(|_| format!("cannot convert string to integer for index: {part:?}"))?;
+        if index >= completions { Err(format!("too large index: {part:?}")) } else { Ok(index) }
+    };
+    let ascending = |previous: i64, current: i64| {
+        if previous < current {
+            return Ok(());
+        }
+        Err(format!("non-increasing order, previous: {previous}, current: {current}"))
+    };
+    let (mut total, mut last) = (0, None);
+    for interval in text.split(',').filter(|_| !text.is_empty()) {
+        let parts: Vec<&str> = interval.split('-').collect();
+        let (first, end) = match parts.as_slice() {
+            [one] => (number(one)?, number(one)?),
+            [first, end] => {
+                let (first, end) = (number(first)?, number(end)?);
+                ascending(first, end)?;
+                (first, end)
+            }
+            _ => {
+                return Err(format!(
+                    "the fragment {interval:?} violates the requirement that an index interval can have at most two parts separated by '-'"
+                ));
+            }
+        };
+        if let Some(last) = last {
+            ascending(last, first)?;
+        }
+        total += end - first + 1;
+        last = Some(end);
+    }
+    Ok(total)
 }
 
 fn too_many(judge: &mut Judge<'_>, at: &At<'_>, list: Option<&Node>, most: usize) {
@@ -297,5 +356,30 @@ fn selector(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if foreign || metadata::holds_something(selector.get("matchExpressions")) {
         let said = "`selector` not auto-generated";
         judge.invalid(&selector_at, selector, said, "delete it, or write `manualSelector: true`");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::indexes;
+
+    // pkg/apis/batch/validation/validation.go, validateIndexesFormat and parseIndexInterval.
+    #[test]
+    fn indexes_are_counted_as_the_server_counts_them() {
+        for (text, total) in [("", 0), ("0", 1), ("0,2-4", 4), ("1-2,4", 3)] {
+            assert_eq!(indexes(text, 5), Ok(total), "{text}");
+        }
+        for (text, said) in [
+            ("5", "too large index: \"5\""),
+            ("1-5", "too large index: \"5\""),
+            ("3-1", "non-increasing order, previous: 3, current: 1"),
+            ("2-2", "non-increasing order, previous: 2, current: 2"),
+            ("1,1", "non-increasing order, previous: 1, current: 1"),
+            ("0,a", "cannot convert string to integer for index: \"a\""),
+            ("0,", "cannot convert string to integer for index: \"\""),
+        ] {
+            assert_eq!(indexes(text, 5), Err(said.to_owned()), "{text}");
+        }
+        assert!(indexes("1-2-3", 5).is_err_and(|said| said.contains("at most two parts")));
     }
 }
