@@ -50,6 +50,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('catalog', 'catalog', [CompletionResultType]::ParameterValue, 'List and show runtimes, models and accelerator classes, built-in and your own')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required')
+            [CompletionResult]::new('lsp', 'lsp', [CompletionResultType]::ParameterValue, 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, what services become, who uses a runtime, where names lead, completion, repairs')
             [CompletionResult]::new('endpoints', 'endpoints', [CompletionResultType]::ParameterValue, 'Show the URLs services answer on, per protocol: inference, health and metadata')
             [CompletionResult]::new('code', 'code', [CompletionResultType]::ParameterValue, 'Explain a finding, reason or error code, or list them all')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input')
@@ -1066,6 +1067,45 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'ome;lsp' {
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
+            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
+            [CompletionResult]::new('--no-builtin', '--no-builtin', [CompletionResultType]::ParameterName, 'The same as `--builtin never`')
+            [CompletionResult]::new('--semantics', '--semantics', [CompletionResultType]::ParameterName, 'Follow the published documents, or the code of the controllers')
+            [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone')
+            [CompletionResult]::new('--kthena-profile', '--kthena-profile', [CompletionResultType]::ParameterName, 'A release of Kthena whose behavior ModelServings follow instead of the document''s; manifests are read as the documents read them')
+            [CompletionResult]::new('--deployment-mode', '--deployment-mode', [CompletionResultType]::ParameterName, 'Default deployment mode for KServe InferenceServices without the annotation')
+            [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory')
+            [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
+            [CompletionResult]::new('--model-facts', '--model-facts', [CompletionResultType]::ParameterName, 'Whether models are completed from the built-in table of published models [default: auto]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings file; by default `ome.toml` is searched upward from the working directory')
+            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
+            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
+            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--stdio', '--stdio', [CompletionResultType]::ParameterName, 'Use standard input and output, which is what it always does; editors pass the flag')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'ome;endpoints' {
             [CompletionResult]::new('--model-version', '--model-version', [CompletionResultType]::ParameterName, 'Version of the model in paths, where the protocol has versions')
             [CompletionResult]::new('--cluster-domain', '--cluster-domain', [CompletionResultType]::ParameterName, 'DNS domain of the cluster')
@@ -1160,6 +1200,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('catalog', 'catalog', [CompletionResultType]::ParameterValue, 'List and show runtimes, models and accelerator classes, built-in and your own')
             [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required')
+            [CompletionResult]::new('lsp', 'lsp', [CompletionResultType]::ParameterValue, 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, what services become, who uses a runtime, where names lead, completion, repairs')
             [CompletionResult]::new('endpoints', 'endpoints', [CompletionResultType]::ParameterValue, 'Show the URLs services answer on, per protocol: inference, health and metadata')
             [CompletionResult]::new('code', 'code', [CompletionResultType]::ParameterValue, 'Explain a finding, reason or error code, or list them all')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input')
@@ -1249,6 +1290,9 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             break
         }
         'ome;help;schema' {
+            break
+        }
+        'ome;help;lsp' {
             break
         }
         'ome;help;endpoints' {

@@ -52,6 +52,9 @@ _ome() {
             ome,kueue)
                 cmd="ome__subcmd__kueue"
                 ;;
+            ome,lsp)
+                cmd="ome__subcmd__lsp"
+                ;;
             ome,man)
                 cmd="ome__subcmd__man"
                 ;;
@@ -144,6 +147,9 @@ _ome() {
                 ;;
             ome__subcmd__help,kueue)
                 cmd="ome__subcmd__help__subcmd__kueue"
+                ;;
+            ome__subcmd__help,lsp)
+                cmd="ome__subcmd__help__subcmd__lsp"
                 ;;
             ome__subcmd__help,man)
                 cmd="ome__subcmd__help__subcmd__man"
@@ -242,7 +248,7 @@ _ome() {
 
     case "${cmd}" in
         ome)
-            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema endpoints code completions help"
+            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1458,7 +1464,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help)
-            opts="test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema endpoints code completions help"
+            opts="test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1712,6 +1718,20 @@ _ome() {
         ome__subcmd__help__subcmd__kueue__subcmd__import)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__help__subcmd__lsp)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2316,6 +2336,112 @@ _ome() {
                     COMPREPLY=($(compgen -W "flavor class" -- "${cur}"))
                     return 0
                     ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --model-configs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hf-cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model-facts)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__lsp)
+            opts="-f -k -n -A -l -v -q -h --stdio --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -47,6 +47,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand catalog 'List and show runtimes, models and accelerator classes, built-in and your own'
             cand convert 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields'
             cand schema 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required'
+            cand lsp 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, what services become, who uses a runtime, where names lead, completion, repairs'
             cand endpoints 'Show the URLs services answer on, per protocol: inference, health and metadata'
             cand code 'Explain a finding, reason or error code, or list them all'
             cand completions 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input'
@@ -1023,6 +1024,44 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'ome;lsp'= {
+            cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand -n 'Namespace of documents that name none; selects the services of that namespace'
+            cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
+            cand -l 'Only services whose labels match the selector, as kubectl''s'
+            cand --selector 'Only services whose labels match the selector, as kubectl''s'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
+            cand --semantics 'Follow the published documents, or the code of the controllers'
+            cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone'
+            cand --kthena-profile 'A release of Kthena whose behavior ModelServings follow instead of the document''s; manifests are read as the documents read them'
+            cand --deployment-mode 'Default deployment mode for KServe InferenceServices without the annotation'
+            cand --model-configs 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory'
+            cand --hf-cache 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]'
+            cand --model-facts 'Whether models are completed from the built-in table of published models [default: auto]'
+            cand --config 'Settings file; by default `ome.toml` is searched upward from the working directory'
+            cand --max-file-size 'Largest file that is read [default: 8MiB]'
+            cand --max-depth 'Deepest nesting of a document [default: 64]'
+            cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
+            cand --color 'When to use color'
+            cand --stdio 'Use standard input and output, which is what it always does; editors pass the flag'
+            cand -A 'Services of all namespaces (the default without `-n`)'
+            cand --all-namespaces 'Services of all namespaces (the default without `-n`)'
+            cand --partial 'Do not report references to objects that were not loaded'
+            cand --no-config 'Read no settings file'
+            cand --strict 'Findings of level warning count as errors'
+            cand -v 'Show every finding with its lines, and say which files were read and how long it took'
+            cand --verbose 'Show every finding with its lines, and say which files were read and how long it took'
+            cand -q 'Show no finding below the level error'
+            cand --quiet 'Show no finding below the level error'
+            cand --no-pager 'Write output that is longer than the terminal without `PAGER` (`less`)'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'ome;endpoints'= {
             cand --model-version 'Version of the model in paths, where the protocol has versions'
             cand --cluster-domain 'DNS domain of the cluster'
@@ -1114,6 +1153,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand catalog 'List and show runtimes, models and accelerator classes, built-in and your own'
             cand convert 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields'
             cand schema 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required'
+            cand lsp 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, what services become, who uses a runtime, where names lead, completion, repairs'
             cand endpoints 'Show the URLs services answer on, per protocol: inference, health and metadata'
             cand code 'Explain a finding, reason or error code, or list them all'
             cand completions 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input'
@@ -1177,6 +1217,8 @@ set edit:completion:arg-completer[ome] = {|@words|
         &'ome;help;convert'= {
         }
         &'ome;help;schema'= {
+        }
+        &'ome;help;lsp'= {
         }
         &'ome;help;endpoints'= {
         }

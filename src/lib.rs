@@ -26,6 +26,7 @@
 //! | [`operators`] | OME, KServe, Kthena, Kueue, a folder each: what they read, choose, compose, write, check and roll |
 //! | `load`, [`workspace`] | files as documents, documents as a workspace |
 //! | [`exchange`], [`hub`], [`protocol`], `emit` | the outside: model configs, the Hugging Face Hub, nodes and flavors as classes, other spellings; inference protocols; files |
+//! | [`editor`] | what is at a place of a text, which objects name which, what may be written next |
 //! | [`tree`] | the fields in which two objects differ |
 //! | [`pipeline`], [`diff`], [`report`], [`cli`] | the way from one end to the other, two sides compared, what is shown, the command line |
 //!
@@ -40,6 +41,7 @@ pub mod cluster;
 pub mod decision;
 pub mod diag;
 pub mod diff;
+pub mod editor;
 pub mod emit;
 pub mod exchange;
 pub mod facts;

@@ -129,6 +129,41 @@ impl Source {
         offset - starts[line - 1] + 1
     }
 
+    /// Where a line begins (from 0), and where it ends without what ends it; none behind the last.
+    fn line(&self, line: u32) -> Option<(usize, usize)> {
+        let starts = self.line_starts();
+        let start = *starts.get(line as usize)? as usize;
+        let next = starts.get(line as usize + 1).map_or(self.text.len(), |next| *next as usize);
+        let content = self.text[start..next].trim_end_matches(['\n', '\r']).len();
+        Some((start, start + content))
+    }
+
+    /// Line and column of a byte offset as editors count: both from 0, and the column in units of
+    /// UTF-16.
+    pub fn utf16(&self, offset: u32) -> (u32, u32) {
+        let (line, column) = self.line_column(offset);
+        let (start, _) = self.line(line - 1).unwrap_or_default();
+        let end = (offset as usize).clamp(start, self.text.len());
+        let wide = self.text.as_bytes()[start..end].iter().filter(|byte| **byte >= 0xf0).count();
+        (line - 1, column - 1 + u32::try_from(wide).unwrap_or(u32::MAX))
+    }
+
+    /// The byte offset of a place as editors count; the nearest one for a place that is not there.
+    pub fn offset_of_utf16(&self, line: u32, unit: u32) -> u32 {
+        let at = match self.line(line) {
+            None => self.text.len(),
+            Some((start, end)) => {
+                let mut units = 0;
+                let within = self.text[start..end].char_indices().find(|(_, character)| {
+                    units += character.len_utf16();
+                    units > unit as usize
+                });
+                within.map_or(end, |(at, _)| start + at)
+            }
+        };
+        u32::try_from(at).unwrap_or(u32::MAX)
+    }
+
     /// Line and column (both from 1; the column counts characters) of a byte offset.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         let starts = self.line_starts();
@@ -228,6 +263,28 @@ mod tests {
         {
             assert_eq!(source.line_column(offset), expected, "offset {offset}");
         }
+    }
+
+    #[test]
+    fn editors_count_from_zero_in_units_of_utf16() {
+        let source = Source::new("a.yaml", SourceKind::File, "é𝔸: 1\r\nb: 𝔸\n\nc");
+        for (offset, place) in [
+            (0, (0, 0)),
+            (2, (0, 1)),
+            (6, (0, 3)),
+            (11, (1, 0)),
+            (18, (1, 5)),
+            (19, (2, 0)),
+            (21, (3, 1)),
+        ] {
+            assert_eq!(source.utf16(offset), place, "offset {offset}");
+            assert_eq!(source.offset_of_utf16(place.0, place.1), offset, "{place:?}");
+        }
+        // Behind the end of a line, within a pair, behind the last line.
+        for (place, offset) in [((0, 90), 9), ((1, 4), 14), ((9, 0), 21)] {
+            assert_eq!(source.offset_of_utf16(place.0, place.1), offset, "{place:?}");
+        }
+        assert_eq!(source.utf16(90), (3, 1));
     }
 
     #[test]

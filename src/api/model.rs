@@ -1,6 +1,6 @@
 //! Models: what is served.
 
-use super::object::{Field, Object};
+use super::object::{Field, Object, Scope};
 use super::version::Version;
 use crate::quantity::{KvCache, ParamCount};
 use crate::yaml::{FieldPath, Node};
@@ -150,6 +150,15 @@ impl Completion {
         self.fields.iter().filter(is_compared)
     }
 
+    /// Whether anything is known from outside the manifest.
+    pub fn is_known(&self) -> bool {
+        !self.fields.is_empty()
+            || self.finest_quantization.is_some()
+            || self.parameters.is_some()
+            || self.stored.is_some()
+            || self.cache.is_some()
+    }
+
     /// Whether selection compares something that the manifest leaves out.
     pub fn completes_selection(&self) -> bool {
         self.compared().next().is_some()
@@ -228,4 +237,19 @@ impl Model {
 pub struct FineTunedWeight {
     /// The object; its fields are read where they are used.
     pub object: Object,
+}
+
+impl FineTunedWeight {
+    /// The base model that it names, and where that is: in its namespace, or in the cluster.
+    pub fn base(&self) -> Option<(Scope, Field<EcoString>)> {
+        let base = self.object.spec("baseModelRef")?;
+        let text = |key: &str| {
+            let node = base.get(key)?;
+            node.as_str().filter(|text| !text.is_empty()).map(|text| (text, node.origin))
+        };
+        let (name, origin) = text("name")?;
+        let scope = text("namespace")
+            .map_or(Scope::Cluster, |(namespace, _)| Scope::Namespace(namespace.into()));
+        Some((scope, Field::new(name.into(), origin)))
+    }
 }

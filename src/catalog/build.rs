@@ -27,6 +27,7 @@ pub struct Options {
 }
 
 /// One typed object.
+#[derive(Clone)]
 pub enum Item {
     /// A model.
     Model(Box<Model>),

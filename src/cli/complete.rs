@@ -7,6 +7,7 @@ use super::args::InputArgs;
 use super::input::{Ask, Session};
 use crate::api::ComponentKind;
 use crate::diag::{CODES, Topic};
+use crate::report::{catalog, schemas};
 use crate::schema::{self, names_kind};
 use crate::yaml::{FieldPath, Segment};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
@@ -97,6 +98,37 @@ pub(super) fn runtimes() -> ArgValueCompleter {
     })
 }
 
+/// What `explain` takes: services, and `runtime/NAME` and `model/NAME` once their word is typed.
+pub(super) fn subjects() -> ArgValueCompleter {
+    let services = services();
+    ArgValueCompleter::new(move |typed: &OsStr| {
+        let mut found = services.complete(typed);
+        let text = typed.to_string_lossy();
+        let words = ["runtime/", "model/"].into_iter();
+        let begun = words.filter(|word| !text.is_empty() && word.starts_with(&*text));
+        found.extend(begun.map(CompletionCandidate::new));
+        let Some((word, _)) = text.split_once('/') else { return found };
+        let Some(session) = session() else { return found };
+        let catalog = &session.world.catalog;
+        let names: Vec<String> = match word {
+            "runtime" => catalog.all_runtimes().map(|own| own.object.id.name.to_string()).collect(),
+            "model" => catalog.models().map(|own| own.object.id.name.to_string()).collect(),
+            _ => Vec::new(),
+        };
+        found.extend(candidates(names.into_iter().map(|name| format!("{word}/{name}")), typed));
+        found
+    })
+}
+
+/// Runtimes, models and accelerator classes, of the input and built in.
+pub(super) fn items() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let Some(session) = session() else { return Vec::new() };
+        let all = catalog::items(&session.world, |_| true);
+        candidates(all.iter().map(|item| item.object().id.name.to_string()), typed)
+    })
+}
+
 /// Codes of findings, reasons and notes.
 pub(super) fn codes() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
@@ -116,7 +148,8 @@ pub(super) fn rules() -> ArgValueCompleter {
 pub(super) fn kinds() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let kinds = schema::kinds().iter().map(|schema| schema.kind.to_ascii_lowercase());
-        candidates(kinds.chain(["ome-test".to_owned()]), typed)
+        let others = ["ome-test", schemas::WORD].map(str::to_owned);
+        candidates(kinds.chain(others), typed)
     })
 }
 
@@ -124,6 +157,9 @@ pub(super) fn kinds() -> ArgValueCompleter {
 pub(super) fn fields() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let words = words();
+        if words.iter().any(|word| word == schemas::WORD) {
+            return candidates(schemas::documents().map(|own| own.name.to_owned()), typed);
+        }
         let typed_text = typed.to_string_lossy();
         let known = schema::kinds().iter();
         let Some(schema) = known.clone().find(|schema| {

@@ -85,6 +85,14 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("schema isvc", "the fields of an InferenceService"),
             ("schema ClusterServingRuntime", "the fields of a runtime"),
+            ("schema output plan", "a JSON Schema of what `ome plan -o json` prints"),
+        ],
+    ),
+    (
+        "lsp",
+        &[
+            ("lsp", "what an editor starts"),
+            ("lsp --semantics controller", "findings and decisions of the shipped operators"),
         ],
     ),
     (

@@ -3,7 +3,7 @@
 
 use super::args::{InputArgs, PageFormat};
 use super::releases::{self, Followed};
-use super::{Failure, Io, Outcome, names, threads, verbose};
+use super::{Failure, Io, Outcome, names, threads, verbose, waiting};
 use crate::api::{Api, Follow, ModelServing, Object, Runtime, Semantics, Views};
 use crate::builtin;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
@@ -15,13 +15,14 @@ use crate::report::findings;
 use crate::report::table::Style;
 use crate::secret::Secrets;
 use crate::source::{SourceId, Span};
-use crate::workspace::{Given, World};
+use crate::workspace::{self, Given, World};
 use crate::yaml::Limits;
 use ecow::EcoString;
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 /// Everything a command works on.
@@ -35,7 +36,9 @@ pub(crate) struct Session {
     /// What ModelServings follow.
     pub(super) kthena: &'static KthenaPolicy,
     /// What is kept out of findings.
-    secrets: OnceLock<Secrets>,
+    pub(super) secrets: OnceLock<Secrets>,
+    /// What was found about single objects, for the session after this one, if there is to be one.
+    pub(super) about_objects: Option<Mutex<HashMap<Span, Vec<Diagnostic>>>>,
     settings: settings::Settings,
     namespace: Option<EcoString>,
     selector: Option<Selector>,
@@ -78,7 +81,8 @@ impl Session {
         ask: &Ask<'_>,
         stdin: &mut dyn Read,
     ) -> Result<Self, Failure> {
-        Self::open_from(args, ask, |request, limits| load::load(request, stdin, limits))
+        let read = |request: &Request<'_>, limits: &Limits| load::load(request, stdin, limits);
+        Self::open_from(args, ask, read, workspace::read)
     }
 
     /// Reads settings as they are, and the input as it was at a revision of the repository that
@@ -89,24 +93,27 @@ impl Session {
         revision: &str,
     ) -> Result<Result<Self, Box<Diagnostic>>, Failure> {
         let mut problem = None;
-        let session = Self::open_from(args, ask, |request, limits| {
-            match load::load_revision(request, revision, limits) {
-                Ok(loaded) => loaded,
-                Err(finding) => {
-                    problem = Some(finding);
-                    Loaded::default()
-                }
+        let read = |request: &Request<'_>, limits: &Limits| match load::load_revision(
+            request, revision, limits,
+        ) {
+            Ok(loaded) => loaded,
+            Err(finding) => {
+                problem = Some(finding);
+                Loaded::default()
             }
-        })?;
+        };
+        let session = Self::open_from(args, ask, read, workspace::read)?;
         Ok(problem.map_or(Ok(session), Err))
     }
 
-    fn open_from(
+    pub(super) fn open_from(
         args: &InputArgs,
         ask: &Ask<'_>,
-        read: impl FnOnce(&Request<'_>, &Limits) -> Loaded,
+        load: impl FnOnce(&Request<'_>, &Limits) -> Loaded,
+        read: impl FnOnce(Loaded, &Given) -> World,
     ) -> Result<Self, Failure> {
         let begun = Instant::now();
+        waiting::doing("reading the input");
         // Settings come after the input in the source map, so their id is only known then.
         let file = match (&args.config, args.no_config) {
             (Some(file), _) => Some(file.clone()),
@@ -151,7 +158,7 @@ impl Session {
                 _ => builtin::files(),
             },
         };
-        let loaded = read(&request, &limits);
+        let loaded = load(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
         let mut given = Given {
             protocol: ask.protocol.map(EcoString::from),
@@ -178,8 +185,9 @@ impl Session {
         for (_, source) in loaded.sources.iter().filter(|(_, source)| source.is_input()) {
             verbose::note(|| format!("read {} ({} bytes)", source.name, source.text.len()));
         }
-        let mut world = crate::workspace::read(loaded, &given);
+        let mut world = read(loaded, &given);
         verbose::note(|| format!("input read in {:.1?}", begun.elapsed()));
+        waiting::doing("deciding");
         world.catalog.set_accelerator_options(ask.accelerators.clone());
         if let Some(source) = settings_source {
             let id = world.sources.add(source);
@@ -195,6 +203,7 @@ impl Session {
             semantics,
             releases: named,
             secrets: OnceLock::new(),
+            about_objects: None,
             settings,
             namespace,
             selector,
@@ -386,7 +395,7 @@ impl Session {
         graded
     }
 
-    fn secrets(&self) -> &Secrets {
+    pub(super) fn secrets(&self) -> &Secrets {
         self.secrets.get_or_init(|| Secrets::new(&self.world.sources))
     }
 

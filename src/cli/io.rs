@@ -63,6 +63,11 @@ impl<'a> Io<'a> {
         }
     }
 
+    /// Whether a line on stderr may be replaced by the next one: on a terminal that obeys.
+    pub fn shows_progress(&self) -> bool {
+        self.err_is_terminal && !self.is_dumb
+    }
+
     /// Sets the color choice of this run.
     pub fn set_color(&mut self, color: ColorChoice) {
         self.color = color;
@@ -173,7 +178,7 @@ impl<'a> Io<'a> {
     /// last one, with all done, takes it away. Less than [`LONG`] pieces are no long work, and
     /// data that goes to the same terminal says enough.
     pub fn progress(&mut self, done: usize, of: usize, what: &str) {
-        if of < LONG || !self.err_is_terminal || self.is_dumb || self.out_is_terminal {
+        if of < LONG || !self.shows_progress() || self.out_is_terminal {
             return;
         }
         let line = if done < of {

@@ -4,6 +4,7 @@
 //! of it.
 
 mod about;
+mod again;
 mod args;
 mod commands;
 mod complete;
@@ -17,6 +18,7 @@ mod pager;
 mod releases;
 mod threads;
 mod verbose;
+mod waiting;
 mod watch;
 
 pub use exit::Outcome;
@@ -77,9 +79,12 @@ pub fn main() -> ExitCode {
         let stdout = std::io::stdout();
         let is_paged = stdout.is_terminal() && pager::wanted(std::env::args_os()).is_some();
         let buffered = std::io::BufWriter::with_capacity(1 << 16, stdout.lock());
-        let mut out = pager::Paged::new(buffered, is_paged);
-        let mut err = std::io::stderr();
+        let mut out = waiting::After(pager::Paged::new(buffered, is_paged));
+        let mut err = waiting::After(std::io::stderr());
         let mut io = Io::standard(&mut out, &mut err);
+        if io.shows_progress() {
+            waiting::on(Box::new(std::io::stderr()));
+        }
         run(std::env::args_os(), &mut io)
     });
     ExitCode::from(match code {
@@ -120,6 +125,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
     };
     io.set_color(cli.color);
     io.set_quiet(cli.quiet);
+    if cli.quiet {
+        waiting::off();
+    }
     if cli.verbose {
         verbose::begin();
     }
@@ -159,6 +167,7 @@ fn watched(paths: Vec<PathBuf>, arguments: &[OsString], io: &mut Io<'_>) -> u8 {
 
 /// Writes what is left, says what went wrong, and gives the exit code.
 fn ended(outcome: Result<Outcome, Failure>, io: &mut Io<'_>) -> u8 {
+    waiting::stop();
     let outcome = outcome.and_then(|outcome| Ok(io.out().flush().map(|()| outcome)?));
     for note in verbose::end() {
         io.say_line(&note);

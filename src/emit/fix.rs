@@ -69,8 +69,8 @@ fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
     })
 }
 
-/// The repairs that can be made together, by file.
-fn chosen(found: &[Diagnostic], sources: &SourceMap) -> BTreeMap<SourceId, Vec<usize>> {
+/// The repairs that can be made together, by file: positions of their findings.
+pub fn chosen(found: &[Diagnostic], sources: &SourceMap) -> BTreeMap<SourceId, Vec<usize>> {
     let mut chosen: BTreeMap<SourceId, Vec<usize>> = BTreeMap::new();
     // Ends by start, of edits that do not meet.
     let mut taken: BTreeMap<SourceId, BTreeMap<u32, u32>> = BTreeMap::new();

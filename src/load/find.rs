@@ -36,7 +36,7 @@ pub struct Input {
 }
 
 /// What was found.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Found {
     /// Texts, sorted by name, each once.
     pub inputs: Vec<Input>,
@@ -260,18 +260,20 @@ fn explain(error: &ignore::Error) -> (Option<&Path>, String) {
     }
 }
 
+/// Whether a name is that of a file of expectations.
+pub(super) fn is_expectation(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    name.ends_with(".ome-test.yaml") || name.ends_with(".ome-test.yml")
+}
+
 /// Files of expectations below a directory, by name.
 pub fn expectations(below: &Path) -> Vec<PathBuf> {
-    let is_one = |path: &Path| {
-        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        name.ends_with(".ome-test.yaml") || name.ends_with(".ome-test.yml")
-    };
     let found = find(&[below.to_path_buf()], &[]);
     let mut files: Vec<PathBuf> = found
         .inputs
         .into_iter()
         .filter_map(|input| input.path)
-        .filter(|path| is_one(path))
+        .filter(|path| is_expectation(path))
         .map(|path| path.strip_prefix(".").map_or_else(|_| path.clone(), Path::to_path_buf))
         .collect();
     files.sort();

@@ -138,8 +138,8 @@ fn run(words: &[&str], directory: &Path, limits: &Limits) -> Result<String, Fail
 /// Takes what a kustomization lists as patch, component, generator or transformer out of the files
 /// that were found in directories: it is no object of its own. One finding for each tree that no
 /// other one includes.
-pub(super) fn set_aside(
-    found: &mut Vec<(Input, Option<Result<String, Unread>>)>,
+pub(super) fn set_aside<T: AsRef<str>>(
+    found: &mut Vec<(Input, Option<Result<T, Unread>>)>,
     limits: &Limits,
 ) -> Vec<Diagnostic> {
     let mut no_objects: BTreeSet<PathBuf> = BTreeSet::new();
@@ -152,6 +152,7 @@ pub(super) fn set_aside(
             .and_then(|name| name.to_str())
             .is_some_and(|name| NAMES.contains(&name));
         let (true, Some(Ok(text))) = (is_one, text) else { continue };
+        let text = text.as_ref();
         let directory = plain(path.parent().unwrap_or(Path::new("")));
         for part in split(SourceId(0), text).value {
             let Some(node) = parse(SourceId(0), text, part, limits).value else { continue };

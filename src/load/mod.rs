@@ -12,6 +12,7 @@ mod find;
 mod helm;
 pub mod kinds;
 mod kustomize;
+mod memory;
 mod merge_base;
 mod model_files;
 mod origins;
@@ -22,9 +23,10 @@ pub mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use documents::{Document, Loaded, Request, load, load_revision};
+pub use documents::{Document, Loaded, Request, load, load_again, load_revision};
 pub use files::read_text;
 pub use find::{directories, expectations, is_stdin, repository_root};
+pub use memory::{Memory, full};
 pub use merge_base::merge_base;
 pub use model_files::{
     ModelFiles, certificates, default_cache, hub_endpoint, hub_token, is_offline,

@@ -80,6 +80,17 @@ pub fn find(from: &Path) -> Option<PathBuf> {
     from.ancestors().map(|directory| directory.join(FILE_NAME)).find(|file| file.is_file())
 }
 
+/// A path below the working directory without it: it is shown, and in a comment or a report the
+/// directory of one machine means nothing.
+fn seen_from_here(path: PathBuf) -> PathBuf {
+    let here = std::env::current_dir().ok();
+    match here.as_deref().and_then(|here| path.strip_prefix(here).ok()) {
+        None => path,
+        Some(rest) if rest.as_os_str().is_empty() => PathBuf::from("."),
+        Some(rest) => rest.to_owned(),
+    }
+}
+
 /// Reads a settings file. The text comes back as a source, so that findings can show it.
 ///
 /// # Errors
@@ -227,7 +238,7 @@ impl Reader<'_> {
                     for item in items {
                         match item.get_ref() {
                             DeValue::String(text) => {
-                                self.settings.paths.push(base.join(text.as_ref()));
+                                self.settings.paths.push(seen_from_here(base.join(text.as_ref())));
                             }
                             _ => self.invalid("paths", item, "a list of paths"),
                         }

@@ -6,7 +6,7 @@ use crate::diag::Code;
 pub(super) const HOME: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// The entry of a code in the reference page of this release.
-pub(super) fn code(code: Code) -> String {
+pub fn code(code: Code) -> String {
     let doc = code.doc();
     entry(doc.id, doc.severity.as_str())
 }

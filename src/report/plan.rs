@@ -330,6 +330,19 @@ pub(super) fn decided_by(planned: &Planned<'_>) -> String {
     by.map_or("", super::phrases::decided_by).to_owned()
 }
 
+/// The chosen runtime in a few words, for the margin of a text: by what it was chosen, and out of
+/// how many; none where none was.
+pub fn hint(planned: &Planned<'_>) -> Option<String> {
+    let decision = &planned.resolution.runtime;
+    let name = decision.chosen?.object.shown_name();
+    let by = decided_by(planned);
+    let by = if by.is_empty() { by } else { format!(" · {by}") };
+    Some(match decision.eligible {
+        0 => format!("{name}{by}"),
+        eligible => format!("{name}{by} · 1 of {eligible} eligible"),
+    })
+}
+
 /// The accelerator class of a component.
 fn class(planned: &Planned<'_>, component: &PlannedComponent) -> String {
     let chosen = planned.class(component.kind);

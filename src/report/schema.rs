@@ -1,7 +1,7 @@
 //! The fields of a kind, for people.
 
 use crate::schema::{Field, Schema, Type};
-use crate::yaml::FieldPath;
+use crate::yaml::{FieldPath, Segment};
 use std::fmt::Write;
 
 /// The fields at a path of a kind; `None` when there is no such path.
@@ -20,6 +20,53 @@ pub fn fields(schema: &Schema, path: &FieldPath) -> Option<String> {
         }
     }
     Some(out)
+}
+
+/// One field at a path of a kind: its type, what the server makes of it, and the fields below it;
+/// `None` when there is no such path.
+pub fn field(schema: &Schema, path: &FieldPath) -> Option<String> {
+    let mut out = fields(schema, path)?;
+    let Some((Segment::Field(name), above)) = path.0.split_last() else { return Some(out) };
+    let holder = schema.root().select(&FieldPath(above.to_vec()))?;
+    if let Some(field) = holder.field(name) {
+        let rest = out.split_off(out.find('\n')?);
+        out.push_str(&remarks(field));
+        out.push_str(&rest);
+        let rules = rules(&field.ty);
+        if !rules.is_empty() {
+            let _ = writeln!(out, "  {}", rules.join(", "));
+        }
+    }
+    Some(out)
+}
+
+/// A field in a few words.
+pub fn summary(field: &Field) -> String {
+    format!("{}{}", word(&field.ty), remarks(field).replace("  ", ", "))
+}
+
+/// The bounds of a value.
+fn rules(ty: &Type) -> Vec<String> {
+    let (rules, of) = match ty {
+        Type::Str(Some(rules)) => (&**rules, " characters"),
+        Type::Int(Some(rules))
+        | Type::Int32(Some(rules))
+        | Type::Number(Some(rules))
+        | Type::IntOrString(Some(rules)) => (&**rules, ""),
+        Type::List(item) | Type::Map(item) => (&item.rules, " elements"),
+        _ => return Vec::new(),
+    };
+    let mut out = Vec::new();
+    out.extend(rules.min.map(|least| format!("at least {least}{of}")));
+    out.extend(rules.max.map(|most| format!("at most {most}{of}")));
+    out.extend(rules.pattern.map(|pattern| format!("matches {pattern}")));
+    if !rules.keys.is_empty() {
+        out.push(format!("unique by {}", rules.keys.join(", ")));
+    }
+    if rules.set {
+        out.push("each element once".to_owned());
+    }
+    out
 }
 
 fn remarks(field: &Field) -> String {

@@ -45,6 +45,18 @@ impl Secrets {
         Self(sources.iter().map(|_| OnceLock::new()).collect())
     }
 
+    /// The same, but for texts that were searched before and are the same.
+    pub fn again(sources: &SourceMap, before: &Self, texts: &SourceMap) -> Self {
+        let known: Vec<_> =
+            texts.iter().zip(&before.0).map(|((_, source), found)| (source, found)).collect();
+        let sought = sources.iter().map(|(id, source)| {
+            let same = known.get(id.0 as usize);
+            let same = same.filter(|(old, _)| old.kind == source.kind && old.text == source.text);
+            same.map_or_else(OnceLock::new, |(_, found)| (*found).clone())
+        });
+        Self(sought.collect())
+    }
+
     /// Where secrets are in a source, in order, each within a line. What is built in has none.
     pub fn of(&self, sources: &SourceMap, id: SourceId) -> &[Range<usize>] {
         self.0[id.0 as usize].get_or_init(|| match sources.get(id) {

@@ -11,5 +11,5 @@ mod trial;
 
 pub use in_cluster::ClusterRelease;
 pub(crate) use read::typed::dialect;
-pub use read::{Given, World, read};
+pub use read::{Given, Kept, World, read, read_again};
 pub use trial::{Ground, Others, bare};

@@ -163,6 +163,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
+    // What an editor asks; it knows no protocol.
+    ("editor", &["source", "yaml", "schema", "api", "catalog", "pipeline"]),
     (
         "diff",
         &[
@@ -240,6 +242,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
             "exchange",
             "pipeline",
+            "editor",
             "diff",
             "report",
         ],

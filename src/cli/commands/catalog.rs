@@ -5,7 +5,7 @@ use crate::builtin;
 use crate::cli::about::About;
 use crate::cli::args::{InputArgs, ReportFormat};
 use crate::cli::input::{Ask, Session};
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::nearest;
 use crate::operators::{self, RELEASED};
 use crate::report::SCHEMA_VERSION;
@@ -63,7 +63,7 @@ struct ListArgs {
 struct ShowArgs {
     /// Object name, alias or file name; before it, if one name means several things, the kind:
     /// `KIND NAME` or `KIND/NAME`.
-    #[arg(value_name = "[KIND] NAME", required = true, num_args = 1..=2)]
+    #[arg(value_name = "[KIND] NAME", required = true, num_args = 1..=2, add = complete::items())]
     name: Vec<String>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]

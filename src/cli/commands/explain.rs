@@ -23,7 +23,7 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them. Or
     /// one runtime or model, as NAME, `runtime/NAME` or `model/NAME`.
-    #[arg(value_name = "NAME", add = complete::services())]
+    #[arg(value_name = "NAME", add = complete::subjects())]
     services: Vec<String>,
     /// Why not this runtime, and the smallest edit that would make it win.
     #[arg(long, value_name = "NAME", add = complete::runtimes())]

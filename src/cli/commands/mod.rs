@@ -12,6 +12,7 @@ pub(crate) mod explain;
 pub(crate) mod import;
 mod krm;
 pub(crate) mod kueue;
+pub(crate) mod lsp;
 pub(crate) mod man;
 pub(crate) mod matrix;
 pub(crate) mod overview;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Kueue(kueue::Args),
     Convert(convert::Args),
     Schema(schema::Args),
+    Lsp(lsp::Args),
     Import(import::Args),
     Endpoints(endpoints::Args),
     Payload(payload::Args),
@@ -93,6 +95,7 @@ pub(crate) fn run(
         Some(Command::Kueue(args)) => kueue::run(args, io),
         Some(Command::Convert(args)) => convert::run(&args, io),
         Some(Command::Schema(args)) => schema::run(&args, io),
+        Some(Command::Lsp(args)) => lsp::run(&args, io),
         Some(Command::Import(args)) => import::run(&args, io),
         Some(Command::Endpoints(args)) => endpoints::run(&args, io),
         Some(Command::Payload(args)) => payload::run(args, io),

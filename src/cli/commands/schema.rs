@@ -3,7 +3,7 @@
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::nearest;
 use crate::emit;
-use crate::report::{expect, json_schema, schema as view};
+use crate::report::{expect, json_schema, schema as view, schemas};
 use crate::schema::{self, Schema};
 use crate::yaml::FieldPath;
 use serde_json::Value;
@@ -15,13 +15,15 @@ use std::str::FromStr;
 /// `-o json-schema` prints a JSON Schema of the kind or field as an API server has it. `--all -o
 /// dir=DIR` writes one for every kind, for `kubeconform -schema-location
 /// 'DIR/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json'`, with `all.json` for editors.
+/// `ome schema output COMMAND` prints a JSON Schema of what a command prints with `-o json`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The kind as for kubectl: `isvc`, `clusterservingruntimes`, `inferenceservice.ome.io`, or
-    /// `ome-test` for files of `ome test`; without it all kinds are listed.
+    /// `ome-test` for files of `ome test`, or `output` for what commands print; without it all kinds
+    /// are listed.
     #[arg(value_name = "KIND", add = complete::kinds())]
     kind: Option<String>,
-    /// A field below it, such as `spec.engineConfig.runner`.
+    /// A field below it, such as `spec.engineConfig.runner`; of `output` a command, such as `plan`.
     #[arg(value_name = "FIELD", add = complete::fields())]
     field: Option<String>,
     /// Group and version, when several groups have the kind.
@@ -84,6 +86,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if wanted.eq_ignore_ascii_case("ome-test") {
         return print(&expect::schema(), io);
     }
+    if wanted == schemas::WORD {
+        return output(args.field.as_deref(), io);
+    }
     let of_version = |schema: &&Schema| {
         args.api_version.as_deref().is_none_or(|version| version == schema.api_version)
     };
@@ -141,6 +146,25 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 fn print(document: &Value, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     io.print_json(document)?;
     Ok(Outcome::Done)
+}
+
+/// The schema of a document that a command prints, or all of their names.
+fn output(name: Option<&str>, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let Some(name) = name else {
+        for document in schemas::documents() {
+            io.print_line(&format!("{:<18} {}", document.name, document.text))?;
+        }
+        return Ok(Outcome::Done);
+    };
+    let Some(document) = schemas::documents().find(|document| document.name == name) else {
+        return Err(Failure::NotFound {
+            message: format!("no document `{name}` is known"),
+            help: nearest(name, schemas::documents().map(|document| document.name))
+                .map(|near| format!("did you mean `{near}`?"))
+                .or_else(|| Some("`ome schema output` lists them".into())),
+        });
+    };
+    print(&document.schema(), io)
 }
 
 /// Stands in every file that is written: others are never replaced.

@@ -1,10 +1,11 @@
 //! Texts become documents: read, split, parsed, told apart.
 
-mod reading;
+pub(super) mod reading;
 
 use super::files::{self, Unread};
-use super::find::{Input, find};
+use super::find::{Input, find, is_expectation};
 use super::kustomize;
+use super::memory::Memory;
 use super::origins;
 use super::revision;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -16,6 +17,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a run reads.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,9 +91,33 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// What a file or a stream gave.
+type Text = Result<Arc<str>, Unread>;
+
 /// Reads everything. The result does not depend on the number of threads.
 pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loaded {
-    let mut found = find(&request.paths_or_here(), request.context);
+    read_all(request, stdin, limits, None)
+}
+
+/// Reads everything again, but for what a memory still has; texts that it is told of stand for
+/// their files. There is no standard input.
+pub fn load_again(request: &Request<'_>, limits: &Limits, memory: &mut Memory) -> Loaded {
+    memory.begin(limits);
+    read_all(request, &mut std::io::empty(), limits, Some(memory))
+}
+
+fn read_all(
+    request: &Request<'_>,
+    stdin: &mut dyn Read,
+    limits: &Limits,
+    mut memory: Option<&mut Memory>,
+) -> Loaded {
+    let paths = request.paths_or_here();
+    let find = || find(&paths, request.context);
+    let (mut found, stamps) = match memory.as_deref_mut() {
+        Some(memory) => memory.find(&paths, find),
+        None => (find(), Vec::new()),
+    };
     if found.missing {
         // A plan of the rest would look like a plan of everything.
         found.inputs.clear();
@@ -109,7 +135,7 @@ pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loa
                     reported: true,
                     size: text.len() as u64,
                 },
-                Some(Ok(text)),
+                Some(Ok(Arc::from(text))),
             )),
             Err(finding) => return Loaded { diagnostics: vec![*finding], ..Loaded::default() },
         }
@@ -130,14 +156,26 @@ pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loa
     // Standard input first: it is one stream and cannot be shared.
     let mut from_stdin =
         found.inputs.iter().any(|input| input.path.is_none()).then(|| read_stdin(stdin, limits));
-    let texts: Vec<Option<Result<String, Unread>>> = found
+    let known = memory.as_deref();
+    let texts: Vec<Option<Text>> = found
         .inputs
         .par_iter()
-        .map(|input| input.path.as_ref().map(|path| read(path, input, limits)))
+        .enumerate()
+        .map(|(index, input)| {
+            let path = input.path.as_ref()?;
+            let read = || read(path, input, limits);
+            Some(match known {
+                Some(memory) => memory.text(path, limits, stamps[index], read),
+                None => read(),
+            })
+        })
         .collect();
+    if let Some(memory) = memory.as_deref_mut() {
+        memory.keep_texts(found.inputs.iter().zip(&texts), &stamps);
+    }
     let texts = texts.into_iter().map(|text| text.or_else(|| from_stdin.take()));
     let inputs = std::mem::take(&mut found.inputs).into_iter().zip(texts).chain(built).collect();
-    let mut loaded = documents(inputs, found.diagnostics, request.builtin, limits);
+    let mut loaded = documents(inputs, found.diagnostics, request.builtin, limits, memory);
     origins::restore(&mut loaded, request.kustomize, limits);
     loaded
 }
@@ -161,16 +199,21 @@ pub fn load_revision(
         )));
     }
     let (found, texts) = revision::texts(&request.paths_or_here(), revision, limits)?;
-    let inputs = found.inputs.into_iter().zip(texts.into_iter().map(Some)).collect();
-    Ok(documents(inputs, found.diagnostics, request.builtin, limits))
+    let inputs = found
+        .inputs
+        .into_iter()
+        .zip(texts.into_iter().map(|text| Some(text.map(Arc::from))))
+        .collect();
+    Ok(documents(inputs, found.diagnostics, request.builtin, limits, None))
 }
 
 /// Texts become documents.
 fn documents(
-    mut inputs: Vec<(Input, Option<Result<String, Unread>>)>,
+    mut inputs: Vec<(Input, Option<Text>)>,
     diagnostics: Vec<Diagnostic>,
     builtin: &[(&str, &str)],
     limits: &Limits,
+    memory: Option<&mut Memory>,
 ) -> Loaded {
     let mut loaded = Loaded { diagnostics, ..Loaded::default() };
     loaded.diagnostics.extend(kustomize::set_aside(&mut inputs, limits));
@@ -178,7 +221,7 @@ fn documents(
     for (input, text) in inputs {
         let Some(text) = text else { continue };
         let kind = if input.path.is_none() { SourceKind::Stdin } else { SourceKind::File };
-        let mut add = |text: String| {
+        let mut add = |text: Arc<str>| {
             let mut source = Source::new(input.name.as_str(), kind, text);
             source.reported = input.reported;
             loaded.sources.add(source)
@@ -192,7 +235,7 @@ fn documents(
                 loaded.diagnostics.push(finding.in_file(input.name));
             }
             Err(Unread::NotUtf8(text, at)) if input.reported => {
-                let source = add(text);
+                let source = add(Arc::from(text));
                 let start = u32::try_from(at).unwrap_or(u32::MAX);
                 loaded.diagnostics.push(
                     files::not_utf8()
@@ -217,9 +260,15 @@ fn documents(
     let outcomes: Vec<Outcome> = readable
         .par_iter()
         .map(|(id, input)| {
-            Reading::new(*id, sources.get(*id), input.as_ref(), limits(input)).read()
+            let source = sources.get(*id);
+            let known =
+                memory.as_deref().and_then(|memory| memory.outcome(*id, source, input.as_ref()));
+            known.unwrap_or_else(|| Reading::new(*id, source, input.as_ref(), limits(input)).read())
         })
         .collect();
+    if let Some(memory) = memory {
+        memory.keep_outcomes(&readable, &outcomes, sources);
+    }
     let mut charts: BTreeMap<String, usize> = BTreeMap::new();
     for ((_, input), outcome) in readable.iter().zip(outcomes) {
         if outcome.helm {
@@ -233,11 +282,14 @@ fn documents(
         loaded.documents.extend(outcome.documents);
         loaded.diagnostics.extend(outcome.diagnostics);
     }
+    let is_asked = |input: &&Input| {
+        input.reported && (input.named || !input.path.as_deref().is_some_and(is_expectation))
+    };
     if charts.is_empty() && loaded.diagnostics.is_empty() {
         loaded.diagnostics.extend(nothing_in(
             &loaded,
             readable.iter().filter_map(|(id, input)| {
-                Some((*id, input.as_ref().filter(|input| input.reported)?))
+                Some((*id, input.as_ref().filter(|input| is_asked(input))?))
             }),
         ));
     }
@@ -291,18 +343,18 @@ fn nothing_in<'a>(
     Some(Diagnostic::new(Code::EmptyInput, message).in_file(input.name.as_str()).help(help))
 }
 
-fn read_stdin(stdin: &mut dyn Read, limits: &Limits) -> Result<String, Unread> {
+fn read_stdin(stdin: &mut dyn Read, limits: &Limits) -> Text {
     match files::read_from(stdin, limits) {
-        Ok(text) => text,
+        Ok(text) => text.map(Arc::from),
         Err(error) => {
             Err(Unread::Finding(Box::new(files::not_read("<stdin>", &files::reason(&error)))))
         }
     }
 }
 
-fn read(path: &Path, input: &Input, limits: &Limits) -> Result<String, Unread> {
+fn read(path: &Path, input: &Input, limits: &Limits) -> Text {
     if input.size > limits.file_size {
         return Err(Unread::Finding(Box::new(files::too_large(limits))));
     }
-    files::read(path, limits)
+    files::read(path, limits).map(Arc::from)
 }

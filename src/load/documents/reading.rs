@@ -5,7 +5,7 @@
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::documents::Document;
 use crate::load::embedded;
-use crate::load::find::Input;
+use crate::load::find::{Input, is_expectation};
 use crate::load::helm;
 use crate::load::kinds::{self, Whose};
 use crate::load::parts::{self, Item};
@@ -15,8 +15,8 @@ use ecow::EcoString;
 use rayon::prelude::*;
 
 /// What one text came to.
-#[derive(Default)]
-pub(super) struct Outcome {
+#[derive(Clone, Default)]
+pub(in crate::load) struct Outcome {
     pub(super) documents: Vec<Document>,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// It is a Helm template, and the rest means nothing.
@@ -64,6 +64,10 @@ impl<'a> Reading<'a> {
         let text = &*self.source.text;
         let found_at =
             self.input.filter(|input| !input.named).and_then(|input| input.path.as_deref());
+        // It holds no manifests, and stands beside them.
+        if found_at.is_some_and(is_expectation) {
+            return Outcome::default();
+        }
         if text.contains("{{") && found_at.is_some_and(helm::in_chart) {
             return Outcome { helm: true, ..Outcome::default() };
         }

@@ -9,6 +9,7 @@ use crate::yaml::Node;
 pub(super) const CONFIG_MAP: &str = "inferenceservice-config";
 
 /// The settings of one operator.
+#[derive(Clone)]
 pub(super) enum Settings {
     Ome(Box<OperatorConfig>),
     KServe(Box<KServeConfig>),

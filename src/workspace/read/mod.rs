@@ -1,6 +1,7 @@
 //! Documents become typed objects, objects a catalog.
 
 mod beside;
+mod kept;
 pub(super) mod typed;
 
 use crate::api::{Api, Follow, Object, ObjectRef, OperatorConfig, Scope, Semantics, Views};
@@ -17,9 +18,11 @@ use crate::workspace::complete::{ModelFacts, completions};
 use crate::workspace::in_cluster::{self, ClusterRelease};
 use crate::workspace::known::Known;
 use crate::workspace::read::beside::{Beside, Settings};
+use crate::workspace::read::kept::{ReadDocument, places};
 use crate::workspace::read::typed::{Read, typed};
 use crate::yaml::{Node, Origin, Value};
 use ecow::EcoString;
+pub use kept::Kept;
 use rayon::prelude::*;
 
 /// What flags and settings say about reading.
@@ -98,6 +101,15 @@ impl World {
 
 /// Types and indexes everything that was loaded.
 pub fn read(loaded: Loaded, given: &Given) -> World {
+    read_all(loaded, given, None)
+}
+
+/// The same, but for documents that a reading before had, too.
+pub fn read_again(loaded: Loaded, given: &Given, kept: &mut Kept) -> World {
+    read_all(loaded, given, Some(kept))
+}
+
+fn read_all(loaded: Loaded, given: &Given, kept: Option<&mut Kept>) -> World {
     let Loaded { mut sources, mut documents, mut diagnostics, .. } = loaded;
     // A server has given its objects a uid: what such an input lacks, the cluster lacks.
     let is_live = documents.iter().any(|document| !document.builtin && is_live(&document.node));
@@ -110,16 +122,30 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     let mut unread: Vec<Diagnostic> =
         diagnostics.iter().filter(|finding| leaves_out(finding)).cloned().collect();
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
-    let typed: Vec<(Option<Read>, bool, Vec<Diagnostic>)> = documents
+    let places = kept.as_ref().map_or_else(Vec::new, |_| places(&documents));
+    let same = kept.as_deref().map(|kept| kept.same(given, &sources));
+    // Values from outside the manifest name sources whose numbers other documents decide.
+    let is_own = |index: usize| completed.get(&index).is_none_or(|known| !known.is_known());
+    let typed: Vec<ReadDocument> = documents
         .into_par_iter()
         .enumerate()
         .map(|(index, document)| {
+            let known = || same.as_ref().and_then(|same| same.get(*places.get(index)?));
+            if let Some(known) = known().filter(|_| is_own(index)) {
+                return known.clone();
+            }
             let (builtin, mut found) = (document.builtin, Vec::new());
             let known = || completed.get(&index).cloned().unwrap_or_default();
             let typed = typed(document, given, &sources, known, &mut found);
-            (typed, builtin, found)
+            ReadDocument { typed, builtin, found }
         })
         .collect();
+    drop(same);
+    if let Some(kept) = kept {
+        let read = places.into_iter().zip(&typed).enumerate();
+        let read = read.filter(|(index, _)| is_own(*index)).map(|(_, own)| own);
+        *kept = Kept::new(given, &sources, read);
+    }
     let mut config = given.releases.ome.controller.ome().config();
     let mut others = Beside::default();
     let mut services: Vec<Box<Views>> = Vec::new();
@@ -130,7 +156,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
         releases: Some(given.releases),
     });
     let mut found_builtin = Vec::new();
-    for (typed, builtin, found) in typed {
+    for ReadDocument { typed, builtin, found } in typed {
         unread.extend(found.iter().filter(|finding| finding.code == Code::MissingName).cloned());
         if builtin { &mut found_builtin } else { &mut diagnostics }.extend(found);
         match typed {

@@ -23,6 +23,7 @@ pub(super) static PROTOCOL_FLAG: Rule = Rule {
 };
 
 /// What a document is.
+#[derive(Clone)]
 pub(super) enum Read {
     /// An object of the catalog.
     Item(Item),

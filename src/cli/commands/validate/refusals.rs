@@ -68,15 +68,17 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
     let found: Vec<Vec<Diagnostic>> = objects
         .into_par_iter()
         .map(|object| {
-            let mut found = Vec::new();
-            judge(&object.node, &mut found);
-            if session.semantics.of(object.api) == Semantics::Documented {
-                for finding in &mut found {
-                    finding.severity = finding.severity.min(Severity::Warning);
+            session.about_object(object, || {
+                let mut found = Vec::new();
+                judge(&object.node, &mut found);
+                if session.semantics.of(object.api) == Semantics::Documented {
+                    for finding in &mut found {
+                        finding.severity = finding.severity.min(Severity::Warning);
+                    }
+                    found.extend(of_definition(object, sources));
                 }
-                found.extend(of_definition(object, sources));
-            }
-            found
+                found
+            })
         })
         .collect();
     found.into_iter().flatten().collect()

@@ -9,7 +9,6 @@ use crate::decision::Candidate;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::policy::Policy;
 use crate::select::request::{could_serve, nearest_miss};
-use crate::yaml::Node;
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -67,12 +66,7 @@ pub(crate) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     for weight in catalog.fine_tuned_weights() {
-        let Some(base) = weight.object.spec("baseModelRef") else { continue };
-        let Some(name) = text(base.get("name")) else { continue };
-        let namespace =
-            base.get("namespace").and_then(Node::as_str).filter(|namespace| !namespace.is_empty());
-        let scope =
-            namespace.map_or(Scope::Cluster, |namespace| Scope::Namespace(namespace.into()));
+        let Some((scope, name)) = weight.base() else { continue };
         if catalog.model(&scope, &name.value).is_none() {
             let kind = if scope == Scope::Cluster { "ClusterBaseModel" } else { "BaseModel" };
             let names = catalog
@@ -119,11 +113,6 @@ pub(crate) fn queues(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
     }
-}
-
-fn text(node: Option<&Node>) -> Option<Field<EcoString>> {
-    let node = node?;
-    node.as_str().filter(|text| !text.is_empty()).map(|text| Field::new(text.into(), node.origin))
 }
 
 fn missing(

@@ -1,0 +1,89 @@
+//! A session over an input that was read before: what has not changed is not read again.
+//!
+//! In: what the session before left. Out: the same session as without it, sooner.
+
+use super::Failure;
+use super::args::InputArgs;
+use super::input::{Ask, Session};
+use crate::api::Object;
+use crate::diag::Diagnostic;
+use crate::load::{self, Memory, Request};
+use crate::secret::Secrets;
+use crate::source::{SourceId, SourceKind, SourceMap, Span};
+use crate::workspace::{self, Given, Kept};
+use crate::yaml::Limits;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+
+/// What one session leaves for the next one over the same input.
+#[derive(Default)]
+pub(super) struct Known {
+    /// Texts and documents.
+    pub(super) files: Memory,
+    /// Objects.
+    pub(super) objects: Kept,
+}
+
+impl Session {
+    /// The same, but for what is still known of the last time.
+    pub(super) fn open_again(
+        args: &InputArgs,
+        ask: &Ask<'_>,
+        known: &mut Known,
+        before: Option<&Self>,
+    ) -> Result<Self, Failure> {
+        let Known { files, objects } = known;
+        let load =
+            |request: &Request<'_>, limits: &Limits| load::load_again(request, limits, files);
+        let read = |loaded, given: &Given| workspace::read_again(loaded, given, objects);
+        let mut session = Self::open_from(args, ask, load, read)?;
+        let mut about_objects = HashMap::new();
+        if let Some(before) = before {
+            let texts = &before.world.sources;
+            let secrets = Secrets::again(&session.world.sources, before.secrets(), texts);
+            // Nobody has asked for them yet.
+            let _ = session.secrets.set(secrets);
+            about_objects = session.still_about_objects(before);
+        }
+        session.about_objects = Some(Mutex::new(about_objects));
+        Ok(session)
+    }
+
+    /// What a session before found about objects whose texts are the same, under the same settings.
+    fn still_about_objects(&self, before: &Self) -> HashMap<Span, Vec<Diagnostic>> {
+        let (new, old) = (&self.world.sources, &before.world.sources);
+        let pairs = new.iter().zip(old.iter());
+        let same: HashSet<SourceId> = pairs
+            .filter(|((_, new), (_, old))| new.kind == old.kind && new.text == old.text)
+            .map(|((id, _), _)| id)
+            .collect();
+        let settings = |sources: &SourceMap| {
+            let mut all = sources.iter().map(|(_, source)| source);
+            all.find(|source| source.kind == SourceKind::Settings).map(|own| own.text.clone())
+        };
+        let Some(found) = before.about_objects.as_ref().filter(|_| settings(new) == settings(old))
+        else {
+            return HashMap::new();
+        };
+        let found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = found.iter().filter(|(span, _)| same.contains(&span.source));
+        kept.map(|(span, found)| (*span, found.clone())).collect()
+    }
+
+    /// What `find` finds about an object, which depends on nothing but the object and the settings;
+    /// it is not asked again where a session before this one has asked it.
+    pub(crate) fn about_object(
+        &self,
+        object: &Object,
+        find: impl FnOnce() -> Vec<Diagnostic>,
+    ) -> Vec<Diagnostic> {
+        let Some(known) = &self.about_objects else { return find() };
+        let lock = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = lock().get(&object.span) {
+            return found.clone();
+        }
+        let found = find();
+        lock().insert(object.span, found.clone());
+        found
+    }
+}

@@ -1,0 +1,107 @@
+//! What there is to say about a place: an object, or a field.
+
+use super::context::Context;
+use crate::api::{Object, Views};
+use crate::editor::{self, Cursor, Naming, namings};
+use crate::pipeline::{
+    Depth, Planned, Planner, runtimes_for_model, users_of_model, users_of_runtime,
+};
+use crate::report::catalog::{items, show};
+use crate::report::judged::Detail;
+use crate::report::table::Style;
+use crate::report::{explain, schema as fields, users};
+use crate::schema;
+use crate::source::{SourceId, Span};
+use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, TextDocumentPositionParams};
+
+/// What is at a place: the object that is named there, the object that has its name there, or the
+/// field.
+pub(super) fn hover(context: &Context, params: &TextDocumentPositionParams) -> Option<Hover> {
+    let id = context.source(&params.text_document.uri)?;
+    let place = context.place(id, params.position);
+    let object = context.object(place)?;
+    let cursor = editor::at(&object.node, place)?;
+    let (text, span) = match target(context, object, &cursor, place) {
+        Some((target, span)) => (about(context, target), span),
+        None => (field(object, &cursor)?, cursor.span),
+    };
+    let contents = MarkupContent { kind: MarkupKind::Markdown, value: text };
+    Some(Hover { contents: HoverContents::Markup(contents), range: Some(context.range(span)) })
+}
+
+/// The services whose documents are in a text.
+pub(super) fn services(context: &Context, id: SourceId) -> Vec<&Views> {
+    let session = &context.session;
+    let services = session.world.catalog.services().iter();
+    services.filter(|views| views.of(session.semantics).object.span.source == id).collect()
+}
+
+/// Services with their decisions.
+pub(super) fn planned<'a>(context: &'a Context, services: &[&'a Views]) -> Vec<Planned<'a>> {
+    let session = &context.session;
+    Planner::new(&session.world.catalog, session.semantics).plan_all(services, Depth::Plan)
+}
+
+/// The name at a place, with the object that is meant.
+pub(super) fn naming(context: &Context, place: Span) -> Option<Naming<'_>> {
+    let planned = planned(context, &services(context, place.source));
+    namings(&context.session.world.catalog, &planned).into_iter().find(|naming| {
+        let span = naming.span;
+        span.source == place.source && span.start <= place.start && place.start <= span.end
+    })
+}
+
+/// The object that a place names or defines, and the place of the name.
+pub(super) fn target<'a>(
+    context: &'a Context,
+    object: &'a Object,
+    cursor: &Cursor<'_>,
+    place: Span,
+) -> Option<(&'a Object, Span)> {
+    if !cursor.on_key && cursor.path.is("metadata.name") {
+        return Some((object, cursor.span));
+    }
+    if cursor.on_key {
+        return None;
+    }
+    let naming = naming(context, place)?;
+    Some((naming.target?, naming.span))
+}
+
+/// An object: what becomes of a service, who uses a runtime or a model, what is known of a class.
+fn about(context: &Context, object: &Object) -> String {
+    let session = &context.session;
+    let (catalog, sources) = (&session.world.catalog, &session.world.sources);
+    let is = |other: &Object| other.api == object.api && other.id == object.id;
+    if let Some(views) =
+        catalog.services().iter().find(|views| is(&views.of(session.semantics).object))
+    {
+        let planned = Planner::new(catalog, session.semantics).plan(views, Depth::Plan);
+        return explain::service(&planned, &[], Detail::Nearest, sources).markdown();
+    }
+    if let Some(runtime) = catalog.all_runtimes().find(|runtime| is(&runtime.object)) {
+        let found = users_of_runtime(catalog, session.semantics, runtime);
+        return users::runtime(runtime, &found, sources).markdown();
+    }
+    if let Some(model) = catalog.models().find(|model| is(&model.object)) {
+        let found = users_of_model(catalog, session.semantics, model);
+        let runtimes = runtimes_for_model(catalog, session.semantics, model);
+        let detail = Detail::Nearest;
+        return users::model(model, &found, runtimes.as_ref(), detail, sources).markdown();
+    }
+    let place = sources.locate(object.name_span());
+    let heading = format!("### {} {}\n\n{place}\n", object.id.kind, object.id.name);
+    let shown = items(&session.world, is);
+    if let Some(item) = shown.first() {
+        let style = Style { color: false, width: None };
+        format!("{heading}\n```text\n{}```\n", show(item, &session.world, style))
+    } else {
+        heading
+    }
+}
+
+/// A field as its schema has it.
+fn field(object: &Object, cursor: &Cursor<'_>) -> Option<String> {
+    let schema = schema::kind(&object.api_version, &object.id.kind)?;
+    Some(format!("```text\n{}```\n", fields::field(schema, &cursor.path)?))
+}

@@ -1,0 +1,80 @@
+//! `ome lsp`: a language server over standard input and output.
+//!
+//! The server translates: what it says are findings of `validate`, pages of `explain` and `schema`,
+//! and decisions of `plan`, over the same workspace. Messages are answered one after another. Texts
+//! are read again when nothing is waiting to be answered, or when a question needs them.
+
+mod actions;
+mod completion;
+mod context;
+mod diagnostics;
+mod hints;
+mod hover;
+mod places;
+mod server;
+mod wire;
+
+use crate::cli::args::InputArgs;
+use crate::cli::{Failure, Io, Outcome, waiting};
+use crate::load;
+use server::{Server, Step};
+use std::io::{self, BufReader};
+use std::sync::mpsc::{TryRecvError, channel};
+use wire::Incoming;
+
+/// Serve an editor over standard input and output, by the Language Server Protocol: findings as you
+/// type, what services become, who uses a runtime, where names lead, completion, repairs.
+///
+/// It reads the folders that the editor opens, or what `-f` names. Exit codes: 0 after `shutdown`
+/// and `exit`, and where nothing was asked; 1 otherwise.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Use standard input and output, which is what it always does; editors pass the flag.
+    #[arg(long, hide = true)]
+    stdio: bool,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Answers until the editor goes away.
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    if args.input.files.iter().any(|path| load::is_stdin(path)) {
+        return Err(Failure::Usage(
+            "standard input is the editor's: name files or directories with `-f`".into(),
+        ));
+    }
+    // It waits for the editor most of the time.
+    waiting::off();
+    let (sender, inbox) = channel::<Incoming>();
+    // Reading waits for the editor, so it has a thread of its own, which ends with the stream.
+    std::thread::spawn(move || {
+        let mut stream = BufReader::new(io::stdin());
+        while let Ok(Some(incoming)) = wire::read(&mut stream) {
+            if sender.send(incoming).is_err() {
+                return;
+            }
+        }
+    });
+    let mut server = Server::new(args.input.clone());
+    loop {
+        let incoming = match inbox.try_recv() {
+            Ok(incoming) => incoming,
+            Err(TryRecvError::Disconnected) => return Ok(server.left()),
+            // Nothing waits: what was typed is read and said.
+            Err(TryRecvError::Empty) => {
+                server.settle(io.out())?;
+                let Ok(incoming) = inbox.recv() else { return Ok(server.left()) };
+                incoming
+            }
+        };
+        match incoming {
+            Incoming::Message(message) => match server.take(message, io.out())? {
+                Step::On => {}
+                Step::End(outcome) => return Ok(outcome),
+            },
+            Incoming::Unreadable { id, code, reason } => {
+                wire::refuse(io.out(), id.as_ref(), code, &reason)?;
+            }
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! The life of a server: what was opened, what was said, and whose turn it is.
+
+use super::context::{Context, path_of, uri_of};
+use super::{actions, completion, diagnostics, hints, hover, places, wire};
+use crate::cli::Outcome;
+use crate::cli::again::Known;
+use crate::cli::args::InputArgs;
+use crate::cli::commands::validate;
+use crate::cli::input::{Ask, Session};
+use crate::load::Memory;
+use crate::source::{Source, SourceKind};
+use crate::workspace::Kept;
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_types::notification::{self as told, Notification as _};
+use lsp_types::request::{self as asked, Request as _};
+use lsp_types::{
+    CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions, Diagnostic,
+    DidChangeTextDocumentParams, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher,
+    GlobPattern, GotoDefinitionResponse, HoverProviderCapability, InitializeParams,
+    InitializeResult, LogMessageParams, MessageType, OneOf, PositionEncodingKind,
+    PublishDiagnosticsParams, Registration, RegistrationParams, SaveOptions, ServerCapabilities,
+    ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TextDocumentSyncSaveOptions, Uri,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What follows a message.
+pub(super) enum Step {
+    /// The next one.
+    On,
+    /// Nothing.
+    End(Outcome),
+}
+
+/// Where in its life a server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Begun,
+    Serving,
+    ShutDown,
+}
+
+/// Why a request is not answered.
+type Refused = (ErrorCode, String);
+
+/// A server of one editor.
+pub(super) struct Server {
+    input: InputArgs,
+    phase: Phase,
+    known: Known,
+    context: Option<Context>,
+    /// Earlier ones, which are taken down when nothing waits.
+    past: Vec<Context>,
+    /// Texts have changed since they were read.
+    is_stale: bool,
+    /// What was found is not said yet.
+    is_unsaid: bool,
+    /// The editor tells of files that change when it is asked to.
+    watches: bool,
+    versions: BTreeMap<PathBuf, i32>,
+    /// What the editor shows of each file.
+    shown: BTreeMap<PathBuf, Vec<Diagnostic>>,
+    /// Why the input could not be read, as it was said last.
+    said: Option<String>,
+}
+
+impl Server {
+    pub(super) fn new(input: InputArgs) -> Self {
+        Self {
+            input,
+            phase: Phase::Begun,
+            known: Known::default(),
+            context: None,
+            past: Vec::new(),
+            is_stale: false,
+            is_unsaid: false,
+            watches: false,
+            versions: BTreeMap::new(),
+            shown: BTreeMap::new(),
+            said: None,
+        }
+    }
+
+    /// How it ends when the editor goes away without a word.
+    pub(super) fn left(&self) -> Outcome {
+        if self.phase == Phase::Serving { Outcome::CouldNot } else { Outcome::Done }
+    }
+
+    /// Answers one message. Whatever is in it, the server goes on.
+    pub(super) fn take(&mut self, message: Message, out: &mut dyn Write) -> io::Result<Step> {
+        match message {
+            Message::Request(request) => {
+                let id = request.id.clone();
+                let caught = catch_unwind(AssertUnwindSafe(|| self.answer(request)));
+                let result = caught.unwrap_or_else(|_| {
+                    self.start_over();
+                    let why = "a bug of ome; its standard error says where";
+                    Err((ErrorCode::InternalError, why.to_owned()))
+                });
+                wire::write(out, &Message::Response(response(id, result)))?;
+            }
+            Message::Notification(notification) => {
+                if notification.method == told::Exit::METHOD {
+                    let is_ended = self.phase == Phase::ShutDown;
+                    let outcome = if is_ended { Outcome::Done } else { Outcome::CouldNot };
+                    return Ok(Step::End(outcome));
+                }
+                let method = notification.method.clone();
+                let caught = catch_unwind(AssertUnwindSafe(|| self.note(notification)));
+                match caught {
+                    Ok(Ok(answers)) => {
+                        for message in answers {
+                            wire::write(out, &message)?;
+                        }
+                    }
+                    Ok(Err(reason)) => log(out, &format!("{method}: {reason}"))?,
+                    Err(_) => self.start_over(),
+                }
+            }
+            // Answers to what the server asked need nothing done.
+            Message::Response(_) => {}
+        }
+        Ok(Step::On)
+    }
+
+    /// Reads what has changed, and says what is found in it.
+    pub(super) fn settle(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if self.phase != Phase::Serving || !(self.is_stale || self.is_unsaid) {
+            return Ok(());
+        }
+        let caught = catch_unwind(AssertUnwindSafe(|| self.refresh()));
+        if caught.is_err() {
+            self.start_over();
+            // The same texts would end the same way; the next change is tried again.
+            self.is_stale = false;
+        }
+        self.is_unsaid = false;
+        if let Some(said) = self.said.take() {
+            log(out, &said)?;
+        }
+        let Some(context) = &self.context else { return Ok(()) };
+        let found = diagnostics::by_file(context);
+        let gone = self.shown.keys().filter(|path| !found.contains_key(*path));
+        let gone: Vec<PathBuf> = gone.cloned().collect();
+        for (path, diagnostics) in found
+            .iter()
+            .map(|(path, own)| (path, own.clone()))
+            .chain(gone.iter().map(|path| (path, Vec::new())))
+        {
+            let is_new = self.shown.get(path).is_none_or(|shown| *shown != diagnostics);
+            let (true, Some(uri)) = (is_new, uri_of(path)) else { continue };
+            let version = self.versions.get(path).copied();
+            let params = PublishDiagnosticsParams { uri, diagnostics, version };
+            tell::<told::PublishDiagnostics>(out, params)?;
+        }
+        self.shown = found;
+        self.past.clear();
+        Ok(())
+    }
+
+    /// After a panic nothing that was derived is trusted.
+    fn start_over(&mut self) {
+        self.context = None;
+        self.known.files.forget();
+        self.known.objects = Kept::default();
+        self.is_stale = true;
+    }
+
+    /// Reads what has changed. Where the input cannot be read as a whole (settings, flags), what
+    /// was read before stays.
+    fn refresh(&mut self) {
+        if !std::mem::take(&mut self.is_stale) {
+            return;
+        }
+        self.is_unsaid = true;
+        let before = self.context.as_ref().map(|context| &context.session);
+        let session = Session::open_again(&self.input, &Ask::default(), &mut self.known, before);
+        let found = session.and_then(|session| {
+            let found = validate::everything(&session)?;
+            Ok((session, found))
+        });
+        match found {
+            Ok((session, found)) => {
+                let mut context = Context::new(session, found, self.known.files.root());
+                context.versions.clone_from(&self.versions);
+                self.past.truncate(1);
+                self.past.extend(self.context.replace(context));
+            }
+            Err(failure) => self.said = Some(failure.to_string()),
+        }
+    }
+
+    fn answer(&mut self, request: Request) -> Result<Value, Refused> {
+        let Request { method, params, .. } = request;
+        match (self.phase, method.as_str()) {
+            (Phase::Begun, asked::Initialize::METHOD) => {
+                return json(self.begin(&parsed::<InitializeParams>(params)?));
+            }
+            (Phase::Begun, _) => {
+                let why = "the first request is `initialize`".to_owned();
+                return Err((ErrorCode::ServerNotInitialized, why));
+            }
+            (Phase::ShutDown, _) => {
+                return Err((ErrorCode::InvalidRequest, "the server is shut down".to_owned()));
+            }
+            (Phase::Serving, asked::Shutdown::METHOD) => {
+                self.phase = Phase::ShutDown;
+                return Ok(Value::Null);
+            }
+            (Phase::Serving, _) => {}
+        }
+        match method.as_str() {
+            asked::HoverRequest::METHOD => self
+                .ask::<asked::HoverRequest, _>(params, |context, params| {
+                    hover::hover(context, &params.text_document_position_params)
+                }),
+            asked::GotoDefinition::METHOD => {
+                self.ask::<asked::GotoDefinition, _>(params, |context, params| {
+                    places::definition(context, &params.text_document_position_params)
+                        .map(GotoDefinitionResponse::Array)
+                })
+            }
+            asked::References::METHOD => self
+                .ask::<asked::References, _>(params, |context, params| {
+                    places::references(context, &params)
+                }),
+            asked::Completion::METHOD => self
+                .ask::<asked::Completion, _>(params, |context, params| {
+                    completion::complete(context, &params)
+                }),
+            asked::CodeActionRequest::METHOD => self
+                .ask::<asked::CodeActionRequest, _>(params, |context, params| {
+                    actions::actions(context, &params)
+                }),
+            asked::InlayHintRequest::METHOD => self
+                .ask::<asked::InlayHintRequest, _>(params, |context, params| {
+                    hints::hints(context, &params)
+                }),
+            other => Err((ErrorCode::MethodNotFound, format!("`{other}` is not served"))),
+        }
+    }
+
+    /// Answers a question about texts, as they are now.
+    fn ask<R: asked::Request<Result = Option<T>>, T: Serialize>(
+        &mut self,
+        params: Value,
+        answer: impl FnOnce(&Context, R::Params) -> Option<T>,
+    ) -> Result<Value, Refused>
+    where
+        R::Params: DeserializeOwned,
+    {
+        let params = parsed::<R::Params>(params)?;
+        self.refresh();
+        json(self.context.as_ref().and_then(|context| answer(context, params)))
+    }
+
+    fn begin(&mut self, params: &InitializeParams) -> InitializeResult {
+        self.phase = Phase::Serving;
+        #[expect(deprecated, reason = "clients of older versions of the protocol name the root so")]
+        let root = params.root_uri.as_ref();
+        let folders = params.workspace_folders.iter().flatten().map(|folder| &folder.uri);
+        let mut folders: Vec<PathBuf> = folders.chain(root).filter_map(path_of).collect();
+        folders.dedup();
+        let is_watched = self.input.files.is_empty() && self.input.kustomize.is_empty();
+        self.open(&folders);
+        self.watches = params
+            .capabilities
+            .workspace
+            .as_ref()
+            .and_then(|workspace| workspace.did_change_watched_files)
+            .and_then(|watched| watched.dynamic_registration)
+            .unwrap_or_default();
+        // An editor watches its folders, and nothing else that `-f` may name.
+        self.known.files.set_told(self.watches && is_watched);
+        let sync = TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(TextDocumentSyncKind::FULL),
+            save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions::default())),
+            ..TextDocumentSyncOptions::default()
+        };
+        let repairs = CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, CodeActionKind::SOURCE_FIX_ALL]),
+            ..CodeActionOptions::default()
+        };
+        InitializeResult {
+            capabilities: ServerCapabilities {
+                position_encoding: Some(PositionEncodingKind::UTF16),
+                text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
+                hover_provider: Some(HoverProviderCapability::Simple(true)),
+                definition_provider: Some(OneOf::Left(true)),
+                references_provider: Some(OneOf::Left(true)),
+                completion_provider: Some(CompletionOptions {
+                    trigger_characters: Some([":", " ", "-"].map(str::to_owned).to_vec()),
+                    ..CompletionOptions::default()
+                }),
+                code_action_provider: Some(CodeActionProviderCapability::Options(repairs)),
+                inlay_hint_provider: Some(OneOf::Left(true)),
+                ..ServerCapabilities::default()
+            },
+            server_info: Some(ServerInfo {
+                name: "ome".to_owned(),
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            }),
+        }
+    }
+
+    /// Reads the folders of the editor unless flags say what is read. Names are relative to the
+    /// first folder, where settings are looked for, too.
+    fn open(&mut self, folders: &[PathBuf]) {
+        if let Some(first) =
+            folders.first().filter(|first| std::env::set_current_dir(first).is_ok())
+        {
+            self.known.files = Memory::new(first.clone());
+            let others = folders.iter().skip(1).filter(|other| !other.starts_with(first));
+            if self.input.files.is_empty() && self.input.kustomize.is_empty() {
+                self.input.files.push(PathBuf::from("."));
+                self.input.files.extend(others.cloned());
+            }
+        } else {
+            self.known.files = Memory::new(std::env::current_dir().unwrap_or_default());
+        }
+        self.is_stale = true;
+    }
+
+    /// Takes in what the editor tells; the answer is what the server asks it.
+    fn note(&mut self, notification: Notification) -> Result<Vec<Message>, String> {
+        fn read<N: told::Notification>(params: Value) -> Result<N::Params, String> {
+            serde_json::from_value(params).map_err(|error| error.to_string())
+        }
+        if self.phase != Phase::Serving {
+            return Ok(Vec::new());
+        }
+        let Notification { method, params } = notification;
+        match method.as_str() {
+            told::Initialized::METHOD if self.watches => return Ok(vec![watch()]),
+            told::DidOpenTextDocument::METHOD => {
+                let document = read::<told::DidOpenTextDocument>(params)?.text_document;
+                self.typed(&document.uri, Some(document.version), Some(document.text.into()));
+            }
+            told::DidChangeTextDocument::METHOD => {
+                let params = read::<told::DidChangeTextDocument>(params)?;
+                let text = self.changed(&params)?;
+                let document = params.text_document;
+                self.typed(&document.uri, Some(document.version), Some(text));
+            }
+            told::DidCloseTextDocument::METHOD => {
+                let uri = read::<told::DidCloseTextDocument>(params)?.text_document.uri;
+                self.typed(&uri, None, None);
+            }
+            told::DidSaveTextDocument::METHOD | told::DidChangeWatchedFiles::METHOD => {
+                self.known.files.look();
+                self.is_stale = true;
+            }
+            _ => {}
+        }
+        Ok(Vec::new())
+    }
+
+    /// The text after changes. Whole texts are asked for; an editor that sends parts is understood.
+    fn changed(&self, params: &DidChangeTextDocumentParams) -> Result<Arc<str>, String> {
+        let uri = &params.text_document.uri;
+        let path = path_of(uri).ok_or("the document is no file")?;
+        let known = self.known.files.open(&path).ok_or("the document is not open")?;
+        let mut text = known.clone();
+        for change in &params.content_changes {
+            let Some(range) = change.range else {
+                text = change.text.as_str().into();
+                continue;
+            };
+            let source = Source::new("", SourceKind::File, text.clone());
+            let [start, end] = [range.start, range.end]
+                .map(|place| source.offset_of_utf16(place.line, place.character) as usize);
+            let end = end.max(start);
+            text = [&text[..start], &change.text, &text[end..]].concat().into();
+        }
+        Ok(text)
+    }
+
+    /// A text of the editor has come, changed, or gone.
+    fn typed(&mut self, uri: &Uri, version: Option<i32>, text: Option<Arc<str>>) {
+        let Some(path) = path_of(uri) else { return };
+        let read = self.context.as_ref().and_then(|context| {
+            let id = context.source(uri)?;
+            Some(context.session.world.sources.get(id).text.clone())
+        });
+        match version {
+            Some(version) => _ = self.versions.insert(path.clone(), version),
+            None => _ = self.versions.remove(&path),
+        }
+        // What is opened may be no file yet, and what is closed may never become one.
+        if text.is_some() != self.known.files.open(&path).is_some() {
+            self.known.files.look();
+        }
+        if let Some(context) = &mut self.context {
+            context.versions.clone_from(&self.versions);
+        }
+        // What is opened is most often what was read.
+        self.is_stale |= text.is_none() || read != text;
+        self.known.files.set(path, text);
+    }
+}
+
+fn parsed<T: DeserializeOwned>(params: Value) -> Result<T, Refused> {
+    serde_json::from_value(params).map_err(|error| (ErrorCode::InvalidParams, error.to_string()))
+}
+
+fn json(value: impl Serialize) -> Result<Value, Refused> {
+    serde_json::to_value(value).map_err(|error| (ErrorCode::InternalError, error.to_string()))
+}
+
+fn response(id: RequestId, result: Result<Value, Refused>) -> Response {
+    match result {
+        Ok(value) => Response::new_ok(id, value),
+        Err((code, message)) => Response::new_err(id, code as i32, message),
+    }
+}
+
+/// Tells the editor something.
+fn tell<N: told::Notification>(out: &mut dyn Write, params: N::Params) -> io::Result<()>
+where
+    N::Params: Serialize,
+{
+    let params = serde_json::to_value(params)?;
+    wire::write(out, &Message::Notification(Notification { method: N::METHOD.to_owned(), params }))
+}
+
+fn log(out: &mut dyn Write, message: &str) -> io::Result<()> {
+    let params = LogMessageParams { typ: MessageType::ERROR, message: message.to_owned() };
+    tell::<told::LogMessage>(out, params)
+}
+
+/// Asks the editor to tell of manifests and settings that change on disk.
+fn watch() -> Message {
+    let globs = ["**/*.{yaml,yml,json}", "**/ome.toml"];
+    let watchers = globs.map(|glob| FileSystemWatcher {
+        glob_pattern: GlobPattern::String(glob.to_owned()),
+        kind: None,
+    });
+    let options = DidChangeWatchedFilesRegistrationOptions { watchers: watchers.to_vec() };
+    let registration = Registration {
+        id: "files".to_owned(),
+        method: told::DidChangeWatchedFiles::METHOD.to_owned(),
+        register_options: serde_json::to_value(options).ok(),
+    };
+    let params = RegistrationParams { registrations: vec![registration] };
+    Message::Request(Request::new(
+        RequestId::from("files".to_owned()),
+        asked::RegisterCapability::METHOD.to_owned(),
+        params,
+    ))
+}

@@ -1,0 +1,148 @@
+//! A word on the terminal while a run reads and decides.
+//!
+//! In: what a run is doing, and where talk goes. Out: after 300 ms one line that says what takes the
+//! time and how long it has, until anything else is written. Never without a terminal, with
+//! `TERM=dumb` or `--quiet`, and never in what is printed.
+
+use std::io::{self, Write};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a run says nothing.
+const SILENT: Duration = Duration::from_millis(300);
+/// How often the line is written again.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// The line of this process.
+struct Line {
+    /// Where it goes; none where it is not wanted.
+    to: Option<Box<dyn Write + Send>>,
+    /// What takes the time; none while nothing does.
+    what: Option<&'static str>,
+    /// It is on the screen.
+    is_shown: bool,
+    /// Counts the runs, so that the thread of an earlier one ends.
+    run: u64,
+}
+
+static LINE: Mutex<Line> = Mutex::new(Line { to: None, what: None, is_shown: false, run: 0 });
+static CHANGED: Condvar = Condvar::new();
+
+fn line() -> MutexGuard<'static, Line> {
+    LINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows lines from now on.
+pub(super) fn on(to: Box<dyn Write + Send>) {
+    line().to = Some(to);
+}
+
+/// Shows none any more.
+pub(super) fn off() {
+    stop();
+    line().to = None;
+}
+
+/// Says what takes the time from now on, until [`stop`].
+pub(super) fn doing(what: &'static str) {
+    let mut line = line();
+    if line.to.is_none() || line.what.replace(what).is_some() {
+        return;
+    }
+    line.run += 1;
+    let run = line.run;
+    // Where there is no thread to be had there is no line.
+    let _ = std::thread::Builder::new().spawn(move || show(run));
+}
+
+/// Takes the line away.
+pub(super) fn stop() {
+    let mut line = line();
+    line.what = None;
+    if std::mem::take(&mut line.is_shown)
+        && let Some(to) = &mut line.to
+    {
+        let _ = to.write_all(b"\r\x1b[K").and_then(|()| to.flush());
+    }
+    CHANGED.notify_all();
+}
+
+/// Writes the line again and again until its run is over.
+fn show(run: u64) {
+    let begun = Instant::now();
+    let mut pause = SILENT;
+    let mut line = line();
+    loop {
+        let waited = CHANGED.wait_timeout(line, pause).unwrap_or_else(PoisonError::into_inner);
+        line = waited.0;
+        let Some(what) = line.what.filter(|_| line.run == run) else { return };
+        let elapsed = begun.elapsed();
+        pause = SILENT.saturating_sub(elapsed);
+        if !pause.is_zero() {
+            continue;
+        }
+        pause = EVERY;
+        line.is_shown = true;
+        let text = format!("\r\x1b[K{what} … {:.1} s", elapsed.as_secs_f64());
+        if let Some(to) = &mut line.to {
+            let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+        }
+    }
+}
+
+/// A stream before whose first byte the line is taken away.
+pub(super) struct After<W>(pub(super) W);
+
+impl<W: Write> Write for After<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        stop();
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_comes_after_a_while_and_goes_before_anything_else() {
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let text = || String::from_utf8(shown.lock().unwrap().clone()).unwrap();
+        // Nothing is shown where none is wanted.
+        doing("reading");
+        on(Box::new(Shared(shown.clone())));
+        doing("reading");
+        let mut out = After(Vec::new());
+        out.write_all(b"early").unwrap();
+        std::thread::sleep(SILENT * 2);
+        assert_eq!(text(), "");
+        doing("reading");
+        doing("deciding");
+        std::thread::sleep(SILENT * 2);
+        out.write_all(b"late").unwrap();
+        let said = text();
+        assert!(said.starts_with("\r\x1b[Kdeciding … 0."), "{said:?}");
+        assert!(said.ends_with(" s\r\x1b[K"), "{said:?}");
+        off();
+        doing("reading");
+        std::thread::sleep(SILENT * 2);
+        assert_eq!(text(), said);
+    }
+}

@@ -1,0 +1,16 @@
+//! What an editor asks about a place in a text.
+//!
+//! In: objects with their places, and texts as they are while somebody types. Out: what is at a
+//! place ([`at`]), which objects name which ([`names`]), and what may be written next ([`typing`]).
+//! This room knows no protocol and decides nothing: names are those that the operators read, fields
+//! those of the schemas.
+
+mod cursor;
+mod names;
+mod next;
+mod typing;
+
+pub use cursor::{Cursor, at};
+pub use names::{Named, NamedObject, Naming, field_names, names, namings};
+pub use next::{Proposal, proposals};
+pub use typing::{Part, Typing, typing};

@@ -1,0 +1,193 @@
+//! Which objects name which.
+//!
+//! A name is where an operator reads one: services name what their decisions looked up, and what
+//! else is typed names what its readers found. The fields that hold names, for what is not written
+//! yet, are a table beside it; a test compares both.
+
+use crate::api::{Object, Scope, Service};
+use crate::catalog::Catalog;
+use crate::pipeline::{Planned, named};
+use crate::schema::Schema;
+use crate::source::Span;
+use crate::yaml::FieldPath;
+use ecow::EcoString;
+
+/// What is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A runtime.
+    Runtime,
+    /// A base model.
+    Model,
+    /// A fine-tuned weight.
+    Weight,
+    /// An accelerator class.
+    Class,
+    /// A LocalQueue of Kueue.
+    LocalQueue,
+    /// A ClusterQueue of Kueue.
+    ClusterQueue,
+    /// A ResourceFlavor of Kueue.
+    Flavor,
+}
+
+/// A place that names an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Naming<'a> {
+    /// The place of the name.
+    pub span: Span,
+    /// What is named.
+    pub named: Named,
+    /// The object that names.
+    pub by: &'a Object,
+    /// The object that is meant; none when none has the name.
+    pub target: Option<&'a Object>,
+}
+
+/// An object that may be named.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedObject<'a>(pub &'a Object);
+
+/// Every place that names an object: those of the services that were planned, and those of all
+/// other objects.
+pub fn namings<'a>(catalog: &'a Catalog, planned: &[Planned<'a>]) -> Vec<Naming<'a>> {
+    let mut found = Vec::new();
+    for own in planned {
+        of_service(catalog, own, &mut found);
+    }
+    let mut add = |span: Option<Span>, named, by, target| {
+        found.extend(span.map(|span| Naming { span, named, by, target }));
+    };
+    for runtime in catalog.all_runtimes() {
+        for class in &runtime.accelerator_classes {
+            let target = catalog.accelerator_class(&class.value);
+            add(class.span(), Named::Class, &runtime.object, target);
+        }
+    }
+    for weight in catalog.fine_tuned_weights() {
+        let Some((scope, name)) = weight.base() else { continue };
+        let target = catalog.model(&scope, &name.value).map(|model| &model.object);
+        add(name.span(), Named::Model, &weight.object, target);
+    }
+    for class in catalog.classes(crate::api::Semantics::Documented) {
+        let Some(name) = &class.kueue_flavor else { continue };
+        let target = catalog.flavor(&name.value).map(|flavor| &flavor.object);
+        add(name.span(), Named::Flavor, &class.object, target);
+    }
+    for local in catalog.local_queues() {
+        let Some(name) = &local.cluster_queue else { continue };
+        let target = catalog.cluster_queue(&name.value).map(|queue| &queue.object);
+        add(name.span(), Named::ClusterQueue, &local.object, target);
+    }
+    for queue in catalog.cluster_queues() {
+        for quotas in queue.flavors() {
+            let target = catalog.flavor(&quotas.flavor.value).map(|flavor| &flavor.object);
+            add(quotas.flavor.span(), Named::Flavor, &queue.object, target);
+        }
+    }
+    found.sort_by_key(|naming| naming.span);
+    found.dedup_by_key(|naming| naming.span);
+    found
+}
+
+fn of_service<'a>(catalog: &'a Catalog, planned: &Planned<'a>, found: &mut Vec<Naming<'a>>) {
+    let service: &'a Service = planned.service;
+    let mut add = |span: Option<Span>, named, target| {
+        let by = &service.object;
+        found.extend(span.map(|span| Naming { span, named, by, target }));
+    };
+    if let Some(model) = &service.model {
+        let target = planned.resolution.model.map(|model| &model.object);
+        add(model.name.span(), Named::Model, target);
+        for weight in &model.fine_tuned {
+            let target = catalog.fine_tuned_weight(&weight.value).map(|weight| &weight.object);
+            add(weight.span(), Named::Weight, target);
+        }
+    }
+    if let Some(runtime) = &service.runtime {
+        let target = named(catalog.runtimes(service.object.api), service, &runtime.name.value);
+        add(runtime.name.span(), Named::Runtime, target.map(|runtime| &runtime.object));
+    }
+    for class in &service.accelerator_classes {
+        add(class.span(), Named::Class, catalog.accelerator_class(&class.value));
+    }
+    for queue in planned.components.iter().filter_map(|component| component.queue.as_ref()) {
+        let target = catalog.local_queue(&service.namespace, &queue.queue.value);
+        add(queue.queue.span(), Named::LocalQueue, target.map(|queue| &queue.object));
+    }
+}
+
+/// Fields that hold a name: group, kind, path without positions of lists, what is named. A path
+/// that begins with a dot is one at any depth.
+const FIELDS: &[(&str, &str, &str, Named)] = &[
+    ("ome.io", "InferenceService", "spec.model.name", Named::Model),
+    ("ome.io", "InferenceService", "spec.runtime.name", Named::Runtime),
+    ("ome.io", "InferenceService", "spec.model.fineTunedWeights", Named::Weight),
+    ("ome.io", "InferenceService", "spec.predictor.model.baseModel", Named::Model),
+    ("ome.io", "InferenceService", "spec.predictor.model.runtime", Named::Runtime),
+    ("ome.io", "InferenceService", ".acceleratorClass", Named::Class),
+    (
+        "ome.io",
+        "InferenceService",
+        "metadata.labels.kueue\\.x-k8s\\.io/queue-name",
+        Named::LocalQueue,
+    ),
+    ("ome.io", "ServingRuntime", ".acceleratorClasses", Named::Class),
+    ("ome.io", "ClusterServingRuntime", ".acceleratorClasses", Named::Class),
+    ("ome.io", "FineTunedWeight", "spec.baseModelRef.name", Named::Model),
+    ("ome.io", "AcceleratorClass", "spec.integration.kueueResourceFlavor", Named::Flavor),
+    ("serving.kserve.io", "InferenceService", "spec.predictor.model.runtime", Named::Runtime),
+    ("kueue.x-k8s.io", "LocalQueue", "spec.clusterQueue", Named::ClusterQueue),
+    ("kueue.x-k8s.io", "ClusterQueue", "spec.resourceGroups.flavors.name", Named::Flavor),
+];
+
+/// What a field of a kind names.
+pub fn field_names(schema: &Schema, path: &FieldPath) -> Option<Named> {
+    let fields = path.0.iter().filter(|step| matches!(step, crate::yaml::Segment::Field(_)));
+    let plain = FieldPath(fields.cloned().collect()).to_string();
+    let row = FIELDS.iter().find(|(group, kind, field, _)| {
+        *group == schema.group()
+            && *kind == schema.kind
+            && if field.starts_with('.') { plain.ends_with(field) } else { plain == *field }
+    })?;
+    Some(row.3)
+}
+
+/// The names that an object of a group in a namespace may write, each with the object that has it;
+/// built-in objects last.
+pub fn names<'a>(
+    catalog: &'a Catalog,
+    wanted: Named,
+    group: &str,
+    namespace: &str,
+) -> Vec<NamedObject<'a>> {
+    let objects: Vec<&'a Object> = match wanted {
+        Named::Runtime => catalog
+            .all_runtimes()
+            .map(|runtime| &runtime.object)
+            .filter(|object| object.api_version.split('/').next() == Some(group))
+            .collect(),
+        Named::Model => catalog.models().map(|model| &model.object).collect(),
+        Named::Weight => catalog.fine_tuned_weights().map(|weight| &weight.object).collect(),
+        Named::Class => catalog.accelerator_classes().collect(),
+        Named::LocalQueue => catalog.local_queues().map(|queue| &queue.object).collect(),
+        Named::ClusterQueue => catalog.cluster_queues().map(|queue| &queue.object).collect(),
+        Named::Flavor => catalog.flavors().map(|flavor| &flavor.object).collect(),
+    };
+    let is_seen = |object: &&Object| match &object.id.scope {
+        Scope::Cluster => true,
+        Scope::Namespace(own) => own == namespace,
+    };
+    let mut seen: Vec<&Object> = objects.into_iter().filter(is_seen).collect();
+    let key = |object: &&Object| (object.builtin, object.id.name.clone());
+    seen.sort_by_key(key);
+    seen.dedup_by(|a, b| a.id.name == b.id.name);
+    seen.into_iter().map(NamedObject).collect()
+}
+
+impl NamedObject<'_> {
+    /// The name as it is written.
+    pub fn name(&self) -> &EcoString {
+        &self.0.id.name
+    }
+}

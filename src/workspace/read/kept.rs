@@ -1,0 +1,85 @@
+//! Typed documents of one reading, for the next one.
+//!
+//! In: what a reading typed. Out: the same where text, place and options are the same. Forgetting
+//! costs time only.
+
+use super::Given;
+use super::typed::Read;
+use crate::diag::Diagnostic;
+use crate::load::Document;
+use crate::source::{SourceId, SourceMap};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// One document as it was read.
+#[derive(Clone)]
+pub(super) struct ReadDocument {
+    /// The object; none where there is none in it.
+    pub(super) typed: Option<Read>,
+    /// It is built in.
+    pub(super) builtin: bool,
+    /// What was found.
+    pub(super) found: Vec<Diagnostic>,
+}
+
+/// A document by its text and its position in it.
+type Place = (SourceId, usize);
+
+/// What is known of an earlier reading.
+#[derive(Default)]
+pub struct Kept {
+    /// The options, spelt out.
+    given: String,
+    texts: HashMap<SourceId, Arc<str>>,
+    read: HashMap<Place, ReadDocument>,
+}
+
+/// The positions of documents in their texts.
+pub(super) fn places(documents: &[Document]) -> Vec<Place> {
+    let mut counts: HashMap<SourceId, usize> = HashMap::new();
+    let place = |document: &Document| {
+        let count = counts.entry(document.source).or_default();
+        *count += 1;
+        (document.source, *count - 1)
+    };
+    documents.iter().map(place).collect()
+}
+
+/// The part that is still the same.
+pub(super) struct Same<'k> {
+    kept: &'k Kept,
+    sources: HashSet<SourceId>,
+}
+
+impl Same<'_> {
+    pub(super) fn get(&self, place: Place) -> Option<&ReadDocument> {
+        self.sources.contains(&place.0).then(|| self.kept.read.get(&place))?
+    }
+}
+
+impl Kept {
+    /// Keeps what was read.
+    pub(super) fn new<'r>(
+        given: &Given,
+        sources: &SourceMap,
+        read: impl Iterator<Item = (Place, &'r ReadDocument)>,
+    ) -> Self {
+        let read: HashMap<Place, ReadDocument> =
+            read.map(|(place, read)| (place, read.clone())).collect();
+        let ids: HashSet<SourceId> = read.keys().map(|(id, _)| *id).collect();
+        let text = |id: SourceId| (id, sources.get(id).text.clone());
+        Self { given: format!("{given:?}"), texts: ids.into_iter().map(text).collect(), read }
+    }
+
+    /// What is as it was.
+    pub(super) fn same(&self, given: &Given, sources: &SourceMap) -> Same<'_> {
+        let mut same = HashSet::new();
+        if self.given == format!("{given:?}") {
+            let texts = sources
+                .iter()
+                .filter(|(id, source)| self.texts.get(id).is_some_and(|text| *text == source.text));
+            same.extend(texts.map(|(id, _)| id));
+        }
+        Same { kept: self, sources: same }
+    }
+}

@@ -1,0 +1,463 @@
+//! `ome lsp` with a scripted client: a process, pipes, and the protocol.
+
+mod client;
+
+use crate::process::Folder;
+use client::Client;
+use serde_json::{Value, json};
+
+const CATALOG: &str = "\
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: one}
+spec:
+  supportedModelFormats:
+  - modelFormat: {name: safetensors}
+    autoSelect: true
+    priority: 2
+  engineConfig:
+    runner: {name: ome-container, image: 'x:1'}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: two}
+spec:
+  supportedModelFormats:
+  - modelFormat: {name: safetensors}
+    autoSelect: true
+    priority: 1
+  engineConfig:
+    runner: {name: ome-container, image: 'x:1'}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterBaseModel
+metadata: {name: llama}
+spec:
+  modelFormat: {name: safetensors}
+  modelParameterSize: 8B
+  storage: {storageUri: 'oci://n/x/b/y/o/z'}
+";
+
+const SERVICE: &str = "\
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata:
+  name: chat
+  namespace: team
+  annotations: {note: 'é𝔸'}
+spec:
+  model: {name: llama}
+  engine: {minReplicas: 1}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata:
+  name: pinned
+  namespace: team
+spec:
+  model:
+    name: llama
+  runtime:
+    name: two
+  engine:
+    minReplicas: 1
+";
+
+fn folder() -> Folder {
+    Folder::new(&[("catalog/all.yaml", CATALOG), ("chat.yaml", SERVICE)])
+}
+
+#[test]
+fn findings_follow_what_is_typed() {
+    let folder = folder();
+    let mut client = Client::open(folder.path(), &[]);
+    client.did_open("chat.yaml", SERVICE);
+    // `𝔸` is two units of UTF-16.
+    let broken = SERVICE.replace("{note: 'é𝔸'}", "{note: 'é𝔸', note: x}");
+    client.did_change("chat.yaml", 2, &broken);
+    let found = client.findings("chat.yaml");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["code"], "duplicate-key");
+    assert_eq!(found[0]["source"], "ome");
+    assert_eq!(found[0]["range"]["start"], json!({ "line": 5, "character": 29 }));
+    client.did_change("chat.yaml", 3, SERVICE);
+    assert_eq!(client.codes("chat.yaml"), [""; 0]);
+    // What one file says is wrong in another one, and right again.
+    client.did_open("catalog/all.yaml", &CATALOG.replace("name: llama", "name: other"));
+    assert_eq!(client.codes("chat.yaml"), ["model-not-found"; 2]);
+    let params = json!({ "textDocument": { "uri": client.uri("catalog/all.yaml") } });
+    client.tell("textDocument/didClose", params);
+    assert_eq!(client.codes("chat.yaml"), [""; 0]);
+    // A file that is not saved yet, and one that changes beside the editor.
+    client.did_open("new.yaml", &SERVICE.replace("name: llama", "name: nothing"));
+    assert!(client.codes("new.yaml").contains(&"model-not-found".to_owned()));
+    folder.write("chat.yaml", SERVICE.replace("minReplicas", "minReplica"));
+    let params = json!({ "textDocument": { "uri": client.uri("chat.yaml") } });
+    client.tell("textDocument/didClose", params);
+    assert!(client.codes("chat.yaml").contains(&"unknown-field".to_owned()));
+    let asked = client.told.iter().filter(|own| own["method"] == "client/registerCapability");
+    assert_eq!(asked.count(), 1);
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn parts_of_a_text_are_understood_too() {
+    let folder = folder();
+    let mut client = Client::open(folder.path(), &[]);
+    client.did_open("chat.yaml", SERVICE);
+    let range = |line: u32, start: u32, end: u32| {
+        json!({
+            "start": { "line": line, "character": start },
+            "end": { "line": line, "character": end },
+        })
+    };
+    // One after another: each is of the text that the one before it left.
+    let changes = json!([
+        { "range": range(5, 23, 25), "text": "𝔸𝔸" },
+        { "range": range(5, 24, 27), "text": "', note: 'y" },
+    ]);
+    let document = json!({ "uri": client.uri("chat.yaml"), "version": 2 });
+    let params = json!({ "textDocument": document, "contentChanges": changes });
+    client.tell("textDocument/didChange", params);
+    let found = client.findings("chat.yaml");
+    assert_eq!(found[0]["code"], "duplicate-key", "{found:?}");
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn names_lead_to_what_they_name() {
+    let folder = folder();
+    let mut client = Client::open(folder.path(), &[]);
+    let to = |found: &Value| {
+        let places = found.as_array().expect("a list").iter().map(|own| {
+            let uri = own["uri"].as_str().expect("an address");
+            format!(
+                "{}:{}:{}",
+                uri.rsplit('/').next().unwrap_or_default(),
+                own["range"]["start"]["line"],
+                own["range"]["start"]["character"]
+            )
+        });
+        places.collect::<Vec<_>>()
+    };
+    for (word, behind, place) in
+        [("{name: llama", 8, "all.yaml:24:17"), ("name: two", 8, "all.yaml:13:17")]
+    {
+        let params = client.place("chat.yaml", SERVICE, word, behind);
+        let found = client.ask("textDocument/definition", params);
+        assert_eq!(to(&found), [place], "{word}");
+    }
+    let mut params = client.place("catalog/all.yaml", CATALOG, "name: llama", 6);
+    params["context"] = json!({ "includeDeclaration": true });
+    let found = client.ask("textDocument/references", params.clone());
+    assert_eq!(to(&found), ["all.yaml:24:17", "chat.yaml:7:16", "chat.yaml:17:10"]);
+    params["context"] = json!({ "includeDeclaration": false });
+    assert_eq!(to(&client.ask("textDocument/references", params)).len(), 2);
+    // A key names nothing.
+    let params = client.place("chat.yaml", SERVICE, "model:", 1);
+    assert_eq!(client.ask("textDocument/definition", params), Value::Null);
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn hovering_explains() {
+    let folder = folder();
+    let mut client = Client::open(folder.path(), &[]);
+    let mut hover = |file: &str, text: &str, word: &str, behind: usize| {
+        let params = client.place(file, text, word, behind);
+        let found = client.ask("textDocument/hover", params);
+        found["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    let runtime = hover("catalog/all.yaml", CATALOG, "name: one", 6);
+    assert!(runtime.contains("used by 1 of 2 services"), "{runtime}");
+    assert!(runtime.contains("team/chat") && runtime.contains("highest priority"), "{runtime}");
+    let model = hover("chat.yaml", SERVICE, "{name: llama", 8);
+    assert!(model.contains("used by 2 services"), "{model}");
+    let service = hover("chat.yaml", SERVICE, "name: chat", 7);
+    assert!(service.contains("one (highest priority)"), "{service}");
+    assert!(service.contains("engine"), "{service}");
+    let field = hover("chat.yaml", SERVICE, "minReplicas", 3);
+    assert!(field.contains("spec.engine.minReplicas  integer"), "{field}");
+    assert_eq!(hover("chat.yaml", SERVICE, "---", 1), "");
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn fields_names_and_words_are_completed() {
+    let folder = folder();
+    let mut client = Client::open(folder.path(), &[]);
+    client.did_open("chat.yaml", SERVICE);
+    let mut version = 1;
+    let mut complete = |line: &str| {
+        version += 1;
+        let text = format!(
+            "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: x, namespace: team}}\nspec:\n  engine:\n    minReplicas: 1\n{line}"
+        );
+        client.did_change("chat.yaml", version, &text.replace('|', ""));
+        let params = client.place("chat.yaml", &text, "|", 0);
+        let found = client.ask("textDocument/completion", params);
+        let labels = found.as_array().into_iter().flatten();
+        labels.map(|own| own["label"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    // Those of the input come first.
+    let runtimes = complete("  runtime:\n    name: |\n");
+    assert_eq!(runtimes[..2], ["one", "two"]);
+    assert!(runtimes.contains(&"vllm-mistral-7b-instruct".to_owned()), "{runtimes:?}");
+    assert_eq!(complete("  model:\n    name: l|\n"), ["llama"]);
+    let fields = complete("    |\n");
+    assert!(fields.contains(&"maxReplicas".to_owned()), "{fields:?}");
+    assert!(!fields.contains(&"minReplicas".to_owned()), "{fields:?}");
+    let fields = complete("  mo|\n");
+    assert!(fields.contains(&"model".to_owned()) && !fields.contains(&"engine".to_owned()));
+    let policies = complete("    runner:\n      name: r\n      imagePullPolicy: |\n");
+    assert!(policies.is_empty() || policies.contains(&"Always".to_owned()), "{policies:?}");
+    assert!(complete("---\nkind: |\n").contains(&"ServingRuntime".to_owned()));
+    assert_eq!(complete("# a comment |\n"), [""; 0]);
+    assert_eq!(client.end(), Some(0));
+}
+
+/// Every kind of name there is.
+const NAMES: &str = "\
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ResourceFlavor
+metadata: {name: own-flavor}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: own-cluster}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [nvidia.com/gpu]
+    flavors:
+    - name: own-flavor # 1
+      resources: [{name: nvidia.com/gpu, nominalQuota: 8}]
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {name: own-queue, namespace: team}
+spec:
+  clusterQueue: own-cluster # 2
+---
+apiVersion: ome.io/v1beta1
+kind: AcceleratorClass
+metadata: {name: own-class}
+spec:
+  vendor: nvidia
+  discovery: {nodeSelector: {a: b}}
+  capabilities: {memoryGB: 80Gi}
+  resources: [{name: nvidia.com/gpu, quantity: '1'}]
+  integration:
+    kueueResourceFlavor: own-flavor # 3
+---
+apiVersion: ome.io/v1beta1
+kind: FineTunedWeight
+metadata: {name: own-weight}
+spec:
+  baseModelRef:
+    name: llama # 4
+  modelType: LoRA
+  hyperParameters: {}
+  configuration: {}
+  storage: {storageUri: 'oci://n/x/b/y/o/z'}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: own-runtime}
+spec:
+  supportedModelFormats:
+  - modelFormat: {name: safetensors}
+  acceleratorRequirements:
+    acceleratorClasses:
+    - own-class # 5
+  engineConfig:
+    runner:
+      name: ome-container
+      image: 'x:1'
+      resources: {limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 1}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata:
+  name: named
+  namespace: team
+  labels:
+    kueue.x-k8s.io/queue-name: own-queue # 6
+spec:
+  model:
+    name: llama # 7
+    fineTunedWeights:
+    - own-weight # 8
+  runtime:
+    name: own-runtime # 9
+  acceleratorSelector:
+    acceleratorClass: own-class # 10
+  engine:
+    minReplicas: 1
+---
+apiVersion: serving.kserve.io/v1alpha1
+kind: ClusterServingRuntime
+metadata: {name: own-kserve}
+spec:
+  supportedModelFormats: [{name: sklearn}]
+  containers: [{name: kserve-container, image: 'x:1'}]
+---
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: iris
+  namespace: team
+spec:
+  predictor:
+    model:
+      modelFormat: {name: sklearn}
+      runtime: own-kserve # 11
+";
+
+/// A name that is written leads somewhere, by what the operators read, and is offered where it is
+/// not written yet, by the table of fields: neither knows a field that the other does not.
+#[test]
+fn what_leads_somewhere_is_offered() {
+    let folder = folder();
+    let mut client = Client::open(folder.path(), &[]);
+    client.did_open("names.yaml", NAMES);
+    for number in 1..=11 {
+        let mark = format!(" # {number}\n");
+        let mut params = client.place("names.yaml", NAMES, &mark, 0);
+        let name = NAMES[..NAMES.find(&mark).expect("a mark")].rsplit(' ').next().expect("a name");
+        let found = client.ask("textDocument/definition", params.clone());
+        let line = found[0]["range"]["start"]["line"].as_u64();
+        let line = line.unwrap_or_else(|| panic!("{number} {name}: {found}"));
+        let uri = found[0]["uri"].as_str().expect("an address");
+        let text = if uri.ends_with("names.yaml") { NAMES } else { CATALOG };
+        let defined = text.lines().nth(usize::try_from(line).expect("a line")).unwrap_or_default();
+        assert!(defined.contains(&format!("metadata: {{name: {name}")), "{number}: {defined}");
+        let found = client.ask("textDocument/completion", params.take());
+        let offered = found.as_array().into_iter().flatten();
+        let labels: Vec<&str> = offered.filter_map(|own| own["label"].as_str()).collect();
+        assert!(labels.contains(&name), "{number} {name}: {labels:?}");
+    }
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn repairs_are_offered_and_mend() {
+    let folder = folder();
+    let mut client = Client::open(folder.path(), &[]);
+    let broken = SERVICE.replace("minReplicas: 1", "minReplicas: '1'");
+    client.did_open("chat.yaml", &broken);
+    assert!(!client.codes("chat.yaml").is_empty());
+    let range = json!({
+        "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 },
+    });
+    let params = json!({
+        "textDocument": { "uri": client.uri("chat.yaml") }, "range": range,
+        "context": { "diagnostics": [] },
+    });
+    let actions = client.ask("textDocument/codeAction", params);
+    let actions = actions.as_array().expect("a list");
+    let all = actions.iter().find(|own| own["kind"] == "source.fixAll").expect("all repairs");
+    let quick = actions.iter().filter(|own| own["kind"] == "quickfix");
+    assert_eq!(quick.count(), 2, "{actions:?}");
+    let change = &all["edit"]["documentChanges"][0];
+    assert_eq!(change["textDocument"]["version"], 1);
+    // Made from behind, so that places stay.
+    let mut lines: Vec<String> = broken.lines().map(ToOwned::to_owned).collect();
+    for edit in change["edits"].as_array().expect("a list").iter().rev() {
+        let at = |place: &Value| {
+            let number = |key: &str| {
+                usize::try_from(place[key].as_u64().expect("a number")).expect("a place")
+            };
+            (number("line"), number("character"))
+        };
+        let ((line, start), (end_line, end)) =
+            (at(&edit["range"]["start"]), at(&edit["range"]["end"]));
+        assert_eq!(line, end_line);
+        lines[line].replace_range(start..end, edit["newText"].as_str().expect("a text"));
+    }
+    client.did_change("chat.yaml", 2, &(lines.join("\n") + "\n"));
+    assert_eq!(client.codes("chat.yaml"), [""; 0], "{lines:?}");
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn the_chosen_runtime_is_beside_the_model() {
+    let folder = folder();
+    let mut client = Client::open(folder.path(), &[]);
+    let range = json!({
+        "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 },
+    });
+    let params = json!({ "textDocument": { "uri": client.uri("chat.yaml") }, "range": range });
+    let hints = client.ask("textDocument/inlayHint", params);
+    let shown: Vec<(u64, &str)> = hints
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|own| {
+            let line = own["position"]["line"].as_u64().expect("a line");
+            (line, own["label"].as_str().unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(shown, [(7, "one · highest priority · 1 of 2 eligible"), (19, "would rank 2 of 2")]);
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn bad_messages_are_answered_and_survived() {
+    let folder = folder();
+    let mut client = Client::start(folder.path(), &["--stdio"]);
+    let early = client.answer("textDocument/hover", json!({}));
+    assert_eq!(early["error"]["code"], -32002, "{early}");
+    client.write("{not json");
+    assert_eq!(client.next()["error"]["code"], -32700);
+    client.write("[1, 2]");
+    assert_eq!(client.next()["error"]["code"], -32600);
+    client.write(r#"{"jsonrpc":"2.0","id":"x","method":7}"#);
+    assert_eq!(client.next()["id"], "x");
+    assert_eq!(client.answer("initialize", json!({ "rootUri": 5 }))["error"]["code"], -32602);
+    let params = json!({ "processId": null, "rootUri": client.root, "capabilities": {} });
+    client.ask("initialize", params);
+    let uri = client.uri("chat.yaml");
+    let beyond = json!({
+        "textDocument": { "uri": uri }, "position": { "line": 4_000_000_000_u32, "character": 9 },
+        "range": { "start": { "line": 9, "character": 9 }, "end": { "line": 0, "character": 0 } },
+        "context": { "diagnostics": [], "includeDeclaration": true, "triggerKind": 1 },
+    });
+    for method in ["hover", "definition", "references", "completion", "codeAction", "inlayHint"] {
+        let method = format!("textDocument/{method}");
+        let refused = client.answer(&method, json!({ "textDocument": 1 }));
+        assert_eq!(refused["error"]["code"], -32602, "{method} {refused}");
+        client.ask(&method, beyond.clone());
+        // A text that nobody has read.
+        let mut other = beyond.clone();
+        other["textDocument"]["uri"] = json!("untitled:Untitled-1");
+        assert_eq!(client.ask(&method, other), Value::Null, "{method}");
+    }
+    assert_eq!(client.answer("no/such", Value::Null)["error"]["code"], -32601);
+    client.tell("textDocument/didChange", json!({ "textDocument": { "uri": uri, "version": 1 }, "contentChanges": [{ "text": "x" }] }));
+    for (version, text) in
+        (0_i64..).zip(["", "\u{0}", "kind: [", "a: &a [*a]", "- - -\n\t", "{\"a\":", "---\n---\n"])
+    {
+        if version == 0 {
+            client.did_open("chat.yaml", text);
+        } else {
+            client.did_change("chat.yaml", version + 1, text);
+        }
+        for method in ["hover", "completion", "codeAction", "inlayHint"] {
+            client.ask(&format!("textDocument/{method}"), beyond.clone());
+        }
+    }
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn an_editor_that_goes_away_ends_the_server() {
+    let folder = folder();
+    let client = Client::open(folder.path(), &[]);
+    let Client { mut child, input, .. } = client;
+    drop(input);
+    assert_eq!(child.wait().expect("a child").code(), Some(1));
+    let mut client = Client::open(folder.path(), &[]);
+    client.tell("exit", Value::Null);
+    assert_eq!(client.child.wait().expect("a child").code(), Some(1));
+}
