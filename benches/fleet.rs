@@ -7,17 +7,17 @@ mod kserve;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generate::Counts;
-use ome::api::Semantics;
-use ome::api::Views;
-use ome::emit::stream::{self, Format};
-use ome::load::{self, Request};
-use ome::merge::history::History;
-use ome::operators::Selector;
-use ome::operators::ome::compose;
-use ome::operators::ome::releases::DOCUMENTED as OME_DOCUMENTED;
+use ome::internals::api::Semantics;
+use ome::internals::api::Views;
+use ome::internals::emit::stream::{self, Format};
+use ome::internals::load::{self, Request};
+use ome::internals::merge::history::History;
+use ome::internals::operators::Selector;
+use ome::internals::operators::ome::compose;
+use ome::internals::operators::ome::releases::DOCUMENTED as OME_DOCUMENTED;
+use ome::internals::yaml::{Limits, Node};
 use ome::pipeline::{Depth, Planner, Renderer};
 use ome::workspace::{Given, World};
-use ome::yaml::{Limits, Node};
 use std::hint::black_box;
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ fn read(text: &str) -> World {
     );
     ome::workspace::read(
         loaded,
-        &Given::new(SEMANTICS, &ome::operators::kthena::releases::KTHENA_SEED),
+        &Given::new(SEMANTICS, &ome::internals::operators::kthena::releases::KTHENA_SEED),
     )
 }
 

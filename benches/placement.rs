@@ -1,12 +1,12 @@
 //! A fleet placed together: services with pods of a few shapes on nodes of a few kinds.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use ome::cluster::Machine;
-use ome::cluster::schedule::{
+use ome::internals::cluster::Machine;
+use ome::internals::cluster::schedule::{
     Options, PodTemplate, PriorityClasses, Scheduler, TemplateId, labels, selector_of,
 };
-use ome::quantity::Quantity;
-use ome::yaml::{Map, Node, Origin, Rule};
+use ome::internals::quantity::Quantity;
+use ome::internals::yaml::{Map, Node, Origin, Rule};
 use serde_json::json;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 //! the same text.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ome::source::SourceId;
-use ome::yaml::{Limits, Node, parse, split, write};
+use ome::internals::source::SourceId;
+use ome::internals::yaml::{Limits, Node, parse, split, write};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 

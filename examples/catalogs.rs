@@ -14,7 +14,7 @@
 )]
 
 use flate2::{Compression, GzBuilder};
-use ome::api::Api;
+use ome::internals::api::Api;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 /// The file: texts sorted by path, so that versions of one file stand beside each other.
 fn made(repository: &Path) -> Result<Vec<u8>, String> {
     let mut texts: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
-    for release in ome::operators::releases(Api::Ome) {
+    for release in ome::internals::operators::releases(Api::Ome) {
         let listed = git(repository, &["ls-tree", "-r", "--name-only", release.commit, BELOW])?;
         for path in listed.lines() {
             let is_runtime =

@@ -13,8 +13,8 @@
     reason = "a generator reads and writes files and reports on the terminal"
 )]
 
-use ome::source::SourceId;
-use ome::yaml::{Limits, Node, parse, split};
+use ome::internals::source::SourceId;
+use ome::internals::yaml::{Limits, Node, parse, split};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -4,28 +4,28 @@
 //! `fuzz/` and the tests of `tests/it/hostile.rs` run the same functions; this file uses the public
 //! face of the library alone.
 
-use ome::api::Semantics;
-use ome::check::{self, View};
-use ome::diag::Diagnostic;
-use ome::load::{self, Request};
-use ome::merge::history::History;
-use ome::merge::smp;
-use ome::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
-use ome::pipeline::serving::plan_servings;
-use ome::pipeline::{Beside, Depth, Planner, Renderer, costs, together, totals};
-use ome::quantity::{
+use ome::internals::api::Semantics;
+use ome::internals::check::{self, View};
+use ome::internals::diag::Diagnostic;
+use ome::internals::load::{self, Request};
+use ome::internals::merge::history::History;
+use ome::internals::merge::smp;
+use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
+use ome::internals::quantity::{
     self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
     names as rules,
 };
-use ome::report::places::Places;
-use ome::report::{
+use ome::internals::report::places::Places;
+use ome::internals::report::{
     self, findings, github, gitlab, json, junit, plan, rdjson, sarif, serving, table, totals,
 };
-use ome::secret::Secrets;
-use ome::source::SourceId;
-use ome::template;
+use ome::internals::secret::Secrets;
+use ome::internals::source::SourceId;
+use ome::internals::template;
+use ome::internals::yaml::{Limits, Node, parse, split, write};
+use ome::pipeline::serving::plan_servings;
+use ome::pipeline::{Beside, Depth, Planner, Renderer, costs, together, totals};
 use ome::workspace::{Given, World};
-use ome::yaml::{Limits, Node, parse, split, write};
 use std::path::PathBuf;
 
 const BOTH: [Semantics; 2] = [Semantics::Documented, Semantics::Controller];
@@ -96,7 +96,7 @@ fn say(mut found: Vec<Diagnostic>, world: &World) {
     harmless(&findings::human(&found, sources, false));
     let places = Places::new(sources, None);
     harmless(&github::commands(&found, &places));
-    harmless(&junit::suites(&found, &places, ome::diag::Severity::Error));
+    harmless(&junit::suites(&found, &places, ome::internals::diag::Severity::Error));
     for report in [gitlab::report(&found, &places), rdjson::report(&found, &places)] {
         harmless(&report.to_string());
     }
@@ -274,7 +274,11 @@ pub fn template(bytes: &[u8]) {
     let json = serde_json::json!({ "name": "runner", "args": [text, "{{.Name}}"], "env": [{ "name": "A", "value": text }] });
     let mut containers = vec![Node::from_json(
         &json,
-        ome::yaml::Origin::File(ome::source::Span { source: SourceId(0), start: 0, end: 0 }),
+        ome::internals::yaml::Origin::File(ome::internals::source::Span {
+            source: SourceId(0),
+            start: 0,
+            end: 0,
+        }),
     )];
     containers.extend(trees(&text).into_iter().filter(|node| node.as_map().is_some()));
     for container in &containers {
@@ -290,7 +294,11 @@ pub fn template(bytes: &[u8]) {
 pub fn merge(bytes: &[u8]) {
     let trees = trees(&text(bytes));
     let [base, patch, ..] = trees.as_slice() else { return };
-    for ty in [None, ome::schema::structure("Container"), ome::schema::structure("PodSpec")] {
+    for ty in [
+        None,
+        ome::internals::schema::structure("Container"),
+        ome::internals::schema::structure("PodSpec"),
+    ] {
         let mut history = History::new();
         let recorded = smp::merge(base.clone(), patch, ty, &mut history);
         assert_eq!(
@@ -310,10 +318,10 @@ pub fn validate(bytes: &[u8]) {
         let mut world = world(bytes, semantics);
         let mut found = std::mem::take(&mut world.diagnostics);
         let asked: Vec<_> =
-            ome::operators::checks().flat_map(|check| check.codes).copied().collect();
+            ome::internals::operators::checks().flat_map(|check| check.codes).copied().collect();
         found.extend(check::run(
             &View { catalog: &world.catalog, sources: &world.sources, semantics: semantics.into() },
-            ome::operators::checks(),
+            ome::internals::operators::checks(),
             &asked,
         ));
         check::spell_out(&mut found, &world.catalog);

@@ -3,9 +3,9 @@
 //! In: a text and a number. Out: another text whose documents are still documents, with fields that
 //! the schemas know. Half of what a fuzzer tries would else end in the reader.
 
-use ome::schema::{self, Type};
-use ome::source::{SourceId, Span};
-use ome::yaml::{Limits, Node, Origin, parse, split, write};
+use ome::internals::schema::{self, Type};
+use ome::internals::source::{SourceId, Span};
+use ome::internals::yaml::{Limits, Node, Origin, parse, split, write};
 use serde_json::{Map, Value, json};
 
 /// Values at the edges of what numbers, names and quantities may be.

@@ -5,11 +5,9 @@ use crate::yaml::{FieldPath, Node, Origin, Segment, Value};
 
 /// What is at a place.
 #[derive(Clone, Debug)]
-pub struct Cursor<'a> {
+pub struct Cursor {
     /// The field.
     pub path: FieldPath,
-    /// Its value.
-    pub node: &'a Node,
     /// The place of its key, where the place is in the key; else that of its value.
     pub span: Span,
     /// The place is in the key.
@@ -18,7 +16,7 @@ pub struct Cursor<'a> {
 
 /// The innermost field of a tree that has something written at an offset of its text; a place
 /// behind the last character belongs to what ends there.
-pub fn at(root: &Node, place: Span) -> Option<Cursor<'_>> {
+pub fn at(root: &Node, place: Span) -> Option<Cursor> {
     let is_at = |origin: Origin| {
         let span = origin.span()?;
         let here = span.source == place.source && span.start <= place.start;
@@ -41,12 +39,12 @@ pub fn at(root: &Node, place: Span) -> Option<Cursor<'_>> {
             _ => None,
         };
         let Some((step, next, (on_key, place))) = inner else {
-            return Some(Cursor { path, node, span, on_key: false });
+            return Some(Cursor { path, span, on_key: false });
         };
         path.0.push(step);
         (node, span) = (next, place);
         if on_key {
-            return Some(Cursor { path, node, span, on_key });
+            return Some(Cursor { path, span, on_key });
         }
     }
 }

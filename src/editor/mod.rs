@@ -11,6 +11,6 @@ mod next;
 mod typing;
 
 pub use cursor::{Cursor, at};
-pub use names::{Named, NamedObject, Naming, field_names, names, namings};
-pub use next::{Proposal, proposals};
-pub use typing::{Part, Typing, typing};
+pub use names::{Naming, namings};
+pub use next::proposals;
+pub use typing::{Part, typing};

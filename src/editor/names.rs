@@ -36,10 +36,6 @@ pub enum Named {
 pub struct Naming<'a> {
     /// The place of the name.
     pub span: Span,
-    /// What is named.
-    pub named: Named,
-    /// The object that names.
-    pub by: &'a Object,
     /// The object that is meant; none when none has the name.
     pub target: Option<&'a Object>,
 }
@@ -55,34 +51,34 @@ pub fn namings<'a>(catalog: &'a Catalog, planned: &[Planned<'a>]) -> Vec<Naming<
     for own in planned {
         of_service(catalog, own, &mut found);
     }
-    let mut add = |span: Option<Span>, named, by, target| {
-        found.extend(span.map(|span| Naming { span, named, by, target }));
+    let mut add = |span: Option<Span>, target| {
+        found.extend(span.map(|span| Naming { span, target }));
     };
     for runtime in catalog.all_runtimes() {
         for class in &runtime.accelerator_classes {
             let target = catalog.accelerator_class(&class.value);
-            add(class.span(), Named::Class, &runtime.object, target);
+            add(class.span(), target);
         }
     }
     for weight in catalog.fine_tuned_weights() {
         let Some((scope, name)) = weight.base() else { continue };
         let target = catalog.model(&scope, &name.value).map(|model| &model.object);
-        add(name.span(), Named::Model, &weight.object, target);
+        add(name.span(), target);
     }
     for class in catalog.classes(crate::api::Semantics::Documented) {
         let Some(name) = &class.kueue_flavor else { continue };
         let target = catalog.flavor(&name.value).map(|flavor| &flavor.object);
-        add(name.span(), Named::Flavor, &class.object, target);
+        add(name.span(), target);
     }
     for local in catalog.local_queues() {
         let Some(name) = &local.cluster_queue else { continue };
         let target = catalog.cluster_queue(&name.value).map(|queue| &queue.object);
-        add(name.span(), Named::ClusterQueue, &local.object, target);
+        add(name.span(), target);
     }
     for queue in catalog.cluster_queues() {
         for quotas in queue.flavors() {
             let target = catalog.flavor(&quotas.flavor.value).map(|flavor| &flavor.object);
-            add(quotas.flavor.span(), Named::Flavor, &queue.object, target);
+            add(quotas.flavor.span(), target);
         }
     }
     found.sort_by_key(|naming| naming.span);
@@ -92,28 +88,27 @@ pub fn namings<'a>(catalog: &'a Catalog, planned: &[Planned<'a>]) -> Vec<Naming<
 
 fn of_service<'a>(catalog: &'a Catalog, planned: &Planned<'a>, found: &mut Vec<Naming<'a>>) {
     let service: &'a Service = planned.service;
-    let mut add = |span: Option<Span>, named, target| {
-        let by = &service.object;
-        found.extend(span.map(|span| Naming { span, named, by, target }));
+    let mut add = |span: Option<Span>, target| {
+        found.extend(span.map(|span| Naming { span, target }));
     };
     if let Some(model) = &service.model {
         let target = planned.resolution.model.map(|model| &model.object);
-        add(model.name.span(), Named::Model, target);
+        add(model.name.span(), target);
         for weight in &model.fine_tuned {
             let target = catalog.fine_tuned_weight(&weight.value).map(|weight| &weight.object);
-            add(weight.span(), Named::Weight, target);
+            add(weight.span(), target);
         }
     }
     if let Some(runtime) = &service.runtime {
         let target = named(catalog.runtimes(service.object.api), service, &runtime.name.value);
-        add(runtime.name.span(), Named::Runtime, target.map(|runtime| &runtime.object));
+        add(runtime.name.span(), target.map(|runtime| &runtime.object));
     }
     for class in &service.accelerator_classes {
-        add(class.span(), Named::Class, catalog.accelerator_class(&class.value));
+        add(class.span(), catalog.accelerator_class(&class.value));
     }
     for queue in planned.components.iter().filter_map(|component| component.queue.as_ref()) {
         let target = catalog.local_queue(&service.namespace, &queue.queue.value);
-        add(queue.queue.span(), Named::LocalQueue, target.map(|queue| &queue.object));
+        add(queue.queue.span(), target.map(|queue| &queue.object));
     }
 }
 

@@ -42,7 +42,7 @@ pub fn flavors_json(flavors: &Flavors, found: &[Diagnostic], sources: &SourceMap
     json!({
         "schemaVersion": SCHEMA_VERSION,
         "flavors": flavors
-            .flavors
+            .exported
             .iter()
             .map(|one| {
                 json!({
@@ -169,8 +169,8 @@ pub fn classes_table(classes: &Classes, sources: &SourceMap, style: Style) -> St
 /// `kueue export` for people.
 pub fn flavors_table(flavors: &Flavors, style: Style) -> String {
     let mut out = Page::default();
-    if !flavors.flavors.is_empty() {
-        let rows = flavors.flavors.iter().map(|one| {
+    if !flavors.exported.is_empty() {
+        let rows = flavors.exported.iter().map(|one| {
             let labels =
                 one.object.at(&["spec", "nodeLabels"]).map(Node::entries).into_iter().flatten();
             let labels: Vec<String> = labels
@@ -185,14 +185,14 @@ pub fn flavors_table(flavors: &Flavors, style: Style) -> String {
         });
         out.draw(&plain_table(&["ACTION", "FLAVOR", "CLASS", "NODE LABELS"], rows, style));
     }
-    for one in flavors.flavors.iter().filter(|one| one.action == FlavorAction::Update) {
+    for one in flavors.exported.iter().filter(|one| one.action == FlavorAction::Update) {
         listed(&mut out, &one.name, &one.changes);
     }
     left_alone(
         &mut out,
         flavors.skipped.iter().map(|(name, reason)| (name.as_str(), reason.as_str())),
     );
-    put!(out, "\nflavors: {}\n", counted(flavors.flavors.iter().map(|one| one.action.as_str())));
+    put!(out, "\nflavors: {}\n", counted(flavors.exported.iter().map(|one| one.action.as_str())));
     out.finish()
 }
 

@@ -27,7 +27,7 @@ pub struct Waves<'a> {
     /// The service.
     pub service: &'a Service,
     /// Its objects, in the order of [`WAVES`].
-    pub waves: &'a [Vec<String>; 4],
+    pub objects: &'a [Vec<String>; 4],
     /// Its workloads.
     pub workloads: &'a [WorkloadRollout],
     /// How they follow the change on the nodes; empty when no node says what it has.
@@ -66,7 +66,7 @@ impl Answer for Waves<'_> {
     fn text(&self, style: Style) -> String {
         let mut out = Page::default();
         put!(out, "{}\n\n", self.service.name());
-        for (wave, objects) in WAVES.iter().zip(self.waves) {
+        for (wave, objects) in WAVES.iter().zip(self.objects) {
             line!(out, "{wave:<12} {}", listed(objects));
         }
         out.end_line();
@@ -79,7 +79,7 @@ impl Answer for Waves<'_> {
     fn markdown(&self) -> Result<String, String> {
         let mut out = Page::default();
         put!(out, "**ome rollout** {}\n\n", markdown::text(self.service.name()));
-        for (wave, objects) in WAVES.iter().zip(self.waves) {
+        for (wave, objects) in WAVES.iter().zip(self.objects) {
             line!(out, "1. **{wave}**: {}", markdown::text(&listed(objects)));
         }
         out.end_line();
@@ -104,7 +104,7 @@ impl Waves<'_> {
     fn named(&self, key: &str) -> Vec<Value> {
         WAVES
             .iter()
-            .zip(self.waves)
+            .zip(self.objects)
             .map(|(wave, objects)| json!({ key: wave, "objects": objects }))
             .collect()
     }

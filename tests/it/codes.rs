@@ -2,7 +2,7 @@
 //! than those it lists.
 
 use crate::process;
-use ome::diag::{CODES, Code, CodeDoc, Topic};
+use ome::internals::diag::{CODES, Code, CodeDoc, Topic};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -2,8 +2,8 @@
 //! them is one that this build accepts.
 
 use crate::process::{Call, run};
-use ome::source::SourceId;
-use ome::yaml::{Limits, Node, Value, parse};
+use ome::internals::source::SourceId;
+use ome::internals::yaml::{Limits, Node, Value, parse};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

@@ -220,13 +220,13 @@ fn changed_values_fit_where_they_were() {
 
 #[test]
 fn changed_values_get_past_the_reader() {
-    let limits = ome::yaml::Limits::default();
-    let source = ome::source::SourceId(0);
+    let limits = ome::internals::yaml::Limits::default();
+    let source = ome::internals::source::SourceId(0);
     for text in mutated().take(60) {
-        let parts = ome::yaml::split(source, &text).value;
+        let parts = ome::internals::yaml::split(source, &text).value;
         assert!(!parts.is_empty(), "{text}");
         for range in parts {
-            let read = ome::yaml::parse(source, &text, range, &limits);
+            let read = ome::internals::yaml::parse(source, &text, range, &limits);
             assert!(read.value.is_some(), "{:?}\n{text}", read.diagnostics);
         }
     }

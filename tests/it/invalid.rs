@@ -2,7 +2,7 @@
 //! the examples of the reference.
 
 use crate::process;
-use ome::diag::Code;
+use ome::internals::diag::Code;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

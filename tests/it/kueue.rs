@@ -1,16 +1,16 @@
 //! Kueue: which flavor pods get (OEP-0003, Test Plan), and classes and flavors made of each other
 //! (OEP-0003, Kueue Integration to OEP-0003, Kueue Integration).
 
-use ome::api::{Field, Object, Semantics};
-use ome::cluster::Shape;
-use ome::decision::QueueDecision;
-use ome::emit::stream;
-use ome::exchange::class::Action;
-use ome::exchange::kueue::{self, FlavorAction, KueueVersion, Options, Prefer};
-use ome::load::{self, Request};
-use ome::operators::kueue::admit::{Ledger, PodSet, admit};
+use ome::internals::api::{Field, Object, Semantics};
+use ome::internals::cluster::Shape;
+use ome::internals::decision::QueueDecision;
+use ome::internals::emit::stream;
+use ome::internals::exchange::class::Action;
+use ome::internals::exchange::kueue::{self, FlavorAction, KueueVersion, Options, Prefer};
+use ome::internals::load::{self, Request};
+use ome::internals::operators::kueue::admit::{Ledger, PodSet, admit};
+use ome::internals::yaml::{Limits, Node, Origin, Rule};
 use ome::workspace::{Given, World};
-use ome::yaml::{Limits, Node, Origin, Rule};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
@@ -28,10 +28,15 @@ fn world(text: &str) -> World {
     );
     let world = ome::workspace::read(
         loaded,
-        &Given::new(Semantics::Documented, &ome::operators::kthena::releases::KTHENA_SEED),
+        &Given::new(
+            Semantics::Documented,
+            &ome::internals::operators::kthena::releases::KTHENA_SEED,
+        ),
     );
     // A world without objects is asked about, too.
-    let found = |finding: &&ome::diag::Diagnostic| finding.code != ome::diag::Code::EmptyInput;
+    let found = |finding: &&ome::internals::diag::Diagnostic| {
+        finding.code != ome::internals::diag::Code::EmptyInput
+    };
     assert_eq!(world.diagnostics.iter().find(found), None, "{text}");
     world
 }
@@ -330,7 +335,7 @@ fn imported(objects: &[Value]) -> Vec<(String, Action, Value)> {
 /// What export makes of objects.
 fn exported(objects: &[Value], split: bool) -> Vec<(String, FlavorAction, Value)> {
     let world = world(&documents(objects));
-    let flavors = kueue::export(&world.catalog, options(None, split, ALL)).value.flavors;
+    let flavors = kueue::export(&world.catalog, options(None, split, ALL)).value.exported;
     flavors
         .into_iter()
         .map(|flavor| (flavor.name.to_string(), flavor.action, flavor.object.to_json()))

@@ -2,14 +2,14 @@
 //! and not of its neighbors, pages that are whole at any width, and Markdown that is Markdown.
 
 use crate::process::{Done, Folder};
-use ome::api::Semantics;
-use ome::load::{self, Request};
+use ome::internals::api::Semantics;
+use ome::internals::load::{self, Request};
+use ome::internals::report::plan::Plan;
+use ome::internals::report::table::Style;
+use ome::internals::report::totals::{classes, verdict};
+use ome::internals::yaml::Limits;
 use ome::pipeline::{Depth, Planner, together};
-use ome::report::plan::Plan;
-use ome::report::table::Style;
-use ome::report::totals::{classes, verdict};
 use ome::workspace::Given;
-use ome::yaml::Limits;
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -117,19 +117,23 @@ fn errors_of_one_cause_are_one_paragraph() {
 fn no_word_of_a_plan_is_broken_at_any_width() {
     let input = PathBuf::from(ROOT).join("testdata/quickstart");
     let loaded = load::load(
-        &Request { paths: &[input], builtin: ome::builtin::files(), ..Request::default() },
+        &Request {
+            paths: &[input],
+            builtin: ome::internals::builtin::files(),
+            ..Request::default()
+        },
         &mut std::io::empty(),
         &Limits::default(),
     );
     let semantics = Semantics::Documented;
     let world = ome::workspace::read(
         loaded,
-        &Given::new(semantics, &ome::operators::kthena::releases::KTHENA_SEED),
+        &Given::new(semantics, &ome::internals::operators::kthena::releases::KTHENA_SEED),
     );
     let services: Vec<_> = world.catalog.services().iter().collect();
     let planner = Planner::new(&world.catalog, semantics);
     let mut planned = planner.plan_all(&services, Depth::Plan);
-    let kthena = &ome::operators::kthena::releases::KTHENA_SEED;
+    let kthena = &ome::internals::operators::kthena::releases::KTHENA_SEED;
     let together =
         together(&planner, kthena, &mut planned, &mut Vec::new(), ome::pipeline::Beside::default());
     let totals = ome::pipeline::totals(&planned, &[], world.catalog.machines(), together.as_ref());

@@ -1,16 +1,18 @@
 //! Objects of ModelServings: who wrote each leaf.
 
-use ome::api::Semantics;
-use ome::diag::Severity;
-use ome::load::{self, Request};
-use ome::operators::kthena::objects as kthena;
-use ome::operators::kthena::objects::{Expanded, Replaced};
-use ome::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0};
+use ome::internals::api::Semantics;
+use ome::internals::diag::Severity;
+use ome::internals::load::{self, Request};
+use ome::internals::operators::kthena::objects as kthena;
+use ome::internals::operators::kthena::objects::{Expanded, Replaced};
+use ome::internals::operators::kthena::releases::{
+    KTHENA_CONTROLLER, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0,
+};
+use ome::internals::policy::KthenaPolicy;
+use ome::internals::yaml::{FieldPath, Limits, Rule};
 use ome::pipeline;
 use ome::pipeline::{Layer, Layers, ServingHistory};
-use ome::policy::KthenaPolicy;
 use ome::workspace::{Given, World};
-use ome::yaml::{FieldPath, Limits, Rule};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +58,7 @@ fn world(file: &Path, kthena: &'static KthenaPolicy) -> World {
 
 #[test]
 fn every_leaf_has_an_origin() {
-    let known: BTreeSet<&str> = ome::objects::rules::ALL
+    let known: BTreeSet<&str> = ome::internals::objects::rules::ALL
         .iter()
         .chain(kthena::rules::ALL)
         .map(|rule: &&Rule| rule.id)

@@ -3,7 +3,7 @@
 
 use crate::process::in_directory;
 use jsonschema::Validator;
-use ome::report::schemas::documents;
+use ome::internals::report::schemas::documents;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

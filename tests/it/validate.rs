@@ -1,7 +1,7 @@
 //! `ome validate` as people and hooks call it: context, repairs, allowed findings, baselines.
 
 use crate::process::Folder;
-use ome::yaml::{Limits, Node, parse};
+use ome::internals::yaml::{Limits, Node, parse};
 use std::path::Path;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -17,7 +17,7 @@ fn hooks_do_what_pre_commit_asks_of_them() {
     let text = std::fs::read_to_string(Path::new(ROOT).join(".pre-commit-hooks.yaml"))
         .expect("it is there");
     let range = 0..text.len();
-    let hooks = parse(ome::source::SourceId(0), &text, range, &Limits::default())
+    let hooks = parse(ome::internals::source::SourceId(0), &text, range, &Limits::default())
         .value
         .expect("it is YAML");
     let folder = Folder::new(&[

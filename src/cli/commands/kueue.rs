@@ -198,7 +198,7 @@ fn yaml(classes: &Classes, flavors: &Flavors, session: &Session) -> String {
             &discover::yaml(&class.object, &class.facts, &session.world.sources),
         );
     }
-    for flavor in flavors.flavors.iter().filter(|flavor| flavor.action.writes()) {
+    for flavor in flavors.exported.iter().filter(|flavor| flavor.action.writes()) {
         stream.push(&mut out, &flavor.object);
     }
     stream.end(&mut out);
@@ -241,7 +241,7 @@ fn export(args: &ExportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if args.output != Format::Json {
         session.say(&found, io);
     }
-    let conflict = flavors.flavors.iter().any(|flavor| flavor.action == FlavorAction::Conflict);
+    let conflict = flavors.exported.iter().any(|flavor| flavor.action == FlavorAction::Conflict);
     let outcome = session.outcome(&found, flavors.failed);
     Ok(if conflict { outcome.and(Outcome::No) } else { outcome })
 }

@@ -93,7 +93,7 @@ pub struct Exported {
 #[derive(Clone, Debug, Default)]
 pub struct Flavors {
     /// By name.
-    pub flavors: Vec<Exported>,
+    pub exported: Vec<Exported>,
     /// Classes that make none, by name.
     pub skipped: Vec<(EcoString, NotExported)>,
     /// A class names a flavor and cannot be expressed as one.
@@ -159,7 +159,7 @@ pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
     }
     for (class, wanted) in makers.into_values() {
         match catalog.flavor(&wanted.name) {
-            None => out.flavors.push(exported(
+            None => out.exported.push(exported(
                 class,
                 &wanted,
                 FlavorAction::Create,
@@ -167,7 +167,7 @@ pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
                 Vec::new(),
             )),
             Some(flavor) => match existing(class, &wanted, flavor, options, &mut found) {
-                Some(one) => out.flavors.push(one),
+                Some(one) => out.exported.push(one),
                 None => out.skipped.push((class.name().clone(), NotExported::FlavorPreferred)),
             },
         }

@@ -2,12 +2,12 @@
 
 use super::fleet::{Fleet, maybe, node, put, rarely};
 use super::{document, manifests, placeless, plan, shuffled, world};
-use ome::api::Semantics;
-use ome::decision::Verdict;
-use ome::diag::Code;
-use ome::merge::history::History;
+use ome::internals::api::Semantics;
+use ome::internals::decision::Verdict;
+use ome::internals::diag::Code;
+use ome::internals::merge::history::History;
+use ome::internals::yaml::{FieldPath, Node};
 use ome::pipeline::{self, Layer, Layers, Overrides, Planned, Renderer, identity};
-use ome::yaml::{FieldPath, Node};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

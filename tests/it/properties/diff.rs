@@ -2,13 +2,13 @@
 
 use super::fleet::{Fleet, fleets};
 use super::{BOTH, shuffled, world};
-use ome::api::{ObjectRef, Semantics};
-use ome::diag::{Code, Severity};
-use ome::diff::{Action, Diff, Fate, Settings, Side, diff};
-use ome::operators::kthena::releases::KTHENA_SEED;
+use ome::internals::api::{ObjectRef, Semantics};
+use ome::internals::diag::{Code, Severity};
+use ome::internals::diff::{Action, Diff, Fate, Settings, Side, diff};
+use ome::internals::operators::kthena::releases::KTHENA_SEED;
+use ome::internals::yaml::Node;
 use ome::pipeline::{Rendered, Renderer, identity};
 use ome::workspace::World;
-use ome::yaml::Node;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
@@ -167,7 +167,7 @@ fn the_order_of_documents_changes_nothing() {
         );
         prop_assert_eq!(&one.summary, &two.summary);
         let shown = |diff: &Diff| -> Vec<(Vec<ecow::EcoString>, Vec<String>)> {
-            let causes = |group: &ome::diff::Group| {
+            let causes = |group: &ome::internals::diff::Group| {
                 group
                     .causes
                     .iter()
@@ -216,7 +216,7 @@ fn exactly_what_renders_otherwise_changes() {
         let (before, after) = (world(before, semantics), world(after, semantics));
         let found = compared(&before, &after, semantics);
         let (old, new) = (objects(&before, semantics), objects(&after, semantics));
-        let named = |group: &ome::diff::Group| -> Vec<String> {
+        let named = |group: &ome::internals::diff::Group| -> Vec<String> {
             group
                 .services
                 .iter()

@@ -1,9 +1,9 @@
 //! What is said to fit on nodes, against every placement there is.
 
 use super::fleet::node;
-use ome::api::{Api, Object, ObjectRef, Scope};
-use ome::cluster::{Inventory, Machine, Shape};
-use ome::source::{SourceId, Span};
+use ome::internals::api::{Api, Object, ObjectRef, Scope};
+use ome::internals::cluster::{Inventory, Machine, Shape};
+use ome::internals::source::{SourceId, Span};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::json;

@@ -5,8 +5,8 @@
 //! or in nothing. What is drawn is the same for both APIs as far as both have it; each spells it in
 //! its own way.
 
-use ome::api::Api;
-use ome::yaml::{Node, Origin, Rule, write};
+use ome::internals::api::Api;
+use ome::internals::yaml::{Node, Origin, Rule, write};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};

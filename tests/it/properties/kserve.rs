@@ -5,10 +5,10 @@
 
 use super::kserve_service::{Input, inputs};
 use super::{each_node, load_text, manifests, plan};
-use ome::api::{ComponentKind, Semantics};
+use ome::internals::api::{ComponentKind, Semantics};
+use ome::internals::yaml::Node;
 use ome::pipeline::{Planned, Renderer};
 use ome::workspace::{Given, World};
-use ome::yaml::Node;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
@@ -16,8 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 impl Input {
     fn world(&self, expand: bool) -> World {
-        let given =
-            Given::new(Semantics::Controller, &ome::operators::kthena::releases::KTHENA_SEED);
+        let given = Given::new(
+            Semantics::Controller,
+            &ome::internals::operators::kthena::releases::KTHENA_SEED,
+        );
         load_text(&self.text(), &Given { expand, ..given })
     }
 

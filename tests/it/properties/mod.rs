@@ -13,17 +13,17 @@ mod rollouts;
 mod server;
 
 use fleet::{Fleet, fleets};
-use ome::api::{Api, Object, Semantics};
-use ome::decision::{Basis, Verdict};
-use ome::diag::{Code, Diagnostic};
-use ome::emit::stream;
-use ome::load::{self, Request};
+use ome::internals::api::{Api, Object, Semantics};
+use ome::internals::decision::{Basis, Verdict};
+use ome::internals::diag::{Code, Diagnostic};
+use ome::internals::emit::stream;
+use ome::internals::load::{self, Request};
+use ome::internals::report::{findings, json};
+use ome::internals::secret::Secrets;
+use ome::internals::yaml::{Limits, Node, Origin, Rule, Value};
 use ome::pipeline;
 use ome::pipeline::{Depth, Planned, Planner, Renderer, totals};
-use ome::report::{findings, json};
-use ome::secret::Secrets;
 use ome::workspace::{Given, World};
-use ome::yaml::{Limits, Node, Origin, Rule, Value};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeSet;
@@ -53,7 +53,10 @@ fn world(fleet: &Fleet, semantics: Semantics) -> World {
 
 /// A text as it is read from standard input.
 fn read(text: &str, semantics: Semantics) -> World {
-    load_text(text, &Given::new(semantics, &ome::operators::kthena::releases::KTHENA_SEED))
+    load_text(
+        text,
+        &Given::new(semantics, &ome::internals::operators::kthena::releases::KTHENA_SEED),
+    )
 }
 
 /// A text as it is read from standard input under flags.
@@ -360,8 +363,11 @@ fn each_node<'a>(node: &'a Node, visit: &mut dyn FnMut(&'a Node)) {
 
 #[test]
 fn every_leaf_names_a_place_or_a_rule_of_the_reference() {
-    let known: BTreeSet<&str> =
-        ome::pods::rules::ALL.iter().chain(ome::objects::rules::ALL).map(|rule| rule.id).collect();
+    let known: BTreeSet<&str> = ome::internals::pods::rules::ALL
+        .iter()
+        .chain(ome::internals::objects::rules::ALL)
+        .map(|rule| rule.id)
+        .collect();
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
         let mut unknown: BTreeSet<String> = BTreeSet::new();

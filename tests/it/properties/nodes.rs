@@ -1,12 +1,12 @@
 //! What holds for the classes of any nodes.
 
 use super::fleet::node;
-use ome::api::Semantics;
-use ome::exchange::class::Action;
-use ome::exchange::discover::{Discovered, Options, discover};
-use ome::report::discover::evidence;
+use ome::internals::api::Semantics;
+use ome::internals::exchange::class::Action;
+use ome::internals::exchange::discover::{Discovered, Options, discover};
+use ome::internals::report::discover::evidence;
+use ome::internals::yaml::{Node, write};
 use ome::workspace::World;
-use ome::yaml::{Node, write};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -2,14 +2,14 @@
 //! wants, and every edit that is proposed gets through when it is made.
 
 use super::load_text;
-use ome::api::Semantics;
-use ome::cluster::fleet::Verdict;
-use ome::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
+use ome::internals::api::Semantics;
+use ome::internals::cluster::fleet::Verdict;
+use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
+use ome::internals::policy::KthenaPolicy;
 use ome::pipeline::{
     Asked, Beside, Changes, ComponentRollout, Planner, RollEnd, ServiceRollout, State, roll,
     together,
 };
-use ome::policy::KthenaPolicy;
 use ome::workspace::{Given, World};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -5,14 +5,14 @@
 
 use super::fleet::{Fleet, node};
 use super::{holds, plan, read, world};
-use ome::api::Semantics;
-use ome::diag::{Code, Diagnostic, Severity};
-use ome::objects::RenderedObject;
-use ome::objects::accept::{accept_rendered, judge};
+use ome::internals::api::Semantics;
+use ome::internals::diag::{Code, Diagnostic, Severity};
+use ome::internals::objects::RenderedObject;
+use ome::internals::objects::accept::{accept_rendered, judge};
+use ome::internals::schema;
+use ome::internals::yaml::{FieldPath, Node, Value};
 use ome::pipeline::Renderer;
-use ome::schema;
 use ome::workspace::World;
-use ome::yaml::{FieldPath, Node, Value};
 use proptest::prelude::*;
 use serde_json::json;
 use std::cell::Cell;

@@ -55,7 +55,7 @@ pub(super) fn naming(context: &Context, place: Span) -> Option<Naming<'_>> {
 pub(super) fn target<'a>(
     context: &'a Context,
     object: &'a Object,
-    cursor: &Cursor<'_>,
+    cursor: &Cursor,
     place: Span,
 ) -> Option<(&'a Object, Span)> {
     if !cursor.on_key && cursor.path.is("metadata.name") {
@@ -101,7 +101,7 @@ fn about(context: &Context, object: &Object) -> String {
 }
 
 /// A field as its schema has it.
-fn field(object: &Object, cursor: &Cursor<'_>) -> Option<String> {
+fn field(object: &Object, cursor: &Cursor) -> Option<String> {
     let schema = schema::kind(&object.api_version, &object.id.kind)?;
     Some(format!("```text\n{}```\n", fields::field(schema, &cursor.path)?))
 }

@@ -85,7 +85,7 @@ pub(super) fn run(
     let view = waves::Waves {
         semantics: session.mode(),
         service,
-        waves: &waves,
+        objects: &waves,
         workloads: &workloads,
         components: &components,
         found: &found,
