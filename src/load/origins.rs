@@ -7,42 +7,45 @@
 //!
 //! Objects of a remote base (`repo`) and generated ones (`configuredIn`) have no such file on disk.
 
-use super::documents::Loaded;
 use super::files;
 use super::kustomize::plain;
 use super::parts::{Item, parts};
-use crate::source::{Source, SourceId, SourceKind};
+use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Limits, Node, Value, parse, split};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const ORIGIN: &str = "config.kubernetes.io/origin";
 
+/// An object that was read: its text, its place there, and what it is.
+pub(super) type Read<'a> = (&'a mut SourceId, &'a mut Span, &'a mut Node);
+
 /// Lets the objects of built trees point to their files; `trees` are the directories of `-k`.
-pub(super) fn restore(loaded: &mut Loaded, trees: &[PathBuf], limits: &Limits) {
+pub(super) fn restore<'a>(
+    sources: &mut SourceMap,
+    objects: impl Iterator<Item = Read<'a>>,
+    trees: &[PathBuf],
+    limits: &Limits,
+) {
     let mut files: BTreeMap<PathBuf, Option<(SourceId, Vec<Item>)>> = BTreeMap::new();
+    let mut built: BTreeMap<SourceId, &PathBuf> = BTreeMap::new();
     for directory in trees {
         let name = super::kustomize::name(directory);
-        let built = loaded.sources.iter().find(|(_, source)| *source.name == *name);
-        let Some(built) = built.map(|(id, _)| id) else { continue };
-        for at in 0..loaded.documents.len() {
-            let document = &loaded.documents[at];
-            let Some(path) = (document.source == built).then(|| origin(&document.node)).flatten()
-            else {
-                continue;
-            };
-            let path = plain(&directory.join(path));
-            if !files.contains_key(&path) {
-                let read = read(loaded, &path, limits);
-                files.insert(path.clone(), read);
-            }
-            let Some(Some((source, items))) = files.get(&path) else { continue };
-            let document = &mut loaded.documents[at];
-            let Some(original) = original(&document.node, items) else { continue };
-            point(&mut document.node, &original.node);
-            if let Some(span) = original.span() {
-                (document.source, document.span) = (*source, span);
-            }
+        let known = sources.iter().find(|(_, source)| *source.name == *name);
+        built.extend(known.map(|(id, _)| (id, directory)));
+    }
+    for (source, span, node) in objects {
+        let path = built.get(source).and_then(|directory| Some(directory.join(origin(node)?)));
+        let Some(path) = path.map(|path| plain(&path)) else { continue };
+        if !files.contains_key(&path) {
+            let read = read(sources, &path, limits);
+            files.insert(path.clone(), read);
+        }
+        let Some(Some((file, items))) = files.get(&path) else { continue };
+        let Some(original) = original(node, items) else { continue };
+        point(node, &original.node);
+        if let Some(place) = original.span() {
+            (*source, *span) = (*file, place);
         }
     }
 }
@@ -57,16 +60,16 @@ fn origin(object: &Node) -> Option<PathBuf> {
 }
 
 /// The objects of a file. One that cannot be read any more leaves the place in the output.
-fn read(loaded: &mut Loaded, path: &Path, limits: &Limits) -> Option<(SourceId, Vec<Item>)> {
+fn read(sources: &mut SourceMap, path: &Path, limits: &Limits) -> Option<(SourceId, Vec<Item>)> {
     let name = path.to_str()?;
-    let known = loaded.sources.iter().find(|(_, source)| *source.name == *name);
+    let known = sources.iter().find(|(_, source)| *source.name == *name);
     let id = if let Some((id, _)) = known {
         id
     } else {
         let text = files::read(path, limits).ok()?;
-        loaded.sources.add(Source::new(name, SourceKind::File, text))
+        sources.add(Source::new(name, SourceKind::File, text))
     };
-    let documents = parts(id, &loaded.sources.get(id).text, limits);
+    let documents = parts(id, &sources.get(id).text, limits);
     Some((id, documents.into_iter().flat_map(|document| document.items).collect()))
 }
 

@@ -5,7 +5,7 @@
 
 use super::planned::Planned;
 use super::serving::PlannedServing;
-use super::together::Together;
+use super::together::{Together, asked};
 use crate::api::AcceleratorClass;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -53,29 +53,6 @@ impl ClassTotal {
     pub fn left(&self) -> Option<i64> {
         self.allocatable.map(|allocatable| allocatable - self.in_use.unwrap_or(0) - self.asked)
     }
-}
-
-/// What is asked of classes, by name.
-pub(super) type Asked<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)>;
-
-/// Every class with the devices that are asked of it at minReplicas: services choose their class,
-/// pods of ModelServings are of the class of their node.
-pub(super) fn asked<'a>(planned: &[Planned<'a>], servings: &[PlannedServing<'a>]) -> Asked<'a> {
-    let mut asked = Asked::new();
-    let mut add = |class: &'a AcceleratorClass, devices: i64| {
-        asked.entry(class.name()).or_insert((class, 0)).1 += devices;
-    };
-    for planned in planned.iter().filter(|planned| planned.error.is_none()) {
-        for component in &planned.components {
-            if let Some(class) = planned.class(component.kind) {
-                add(class, component.least_gpus().known().unwrap_or(0));
-            }
-        }
-    }
-    for (class, devices) in servings.iter().flat_map(|planned| &planned.by_class) {
-        add(class, *devices);
-    }
-    asked
 }
 
 /// Counts what is planned; `machines` are the nodes that were read.

@@ -346,11 +346,13 @@ impl Mixer {
             Self::Latent(own) => own.elements(hidden),
             Self::Compressed(own) => own.elements(hidden),
             Self::Delta(own) => own.elements(hidden),
-            Self::StateSpace(own) => own.elements(hidden),
+            Self::StateSpace(own) => {
+                let (matrices, rest) = own.elements(hidden);
+                Elements::of(Class::Attention, matrices).and(Class::Rest, rest)
+            }
             Self::Parallel(own, beside) => {
-                let mut elements = own.elements(hidden);
-                elements += beside.elements(hidden);
-                elements
+                let (matrices, rest) = beside.elements(hidden);
+                own.elements(hidden).and(Class::Attention, matrices).and(Class::Rest, rest)
             }
         }
     }

@@ -3,7 +3,6 @@
 //! In: widths of a config. Out: what the layer holds and keeps.
 
 use super::layers::linear;
-use super::shape::{Class, Elements};
 
 /// A state space (Mamba 2).
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +27,15 @@ impl StateSpace {
         self.inner() + 2 * self.groups * self.state
     }
 
-    pub(super) fn elements(self, hidden: u128) -> Elements {
+    /// Elements of its matrices, and of what is left.
+    pub(super) fn elements(self, hidden: u128) -> (u128, u128) {
         let into = linear(hidden, self.inner() + self.convolved() + self.heads, self.bias);
         let out = linear(self.inner(), hidden, self.bias);
         let convolution = self.convolved() * self.kernel
             + if self.convolution_bias { self.convolved() } else { 0 };
         let norm = if self.norm { self.inner() } else { 0 };
         // A decay, a skip and a step per head.
-        Elements::of(Class::Attention, into + out)
-            .and(Class::Rest, convolution + 3 * self.heads + norm)
+        (into + out, convolution + 3 * self.heads + norm)
     }
 
     /// Numbers that are kept per request: the state of each head, and the tokens that the

@@ -176,7 +176,9 @@ fn read_all(
     let texts = texts.into_iter().map(|text| text.or_else(|| from_stdin.take()));
     let inputs = std::mem::take(&mut found.inputs).into_iter().zip(texts).chain(built).collect();
     let mut loaded = documents(inputs, found.diagnostics, request.builtin, limits, memory);
-    origins::restore(&mut loaded, request.kustomize, limits);
+    let objects = loaded.documents.iter_mut();
+    let objects = objects.map(|own| (&mut own.source, &mut own.span, &mut own.node));
+    origins::restore(&mut loaded.sources, objects, request.kustomize, limits);
     loaded
 }
 

@@ -18,7 +18,6 @@ use super::built::PodContext;
 use super::plan::Planner;
 use super::planned::{Depth, Planned};
 use super::running::RunningPods;
-use super::totals::asked;
 use crate::api::{AcceleratorClass, Follow, ModelServing, Object, Views};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
@@ -36,6 +35,29 @@ use ecow::EcoString;
 use reasons::Reasons;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+
+/// What is asked of classes, by name.
+pub(crate) type Asked<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)>;
+
+/// Every class with the devices that are asked of it at minReplicas: services choose their class,
+/// pods of ModelServings are of the class of their node.
+pub(crate) fn asked<'a>(planned: &[Planned<'a>], servings: &[PlannedServing<'a>]) -> Asked<'a> {
+    let mut asked = Asked::new();
+    let mut add = |class: &'a AcceleratorClass, devices: i64| {
+        asked.entry(class.name()).or_insert((class, 0)).1 += devices;
+    };
+    for planned in planned.iter().filter(|planned| planned.error.is_none()) {
+        for component in &planned.components {
+            if let Some(class) = planned.class(component.kind) {
+                add(class, component.least_gpus().known().unwrap_or(0));
+            }
+        }
+    }
+    for (class, devices) in servings.iter().flat_map(|planned| &planned.by_class) {
+        add(class, *devices);
+    }
+    asked
+}
 
 /// Where the pods of a component are.
 #[derive(Clone, Debug, Default)]
