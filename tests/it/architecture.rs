@@ -320,7 +320,7 @@ pub(crate) fn files() -> Vec<File> {
                 code: code(&text),
             }
         })
-        .filter(|file| file.room != "lib" && file.room != "main")
+        .filter(|file| !["lib", "main", "internals"].contains(&file.room.as_str()))
         .collect()
 }
 

@@ -1,5 +1,6 @@
 //! Fleets on their nodes: rolled all at once, what gets stuck updates through, what is said of it.
 
+mod dump;
 mod servings;
 
 use super::process::{Call, Done, Folder, run};
