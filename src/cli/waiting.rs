@@ -5,6 +5,7 @@
 //! `TERM=dumb` or `--quiet`, and never in what is printed.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,8 @@ struct Line {
 
 static LINE: Mutex<Line> = Mutex::new(Line { to: None, what: None, is_shown: false, run: 0 });
 static CHANGED: Condvar = Condvar::new();
+/// Something takes the time: what is written asks this first, as JSON is written in small pieces.
+static IS_WAITING: AtomicBool = AtomicBool::new(false);
 
 fn line() -> MutexGuard<'static, Line> {
     LINE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -50,6 +53,7 @@ pub(super) fn doing(what: &'static str) {
         return;
     }
     line.run += 1;
+    IS_WAITING.store(true, Ordering::Release);
     let run = line.run;
     // Where there is no thread to be had there is no line.
     let _ = std::thread::Builder::new().spawn(move || show(run));
@@ -59,6 +63,7 @@ pub(super) fn doing(what: &'static str) {
 pub(super) fn stop() {
     let mut line = line();
     line.what = None;
+    IS_WAITING.store(false, Ordering::Release);
     if std::mem::take(&mut line.is_shown)
         && let Some(to) = &mut line.to
     {
@@ -95,8 +100,17 @@ pub(super) struct After<W>(pub(super) W);
 
 impl<W: Write> Write for After<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        stop();
+        if IS_WAITING.load(Ordering::Acquire) {
+            stop();
+        }
         self.0.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if IS_WAITING.load(Ordering::Acquire) {
+            stop();
+        }
+        self.0.write_all(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
