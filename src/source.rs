@@ -4,6 +4,7 @@
 //! and, when a place is shown to a person, [`Location`]s (line and column). This room never opens a
 //! file and never heard of YAML.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -59,7 +60,13 @@ pub struct Source {
     pub reported: bool,
     /// The decoded text (UTF-8, byte order mark removed).
     pub text: Arc<str>,
-    line_starts: OnceLock<Vec<u32>>,
+    lines: Arc<Lines>,
+}
+
+/// Where the lines of a text are, each found out when it is first asked for.
+#[derive(Debug, Default)]
+struct Lines {
+    starts: OnceLock<Vec<u32>>,
     /// Characters that begin before each block of the text.
     blocks: OnceLock<Vec<usize>>,
 }
@@ -75,14 +82,7 @@ fn beginnings(bytes: &[u8]) -> usize {
 impl Source {
     /// A source over a decoded text.
     pub fn new(name: impl Into<Arc<str>>, kind: SourceKind, text: impl Into<Arc<str>>) -> Self {
-        Self {
-            name: name.into(),
-            kind,
-            reported: true,
-            text: text.into(),
-            line_starts: OnceLock::new(),
-            blocks: OnceLock::new(),
-        }
+        Self { name: name.into(), kind, reported: true, text: text.into(), lines: Arc::default() }
     }
 
     /// Whether the user gave it as input: a file or standard input.
@@ -91,7 +91,7 @@ impl Source {
     }
 
     fn line_starts(&self) -> &[u32] {
-        self.line_starts.get_or_init(|| {
+        self.lines.starts.get_or_init(|| {
             let mut starts = vec![0];
             let bytes = self.text.as_bytes();
             for (index, byte) in bytes.iter().enumerate() {
@@ -110,7 +110,7 @@ impl Source {
         if end - start <= BLOCK {
             return beginnings(&bytes[start..end]);
         }
-        let blocks = self.blocks.get_or_init(|| {
+        let blocks = self.lines.blocks.get_or_init(|| {
             let mut before = 0;
             let sums = bytes.chunks(BLOCK).map(|block| {
                 before += beginnings(block);
@@ -219,6 +219,18 @@ impl SourceMap {
         let id = SourceId(u32::try_from(self.sources.len()).expect("fewer than 4Gi sources"));
         self.sources.push(source);
         id
+    }
+
+    /// Takes over what an earlier map knows of texts that are the same, and says which are.
+    pub fn again(&mut self, before: &Self) -> HashSet<SourceId> {
+        let mut same = HashSet::new();
+        for (at, (new, old)) in self.sources.iter_mut().zip(&before.sources).enumerate() {
+            if new.kind == old.kind && new.text == old.text {
+                new.lines = old.lines.clone();
+                same.insert(SourceId(u32::try_from(at).unwrap_or(u32::MAX)));
+            }
+        }
+        same
     }
 
     /// The text with this id.

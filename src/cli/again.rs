@@ -39,24 +39,24 @@ impl Session {
         let mut session = Self::open_from(args, ask, load, read)?;
         let mut about_objects = HashMap::new();
         if let Some(before) = before {
-            let texts = &before.world.sources;
-            let secrets = Secrets::again(&session.world.sources, before.secrets(), texts);
+            let same = session.world.sources.again(&before.world.sources);
+            let secrets = Secrets::again(&session.world.sources, before.secrets(), &same);
             // Nobody has asked for them yet.
             let _ = session.secrets.set(secrets);
-            about_objects = session.still_about_objects(before);
+            about_objects = session.still_about_objects(before, &same);
         }
         session.about_objects = Some(Mutex::new(about_objects));
         Ok(session)
     }
 
-    /// What a session before found about objects whose texts are the same, under the same settings.
-    fn still_about_objects(&self, before: &Self) -> HashMap<Span, Vec<Diagnostic>> {
+    /// What a session before found about objects of the sources that are the same, under the same
+    /// settings.
+    fn still_about_objects(
+        &self,
+        before: &Self,
+        same: &HashSet<SourceId>,
+    ) -> HashMap<Span, Vec<Diagnostic>> {
         let (new, old) = (&self.world.sources, &before.world.sources);
-        let pairs = new.iter().zip(old.iter());
-        let same: HashSet<SourceId> = pairs
-            .filter(|((_, new), (_, old))| new.kind == old.kind && new.text == old.text)
-            .map(|((id, _), _)| id)
-            .collect();
         let settings = |sources: &SourceMap| {
             let mut all = sources.iter().map(|(_, source)| source);
             all.find(|source| source.kind == SourceKind::Settings).map(|own| own.text.clone())

@@ -59,8 +59,11 @@ pub(super) fn doing(what: &'static str) {
     let _ = std::thread::Builder::new().spawn(move || show(run));
 }
 
-/// Takes the line away.
+/// Takes the line away, where one is or may come.
 pub(super) fn stop() {
+    if !IS_WAITING.load(Ordering::Acquire) {
+        return;
+    }
     let mut line = line();
     line.what = None;
     IS_WAITING.store(false, Ordering::Release);
@@ -100,17 +103,8 @@ pub(super) struct After<W>(pub(super) W);
 
 impl<W: Write> Write for After<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if IS_WAITING.load(Ordering::Acquire) {
-            stop();
-        }
+        stop();
         self.0.write(bytes)
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if IS_WAITING.load(Ordering::Acquire) {
-            stop();
-        }
-        self.0.write_all(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

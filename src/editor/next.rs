@@ -33,11 +33,7 @@ pub fn proposals(
     {
         return words;
     }
-    let known = schema::kinds().iter();
-    let Some(schema) = known
-        .clone()
-        .find(|schema| schema.kind == typing.kind && schema.api_version == typing.api_version)
-    else {
+    let Some(schema) = schema::kind(&typing.api_version, &typing.kind) else {
         let is_root = typing.path.0.is_empty();
         return if is_root { roots(typing) } else { Vec::new() };
     };

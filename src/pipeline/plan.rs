@@ -90,6 +90,8 @@ pub(super) struct Outcome<'a> {
     workloads: Vec<Workload>,
     pub(super) error: Option<Failure>,
     diagnostics: Vec<Diagnostic>,
+    /// The service with everything merged, where this is what is followed.
+    built: Option<Built<'a>>,
 }
 
 impl<'a> Planner<'a> {
@@ -138,6 +140,16 @@ impl<'a> Planner<'a> {
     /// # Panics
     /// Never: services are only read for APIs that have policies.
     pub fn plan(&self, views: &'a Views, depth: Depth) -> Planned<'a> {
+        self.plan_built(views, depth).0
+    }
+
+    /// The same, with what was built on the way, for who also asks for the objects; none of a
+    /// service in error.
+    pub(crate) fn plan_built(
+        &self,
+        views: &'a Views,
+        depth: Depth,
+    ) -> (Planned<'a>, Option<Built<'a>>) {
         let service = views.of(self.semantics);
         let selectors = &self.selectors[&service.object.api];
         let selector = selectors.of(self.semantics);
@@ -172,7 +184,8 @@ impl<'a> Planner<'a> {
                 planned.diagnostics.push(differs(difference, service));
             }
         }
-        planned
+        let built = outcome.built.filter(|_| planned.error.is_none());
+        (planned, built)
     }
 
     /// Whether the pods of every component fit on the nodes, and what their queue gives them, each
@@ -281,7 +294,8 @@ impl<'a> Planner<'a> {
         let mut components: Vec<_> =
             built.outlines.into_iter().map(PlannedComponent::from).collect();
         let error = built.error;
-        if let Some(composed) = built.built.filter(|_| followed) {
+        let built = built.built.filter(|_| followed);
+        if let Some(composed) = &built {
             let built = &composed.components;
             diagnostics.extend(kv_cache::fill(
                 selector,
@@ -291,7 +305,7 @@ impl<'a> Planner<'a> {
                 &mut components,
             ));
         }
-        Outcome { resolution, components, pods, workloads, error, diagnostics }
+        Outcome { resolution, components, pods, workloads, error, diagnostics, built }
     }
 }
 

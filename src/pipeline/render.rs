@@ -165,7 +165,13 @@ impl<'a> Renderer<'a> {
     }
 
     /// The objects of a composed service.
-    fn write(&self, composed: &Built<'a>) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+    ///
+    /// # Errors
+    /// Where the operator fails before it has written everything, in its words.
+    pub(crate) fn write(
+        &self,
+        composed: &Built<'a>,
+    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
         let mut rendered = self.ask(composed.service).objects(composed)?;
         let (workload, kthena) = self.workload;
         let wrapped = crate::operators::ome::objects::workload::apply(

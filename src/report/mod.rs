@@ -35,7 +35,7 @@ pub mod matrix;
 pub mod merged;
 mod model;
 pub mod page;
-mod phrases;
+pub mod phrases;
 pub mod places;
 pub mod plan;
 mod queue;

@@ -9,8 +9,12 @@ use std::fmt::Display;
 use std::fmt::Write;
 
 /// `1 pod`, `2 pods`.
-pub(super) fn plural<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
-    format!("{count} {one}{}", if count == N::from(1) { "" } else { "s" })
+pub fn plural(count: impl Display, one: &str) -> String {
+    let mut text = format!("{count} {one}");
+    if !text.starts_with("1 ") {
+        text.push('s');
+    }
+    text
 }
 
 /// Names, the first few of many: `a, b and 4 more`. Those that are not named are not made.

@@ -3,7 +3,7 @@
 
 use super::accelerator;
 use super::markdown;
-use super::phrases::{first_of, inline};
+use super::phrases::{first_of, inline, plural};
 use super::screen::{Page, line, printable, put};
 use super::table::{Style, table, wrapped};
 use crate::api::{Api, Failure, Follow};
@@ -168,9 +168,6 @@ impl Plan<'_> {
         }
         attribute("runtime", &format!("{} ({})", runtime(planned), decided_by(planned)));
         for component in &planned.components {
-            let many = |number: &Count, one: &str| {
-                format!("{number} {one}{}", if *number == Count::from(1) { "" } else { "s" })
-            };
             let class = planned
                 .class(component.kind)
                 .map_or(String::new(), |class| format!(" on {}", class.object.shown_name()));
@@ -182,8 +179,8 @@ impl Plan<'_> {
                 "{}, replicas: {}, per replica: {}, {}{class}{fits}",
                 component.mode.as_str(),
                 replicas(component),
-                many(&component.pods_per_replica, "pod"),
-                many(&component.gpus(), "GPU"),
+                plural(component.pods_per_replica, "pod"),
+                plural(component.gpus(), "GPU"),
             );
             attribute(component.kind.as_str(), &text);
         }

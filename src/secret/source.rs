@@ -5,6 +5,7 @@ use super::{MASK, shown};
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Limits, Node, Part, Value, parse, split};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -45,14 +46,11 @@ impl Secrets {
         Self(sources.iter().map(|_| OnceLock::new()).collect())
     }
 
-    /// The same, but for texts that were searched before and are the same.
-    pub fn again(sources: &SourceMap, before: &Self, texts: &SourceMap) -> Self {
-        let known: Vec<_> =
-            texts.iter().zip(&before.0).map(|((_, source), found)| (source, found)).collect();
-        let sought = sources.iter().map(|(id, source)| {
-            let same = known.get(id.0 as usize);
-            let same = same.filter(|(old, _)| old.kind == source.kind && old.text == source.text);
-            same.map_or_else(OnceLock::new, |(_, found)| (*found).clone())
+    /// The same, but for the sources that are `same` as they were when they were searched.
+    pub fn again(sources: &SourceMap, before: &Self, same: &HashSet<SourceId>) -> Self {
+        let sought = sources.iter().map(|(id, _)| {
+            let known = before.0.get(id.0 as usize).filter(|_| same.contains(&id));
+            known.cloned().unwrap_or_default()
         });
         Self(sought.collect())
     }

@@ -24,6 +24,7 @@ mod lsp;
 mod mixed;
 mod models;
 mod numbers;
+mod objects;
 mod ome;
 mod pages;
 mod pipes;

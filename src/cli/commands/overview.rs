@@ -3,6 +3,7 @@
 use crate::cli::args::InputArgs;
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome, command};
+use crate::report::phrases::plural;
 
 /// Prints the help; in a directory of manifests also what was found and the command to begin with.
 pub(crate) fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
@@ -16,14 +17,11 @@ pub(crate) fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let runtimes = catalog.all_runtimes().filter(|runtime| !runtime.object.builtin).count();
     let models = catalog.models().filter(|model| !model.object.builtin).count();
     if services + runtimes + models > 0 {
-        let count = |number: usize, one: &str| {
-            format!("{number} {one}{}", if number == 1 { "" } else { "s" })
-        };
         io.print(&format!(
             "\nHere: {}, {}, {}.\n",
-            count(services, "service"),
-            count(runtimes, "runtime"),
-            count(models, "model")
+            plural(services, "service"),
+            plural(runtimes, "runtime"),
+            plural(models, "model")
         ))?;
         io.print(if services > 0 {
             "Begin with `ome plan`, then `ome explain SERVICE`.\n"

@@ -10,13 +10,16 @@ use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix};
 use crate::load;
+use crate::objects::CLUSTER_DOMAIN;
 use crate::operators;
 use crate::pipeline::serving::plan_servings;
-use crate::pipeline::{Depth, Planner};
+use crate::pipeline::{Depth, Planner, Renderer};
+use crate::report::phrases::plural;
 use crate::report::places::{Places, Repository};
 use crate::report::{findings, github, gitlab, junit, rdjson, sarif};
 use crate::source::{SourceId, SourceKind, Span};
 use crate::yaml::Limits;
+use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -136,7 +139,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let sources = &session.world.sources;
     if let (Some(file), true) = (&args.baseline, args.update_baseline) {
         update(file, &Baseline::text(&found, sources))?;
-        io.say_line(&format!("{}: {} written", file.display(), count(found.len(), "finding")));
+        io.say_line(&format!("{}: {} written", file.display(), plural(found.len(), "finding")));
         return Ok(Outcome::Done);
     }
     if let Some(baseline) = baseline {
@@ -145,7 +148,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         if stale > 0 {
             io.say(&format!(
                 "{} of the baseline no longer found: renew it with `--update-baseline`\n",
-                count(stale, "finding")
+                plural(stale, "finding")
             ));
         }
     }
@@ -171,7 +174,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 sources.iter().filter(|(_, source)| source.reported && source.is_input()).count();
             io.print(&format!(
                 "{}: {}\n",
-                count(read, "file"),
+                plural(read, "file"),
                 if summary.is_empty() { "nothing found" } else { &summary }
             ))?;
             io.print(&by_code)?;
@@ -190,10 +193,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 pub(super) fn repository() -> Option<Repository> {
     let here = std::env::current_dir().ok()?;
     Some(Repository { root: load::repository_root(&here)?, here })
-}
-
-fn count(number: usize, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The code of a finding by its name.
@@ -277,8 +276,18 @@ fn gathered(
         later.iter().map(|finding| (finding.code, finding.span())).collect();
     let named: BTreeSet<(Code, Vec<String>)> =
         later.iter().map(|finding| (finding.code, finding.objects.clone())).collect();
-    for mut planned in planner.plan_all(&services, Depth::Plan) {
-        let mut composed = std::mem::take(&mut planned.diagnostics);
+    let renderer = Renderer::new(catalog, session.semantics, CLUSTER_DOMAIN);
+    let decided: Vec<_> = services
+        .par_iter()
+        .map(|views| {
+            let (planned, built) = planner.plan_built(views, Depth::Plan);
+            let refused = refusals::of_service(session, &renderer, &planned, built.as_ref());
+            (&planned.service.object, planned.diagnostics, refused)
+        })
+        .collect();
+    let mut refused = Vec::new();
+    for (service, mut composed, of_server) in decided {
+        refused.push((service, of_server));
         // What is wrong with the model stands at the model, and what a rule has said is not said
         // again.
         composed.retain(|finding| {
@@ -288,13 +297,11 @@ fn gathered(
                 && (finding.code != Code::DecoderWithoutEngine
                     || !named.contains(&(finding.code, finding.objects.clone())))
         });
-        later.extend(
-            composed.into_iter().map(|finding| at_home(finding, &planned.service.object, session)),
-        );
+        later.extend(composed.into_iter().map(|finding| at_home(finding, service, session)));
     }
     let servings = plan_servings(&servings, session.kthena);
     later.extend(servings.into_iter().flat_map(|planned| planned.diagnostics));
-    let refused = refusals::all(session, &services, &later);
+    let refused = refusals::all(session, refused, &later);
     later.extend(refused);
     let mut found = session.settle(later);
     check::spell_out(&mut found, catalog);

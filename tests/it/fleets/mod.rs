@@ -3,12 +3,11 @@
 mod dump;
 mod servings;
 
+use super::objects::{GPU, node, runner};
 use super::process::{Call, Done, Folder, run};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-const GPU: &str = "nvidia.com/gpu";
 
 fn ome(folder: &Folder, args: &[&str]) -> Done {
     let args = args.iter().map(|arg| (*arg).to_owned()).chain(["--no-builtin".to_owned()]);
@@ -27,24 +26,8 @@ fn write(folder: &Folder, file: &str, objects: &[Value]) {
     std::fs::write(folder.at(file), text.join("\n---\n")).expect("a file");
 }
 
-fn node(name: &str, gpus: i64) -> Value {
-    json!({
-        "apiVersion": "v1", "kind": "Node",
-        "metadata": { "name": name, "labels": { "kubernetes.io/hostname": name } },
-        "status": {
-            "conditions": [{ "type": "Ready", "status": "True" }],
-            "allocatable": { "cpu": "64", "memory": "512Gi", "pods": "110", GPU: gpus.to_string() },
-        },
-    })
-}
-
 fn nodes(count: usize) -> Vec<Value> {
     (0..count).map(|at| node(&format!("n{at}"), 8)).collect()
-}
-
-fn runner(image: &str, gpus: i64) -> Value {
-    let amounts = json!({ "cpu": "1", "memory": "1Gi", GPU: gpus.to_string() });
-    json!({ "name": "ome-container", "image": image, "resources": { "requests": amounts, "limits": amounts } })
 }
 
 fn runtime(name: &str, engine: &Value) -> Value {

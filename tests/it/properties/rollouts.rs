@@ -2,6 +2,7 @@
 //! wants, and every edit that is proposed gets through when it is made.
 
 use super::load_text;
+use crate::objects::{node, runner};
 use ome::internals::api::Semantics;
 use ome::internals::cluster::fleet::Verdict;
 use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
@@ -17,7 +18,6 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
 const SEMANTICS: Semantics = Semantics::Documented;
-const GPU: &str = "nvidia.com/gpu";
 
 /// What a service is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,22 +83,6 @@ fn fleets() -> impl Strategy<Value = Fleet> {
     let kthena = select(vec![&KTHENA_SEED, &KTHENA_CONTROLLER]);
     (nodes, prop::collection::vec(service, 1..4), kthena)
         .prop_map(|(nodes, services, kthena)| Fleet { nodes, services, kthena })
-}
-
-fn runner(image: &str, gpus: i64) -> Value {
-    let amounts = json!({ "cpu": "1", "memory": "1Gi", GPU: gpus.to_string() });
-    json!({ "name": "ome-container", "image": image, "resources": { "requests": amounts, "limits": amounts } })
-}
-
-fn node(name: &str, gpus: i64) -> Value {
-    json!({
-        "apiVersion": "v1", "kind": "Node",
-        "metadata": { "name": name, "labels": { "kubernetes.io/hostname": name } },
-        "status": {
-            "conditions": [{ "type": "Ready", "status": "True" }],
-            "allocatable": { "cpu": "64", "memory": "512Gi", "pods": "110", GPU: gpus.to_string() },
-        },
-    })
 }
 
 impl Fleet {

@@ -4,6 +4,7 @@ use super::context::{Context, uri_of};
 use super::diagnostics;
 use crate::diag::Edit;
 use crate::emit::fix;
+use crate::report::phrases;
 use crate::source::{SourceId, Span};
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, DocumentChanges, OneOf,
@@ -51,13 +52,9 @@ pub(super) fn actions(
     let sources = &context.session.world.sources;
     let all = fix::chosen(&context.found, sources).remove(&id).unwrap_or_default();
     if wanted(&CodeActionKind::SOURCE_FIX_ALL) && !all.is_empty() {
-        let count = all.len();
         let edits = all.iter().flat_map(|index| &context.found[*index].fix);
         found.push(CodeActionOrCommand::CodeAction(CodeAction {
-            title: format!(
-                "ome: make {count} repair{} in this file",
-                if count == 1 { "" } else { "s" }
-            ),
+            title: format!("ome: make {} in this file", phrases::plural(all.len(), "repair")),
             kind: Some(CodeActionKind::SOURCE_FIX_ALL),
             edit: edit(context, id, edits),
             ..CodeAction::default()

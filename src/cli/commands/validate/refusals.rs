@@ -5,25 +5,26 @@
 //! becomes of a service, and pods that others make, are warnings under both.
 
 use super::at_home;
+use crate::api::Object;
 use crate::api::Semantics;
-use crate::api::{Object, Views};
 use crate::check;
 use crate::cli::input::Session;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::exchange::accelerator_shape::to_shipped;
 use crate::objects::accept::{accept_rendered, judge};
 use crate::operators::kthena::objects as kthena;
-use crate::pipeline::Renderer;
+use crate::pipeline::{Planned, Renderer};
+use crate::pods::built::Built;
 use crate::schema::{self, Strictness};
 use crate::source::{SourceMap, Span};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 
-/// All of it, but for what earlier findings say of the same place.
-pub(super) fn all(
+/// All of it, but for what earlier findings say of the same place; `of_services` is what
+/// [`of_service`] finds of each.
+pub(super) fn all<'a>(
     session: &Session,
-    services: &[&Views],
+    of_services: impl IntoIterator<Item = (&'a Object, Vec<Diagnostic>)>,
     earlier: &[Diagnostic],
 ) -> Vec<Diagnostic> {
     let said = || earlier.iter().chain(&session.world.diagnostics);
@@ -41,7 +42,7 @@ pub(super) fn all(
         })
     };
     let mut found = of_input(session);
-    found.extend(of_services(session, services));
+    found.extend(once(session, of_services));
     found.extend(of_servings(session));
     found.retain(fresh);
     found
@@ -115,37 +116,44 @@ fn of_servings(session: &Session) -> Vec<Diagnostic> {
     found.into_iter().flatten().collect()
 }
 
-/// What a server would refuse of the objects that services become.
-fn of_services(session: &Session, services: &[&Views]) -> Vec<Diagnostic> {
+/// What a server would refuse of the objects that a service becomes.
+pub(super) fn of_service<'a>(
+    session: &Session,
+    renderer: &Renderer<'a>,
+    planned: &Planned<'a>,
+    built: Option<&Built<'a>>,
+) -> Vec<Diagnostic> {
     let sources = &session.world.sources;
-    let mut found = Vec::new();
-    let renderer = Renderer::new(&session.world.catalog, session.semantics, "cluster.local");
-    // A fault of a runtime shows in every service that has it; it is one fault.
-    let mut shared: BTreeSet<(Span, Option<String>)> = BTreeSet::new();
-    let judge = |views| {
-        let mut rendered = renderer.render(views, &mut ());
-        let semantics = session.semantics.of(rendered.service.object.api);
-        for object in &rendered.objects {
-            accept_rendered(&object.node, semantics, sources, &mut rendered.diagnostics);
-        }
-        rendered.diagnostics.retain(|finding| finding.code == Code::ServerRefuses);
-        (&rendered.service.object, rendered.diagnostics)
-    };
-    let done: Result<(), Infallible> =
-        renderer.in_windows(services, judge, |(service, new): (&Object, Vec<Diagnostic>)| {
-            for finding in new {
-                let fresh = match finding.span() {
-                    Some(span) if !service.span.contains(span) => {
-                        shared.insert((span, finding.path.clone()))
-                    }
-                    _ => true,
-                };
-                if fresh {
-                    found.push(at_home(finding.severity(Severity::Warning), service, session));
-                }
-            }
-            Ok(())
-        });
-    let Ok(()) = done;
+    let semantics = session.semantics.of(planned.service.object.api);
+    let Some(Ok(written)) = built.map(|built| renderer.write(built)) else { return Vec::new() };
+    let mut found = written.diagnostics;
+    for object in &written.value {
+        accept_rendered(&object.node, semantics, sources, &mut found);
+    }
+    found.retain(|finding| finding.code == Code::ServerRefuses);
     found
+}
+
+/// The same of all services, at home. A fault of a runtime shows in every service that has it; it
+/// is one fault.
+fn once<'a>(
+    session: &Session,
+    found: impl IntoIterator<Item = (&'a Object, Vec<Diagnostic>)>,
+) -> Vec<Diagnostic> {
+    let mut shared: BTreeSet<(Span, Option<String>)> = BTreeSet::new();
+    let mut out = Vec::new();
+    for (service, new) in found {
+        for finding in new {
+            let fresh = match finding.span() {
+                Some(span) if !service.span.contains(span) => {
+                    shared.insert((span, finding.path.clone()))
+                }
+                _ => true,
+            };
+            if fresh {
+                out.push(at_home(finding.severity(Severity::Warning), service, session));
+            }
+        }
+    }
+    out
 }
