@@ -4,7 +4,8 @@
 
 use super::Failure;
 use super::args::InputArgs;
-use super::input::{Ask, Session};
+use super::ask::Ask;
+use super::input::Session;
 use crate::api::Object;
 use crate::diag::Diagnostic;
 use crate::load::{self, Memory, Request};

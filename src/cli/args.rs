@@ -1,9 +1,10 @@
 //! Arguments that several verbs share, exactly as they were typed; what they mean comes later.
 
-use super::input::Ask;
-use super::{Failure, releases};
+use super::Failure;
+use super::ask::Ask;
 use crate::load::settings::{self, Settings};
 use crate::load::{ModelFiles, default_cache};
+use crate::operators;
 use crate::operators::ome::accelerators::condition::tokens;
 use crate::operators::ome::objects::workload::Workload;
 use crate::policy::{AcceleratorOptions, ArgsOrder, BuiltinMode};
@@ -44,7 +45,7 @@ pub(crate) struct InputArgs {
     pub semantics: Option<SemanticsArg>,
     /// The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means
     /// `--semantics controller` for that operator alone.
-    #[arg(long, env = "OME_RELEASE", value_name = "OPERATOR=TAG", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(releases::names()))]
+    #[arg(long, env = "OME_RELEASE", value_name = "OPERATOR=TAG", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
     pub release: Vec<String>,
     /// A release of Kthena whose behavior ModelServings follow instead of the document's; manifests
     /// are read as the documents read them.
@@ -285,14 +286,22 @@ pub(crate) enum BuiltinArg {
     Never,
 }
 
+/// Every release that can be named, as `--release` takes it, by operator and oldest first.
+pub(crate) fn release_names() -> Vec<String> {
+    let of = |(operator, tags): (&str, Vec<&str>)| -> Vec<String> {
+        tags.into_iter().map(|tag| format!("{operator}={tag}")).collect()
+    };
+    operators::release_tags().into_iter().flat_map(of).collect()
+}
+
 impl InputArgs {
     /// What `--watch` looks at: the input, and the settings with the paths that they add.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
         let here = || settings::find(&std::env::current_dir().ok()?);
         let file = self.config.clone().or_else(|| here().filter(|_| !self.no_config));
-        let read = file
-            .as_ref()
-            .and_then(|file| settings::read(file, SourceId(u32::MAX), &releases::tags()).ok());
+        let read = file.as_ref().and_then(|file| {
+            settings::read(file, SourceId(u32::MAX), &operators::release_tags()).ok()
+        });
         let added = read.map(|(settings, ..)| settings.paths).unwrap_or_default();
         let mut paths = [self.files.clone(), self.kustomize.clone(), added].concat();
         if paths.is_empty() {

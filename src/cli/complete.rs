@@ -4,7 +4,8 @@
 //! fails: an input that cannot be read has no names.
 
 use super::args::InputArgs;
-use super::input::{Ask, Session};
+use super::ask::Ask;
+use super::input::Session;
 use crate::api::ComponentKind;
 use crate::diag::{CODES, Topic};
 use crate::report::{catalog, schemas};

@@ -2,13 +2,15 @@
 //! read.
 
 use super::args::{InputArgs, PageFormat};
+use super::ask::Ask;
 use super::releases::{self, Followed};
-use super::{Failure, Io, Outcome, names, threads, verbose, waiting};
-use crate::api::{Api, Follow, ModelServing, Object, Runtime, Semantics, Views};
+use super::{Failure, Io, Outcome, threads, verbose, waiting};
+use crate::api::{Api, Follow, Runtime, Semantics};
 use crate::builtin;
-use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{self, Loaded, Request, settings};
-use crate::policy::{AcceleratorOptions, BuiltinMode, KthenaPolicy};
+use crate::operators;
+use crate::policy::{BuiltinMode, KthenaPolicy};
 use crate::quantity::Selector;
 use crate::report::answer::Answer;
 use crate::report::findings;
@@ -21,7 +23,6 @@ use ecow::EcoString;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::io::Read;
-use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
@@ -40,33 +41,15 @@ pub(crate) struct Session {
     /// What was found about single objects, for the session after this one, if there is to be one.
     pub(super) about_objects: Option<Mutex<HashMap<Span, Vec<Diagnostic>>>>,
     settings: settings::Settings,
-    namespace: Option<EcoString>,
-    selector: Option<Selector>,
+    /// The namespace of `-n`.
+    pub(super) namespace: Option<EcoString>,
+    /// The label selector of `-l`.
+    pub(super) selector: Option<Selector>,
     partial: bool,
     strict: bool,
     /// How much is read.
     pub(super) limits: Limits,
     all_builtin: bool,
-}
-
-/// What a verb asks of a session, beyond the input.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Ask<'a> {
-    /// The protocol asked for, over every service.
-    pub(super) protocol: Option<&'a str>,
-    /// How accelerators are chosen.
-    pub(super) accelerators: AcceleratorOptions,
-    /// What is read besides, and not reported on.
-    pub(super) context: &'a [PathBuf],
-    /// What webhooks add to pods is printed.
-    pub(super) expand: bool,
-    /// Probes of the V2 protocol are printed.
-    pub(super) v2_probes: bool,
-    /// The input is in a cluster: its ModelServings were admitted by another release.
-    pub(super) admitted: bool,
-    /// The runtimes that the followed release of OME ships stand for the built-in catalog, and for
-    /// those of the input that have their names.
-    pub(super) shipped: bool,
 }
 
 impl Session {
@@ -125,7 +108,7 @@ impl Session {
         let (settings, settings_source, settings_found) = match &file {
             Some(file) => {
                 let (settings, source, found) =
-                    settings::read(file, SourceId(u32::MAX), &releases::tags())
+                    settings::read(file, SourceId(u32::MAX), &operators::release_tags())
                         .map_err(Failure::Usage)?;
                 (settings, Some(source), found)
             }
@@ -211,161 +194,6 @@ impl Session {
             strict: args.strict,
             limits,
             all_builtin: builtin == BuiltinMode::Always,
-        })
-    }
-
-    /// The services a command is about, in order: those named, else all that namespace and selector
-    /// leave.
-    pub(crate) fn select(&self, names: &[String]) -> Result<Vec<&Views>, Failure> {
-        let services = self.world.catalog.services();
-        let in_namespace = |views: &&Views| {
-            self.namespace
-                .as_ref()
-                .is_none_or(|namespace| views.of(self.semantics).namespace == *namespace)
-        };
-        let labeled = |views: &&Views| self.is_selected(&views.of(self.semantics).object);
-        if names.is_empty() {
-            return Ok(services.iter().filter(in_namespace).filter(labeled).collect());
-        }
-        let mut chosen = Vec::new();
-        for wanted in names::joined(names) {
-            let found: Vec<&Views> = services
-                .iter()
-                .filter(|views| {
-                    let service = views.of(self.semantics);
-                    self.is_named(&wanted, &service.object, &service.namespace)
-                })
-                .collect();
-            if found.is_empty() {
-                let near = nearest(
-                    names::last(&wanted),
-                    services.iter().map(|views| views.of(self.semantics).name().as_str()),
-                );
-                return Err(self.not_found(
-                    format!("no InferenceService `{wanted}`"),
-                    near.map(|near| format!("did you mean `{near}`?"))
-                        .or_else(|| Some("load it with `-f`".into())),
-                ));
-            }
-            chosen.extend(found);
-        }
-        Ok(chosen)
-    }
-
-    /// The services and the ModelServings a command is about: those named, of either kind, else all
-    /// that namespace and selector leave.
-    pub(super) fn select_all(
-        &self,
-        names: &[String],
-    ) -> Result<(Vec<&Views>, Vec<&ModelServing>), Failure> {
-        let all = self.world.catalog.model_servings();
-        if names.is_empty() {
-            let in_namespace = |serving: &&ModelServing| {
-                self.namespace.as_ref().is_none_or(|namespace| serving.namespace == *namespace)
-            };
-            return Ok((
-                self.select(names)?,
-                all.iter()
-                    .filter(in_namespace)
-                    .filter(|serving| self.is_selected(&serving.object))
-                    .collect(),
-            ));
-        }
-        let (mut services, mut servings) = (Vec::new(), Vec::new());
-        for name in names::joined(names) {
-            let found = self.model_servings(&name);
-            match self.select(std::slice::from_ref(&name)) {
-                Ok(views) => services.extend(views),
-                Err(error) if found.is_empty() => return Err(error),
-                Err(_) => {}
-            }
-            servings.extend(found);
-        }
-        Ok((services, servings))
-    }
-
-    /// Whether a service is the one that is named on the command line.
-    pub(super) fn is_named(&self, wanted: &str, object: &Object, namespace: &str) -> bool {
-        names::is_named(wanted, self.namespace.as_deref(), object, namespace)
-    }
-
-    /// Refuses a namespace of `-n` in which none of what a command is about lives.
-    pub(super) fn require_any(&self, count: usize) -> Result<(), Failure> {
-        let Some(namespace) =
-            self.namespace.as_ref().filter(|_| count == 0 && !self.has_selector())
-        else {
-            return Ok(());
-        };
-        let catalog = &self.world.catalog;
-        let known = catalog
-            .services()
-            .iter()
-            .map(|views| views.of(self.semantics).namespace.as_str())
-            .chain(catalog.model_servings().iter().map(|serving| serving.namespace.as_str()));
-        let near = nearest(namespace, known);
-        Err(self.not_found(
-            format!("no InferenceService or ModelServing in namespace `{namespace}`"),
-            near.map(|near| format!("did you mean `{near}`?"))
-                .or_else(|| Some("leave `-n` out to see the services of all namespaces".into())),
-        ))
-    }
-
-    /// Something named is not in the input; what of the input was not read comes first, because it
-    /// may hold it.
-    pub(crate) fn not_found(&self, message: String, help: Option<String>) -> Failure {
-        let mut unread = self.grade(self.world.unread.iter().cloned());
-        unread.retain(|finding| finding.severity > Severity::Info);
-        let failure = Failure::NotFound { message, help };
-        if unread.is_empty() {
-            return failure;
-        }
-        let drawn = |colored| findings::beside(&unread, &self.world.sources, colored);
-        Failure::Unread { plain: drawn(false), colored: drawn(true), failure: Box::new(failure) }
-    }
-
-    fn has_selector(&self) -> bool {
-        self.selector.is_some()
-    }
-
-    /// The ModelServings of one name.
-    pub(super) fn model_servings(&self, wanted: &str) -> Vec<&ModelServing> {
-        let named =
-            |serving: &&ModelServing| self.is_named(wanted, &serving.object, &serving.namespace);
-        self.world.catalog.model_servings().iter().filter(named).collect()
-    }
-
-    /// Whether a finding of error level stands in a ModelServing, so that nothing is made of it.
-    pub(super) fn is_broken(&self, serving: &ModelServing) -> bool {
-        let whole = serving.object.span;
-        let inside = |span: Span| {
-            span.source == whole.source && whole.start <= span.start && span.start < whole.end
-        };
-        self.world
-            .diagnostics
-            .iter()
-            .any(|found| found.severity == Severity::Error && found.span().is_some_and(inside))
-    }
-
-    /// The services of a namespace, or of all of them.
-    pub(crate) fn select_in(&self, namespace: Option<&str>) -> Vec<&Views> {
-        let services = self.world.catalog.services().iter();
-        services
-            .filter(|views| {
-                namespace.is_none_or(|namespace| views.of(self.semantics).namespace == namespace)
-            })
-            .collect()
-    }
-
-    /// Whether `-n` keeps a namespace.
-    pub(super) fn is_in_namespace(&self, namespace: &str) -> bool {
-        self.namespace.as_ref().is_none_or(|own| own == namespace)
-    }
-
-    /// Whether the label selector keeps an object.
-    pub(crate) fn is_selected(&self, object: &Object) -> bool {
-        self.selector.as_ref().is_none_or(|selector| {
-            let labels = object.labels();
-            selector.matches(|key| labels.get(key).and_then(|value| value.as_str()))
         })
     }
 

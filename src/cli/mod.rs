@@ -6,6 +6,8 @@
 mod about;
 mod again;
 mod args;
+mod ask;
+mod chosen;
 mod commands;
 mod complete;
 pub mod examples;

@@ -21,22 +21,6 @@ pub(super) struct Followed {
     pub(super) named: Vec<String>,
 }
 
-/// Every release that can be named, as the flag takes it, by operator and oldest first.
-pub(super) fn names() -> Vec<String> {
-    let of = |(operator, tags): (&str, Vec<&str>)| -> Vec<String> {
-        tags.into_iter().map(|tag| format!("{operator}={tag}")).collect()
-    };
-    tags().into_iter().flat_map(of).collect()
-}
-
-/// The tags of every operator's releases, oldest first.
-pub(super) fn tags() -> Vec<(&'static str, Vec<&'static str>)> {
-    let of = |(operator, api)| {
-        (operator, operators::releases(api).into_iter().map(|release| release.tag).collect())
-    };
-    RELEASED.into_iter().map(of).collect()
-}
-
 /// The operators of releases as `--release` takes them.
 pub(super) fn operators(named: &[String]) -> Vec<Api> {
     let is_named = |operator: &str| {

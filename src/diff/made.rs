@@ -6,9 +6,10 @@ use crate::api::{AcceleratorClass, ComponentKind, Follow, ModelServing, Object, 
 use crate::decision::Resolution;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::accept::accept_rendered;
+use crate::pipeline::built::identity;
 use crate::pipeline::costs;
 use crate::pipeline::planned::PlannedComponent;
-use crate::pipeline::render::{Rendered, Renderer, identity};
+use crate::pipeline::render::{Rendered, Renderer};
 use crate::pipeline::serving::serving_gpus;
 use crate::quantity::{Count, Quantity};
 use crate::workspace::World;

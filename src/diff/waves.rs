@@ -3,7 +3,7 @@
 
 use crate::api::ComponentKind;
 use crate::objects::RenderedObject;
-use crate::pipeline::render::identity;
+use crate::pipeline::built::identity;
 use crate::quantity::Count;
 use crate::yaml::Node;
 use ecow::EcoString;

@@ -68,6 +68,14 @@ fn policies(api: Api) -> &'static [&'static Policy] {
     }
 }
 
+/// The tags of every operator's releases, oldest first.
+pub fn release_tags() -> Vec<(&'static str, Vec<&'static str>)> {
+    let of = |(operator, api)| {
+        (operator, releases(api).into_iter().map(|release| release.tag).collect())
+    };
+    RELEASED.into_iter().map(of).collect()
+}
+
 /// Operators of which releases are known, by the name that `--release` takes.
 pub const RELEASED: [(&str, Api); 3] =
     [("kserve", Api::KServe), ("kthena", Api::Kthena), ("ome", Api::Ome)];

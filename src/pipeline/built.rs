@@ -1,8 +1,8 @@
 //! The workloads among the objects of a service, as their controllers read them: what pods they
 //! make, how many of them together, how they are replaced.
 
-use super::render::identity;
 use crate::api::{ComponentKind, Object};
+use crate::api::{ObjectRef, Scope};
 use crate::cluster::schedule::{InvalidPod, Labels, PodTemplate, PriorityClasses, labels};
 use crate::cluster::{Machine, Toleration};
 use crate::objects::RenderedObject;
@@ -181,5 +181,20 @@ impl PodContext {
             found.iter().filter(|own| is_ray(own)).map(|own| own.component).collect();
         found.retain(|own| is_ray(own) || !ray.contains(&own.component));
         found
+    }
+}
+
+/// Identity of a rendered object.
+pub fn identity(object: &Node) -> ObjectRef {
+    let text = |keys: &[&str]| object.at(keys).and_then(|node| node.as_str()).unwrap_or_default();
+    let namespace = text(&["metadata", "namespace"]);
+    ObjectRef {
+        kind: text(&["kind"]).into(),
+        scope: if namespace.is_empty() {
+            Scope::Cluster
+        } else {
+            Scope::Namespace(namespace.into())
+        },
+        name: text(&["metadata", "name"]).into(),
     }
 }

@@ -1,9 +1,7 @@
 //! What the other semantics decides otherwise of a service.
 
-use super::plan::Outcome;
-use super::planned::{Planned, PlannedComponent};
-use crate::api::{ComponentKind, ObjectRef, Service};
-use crate::decision::AcceleratorDecision;
+use crate::api::{ComponentKind, DeploymentMode, Failure, ObjectRef, Service};
+use crate::decision::{AcceleratorDecision, Resolution};
 use crate::diag::{Code, Diagnostic};
 use crate::policy::Policy;
 use ecow::EcoString;
@@ -26,34 +24,36 @@ pub struct Difference {
     pub error: Option<(Code, String)>,
 }
 
+/// What one of both decides.
+pub(super) struct Side<'a, 'c> {
+    pub(super) resolution: &'a Resolution<'c>,
+    /// The modes of its components.
+    pub(super) modes: Vec<(ComponentKind, DeploymentMode)>,
+    pub(super) error: Option<&'a Failure>,
+}
+
 pub(super) fn difference(
-    planned: &Planned<'_>,
-    other: &Outcome<'_>,
+    planned: &Side<'_, '_>,
+    other: &Side<'_, '_>,
     policy: &Policy,
 ) -> Option<Difference> {
-    let modes = |components: &[PlannedComponent]| -> BTreeMap<&'static str, &'static str> {
-        components
-            .iter()
-            .map(|component| (component.kind.as_str(), component.mode.as_str()))
-            .collect()
+    let modes = |own: &Side<'_, '_>| -> BTreeMap<&'static str, &'static str> {
+        own.modes.iter().map(|(kind, mode)| (kind.as_str(), mode.as_str())).collect()
     };
     let (here, there) = (
         planned.resolution.chosen().map(|runtime| &runtime.object.id),
         other.resolution.chosen().map(|runtime| &runtime.object.id),
     );
     let runtime = (here != there).then(|| there.cloned());
-    let (here, there) = (planned.error.as_ref().map(|error| error.code), other.error.as_ref());
+    let (here, there) = (planned.error.map(|error| error.code), other.error);
     let error = there
         .filter(|error| here != Some(error.code))
         .map(|error| (error.code, error.message.clone()));
-    let modes = match (
-        planned.error.is_none() && other.error.is_none(),
-        modes(&planned.components),
-        modes(&other.components),
-    ) {
-        (true, here, there) if here != there => Some(there),
-        _ => None,
-    };
+    let modes =
+        match (planned.error.is_none() && other.error.is_none(), modes(planned), modes(other)) {
+            (true, here, there) if here != there => Some(there),
+            _ => None,
+        };
     let accelerators = if planned.error.is_none() && other.error.is_none() {
         other_classes(&planned.resolution.accelerators, &other.resolution.accelerators)
     } else {

@@ -12,8 +12,10 @@ pub(crate) mod kv_cache;
 pub(crate) mod leaves;
 pub(crate) mod matrix;
 pub(crate) mod merged;
+pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod planned;
+pub(crate) mod question;
 pub(crate) mod render;
 pub(crate) mod roll;
 pub(crate) mod running;
@@ -37,7 +39,8 @@ pub use merged::{MergedPart, MergedService};
 pub use plan::Planner;
 pub use planned::{Depth, Planned, PlannedComponent};
 
-pub use render::{Rendered, Renderer, identity};
+pub use built::identity;
+pub use render::{Rendered, Renderer};
 pub use roll::{
     Amounts, Asked, Before, Changes, ComponentRollout, Fix, RollEdit, RollEnd, RollStage,
     ServiceChange, ServiceRollout, ServingChange, State, Stuck, Target, Trouble, Troubles,

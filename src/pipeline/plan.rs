@@ -1,9 +1,10 @@
 //! What each service becomes.
 
 use super::built::{PodContext, Workload};
-use super::difference::{difference, differs};
+use super::difference::{Side, difference, differs};
 use super::kv_cache;
 use super::planned::{Depth, Planned, PlannedComponent};
+use super::question::Question;
 use super::running::{RunningPod, RunningPods};
 use crate::api::{Api, Failure, Field, Follow, PerReading, Semantics, Service, Views};
 use crate::catalog::Catalog;
@@ -14,7 +15,7 @@ use crate::objects as render;
 use crate::operators::Ask;
 use crate::operators::Selector;
 use crate::operators::kueue::admit as queue;
-use crate::operators::kueue::admit::{Ledger, PodSet};
+use crate::operators::kueue::admit::Ledger;
 use crate::pods::built::{Built, Component};
 use crate::quantity::Range;
 use ecow::EcoString;
@@ -24,28 +25,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// APIs whose services are decided, in the order of output.
 pub(crate) const DECIDING: [Api; 2] = [Api::Ome, Api::KServe];
-
-/// A question about room: main pod, workers with their number, fewest replicas.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Question {
-    pub(crate) main: Shape,
-    pub(crate) workers: Option<(Shape, i64)>,
-    pub(crate) fewest: i64,
-}
-
-impl Question {
-    /// How often a replica fits.
-    fn fit(&self, inventory: &Inventory<'_>) -> Fit {
-        let workers = self.workers.as_ref().map(|(shape, count)| (shape, *count));
-        inventory.fit(&self.main, workers, self.fewest)
-    }
-
-    /// The pods of one replica.
-    pub(crate) fn sets(&self) -> Vec<PodSet<'_>> {
-        let workers = self.workers.as_ref().map(|(shape, count)| PodSet { shape, count: *count });
-        [PodSet { shape: &self.main, count: 1 }].into_iter().chain(workers).collect()
-    }
-}
 
 /// What the pods of a component ask for.
 struct Pods {
@@ -179,7 +158,9 @@ impl<'a> Planner<'a> {
         }
         if selector.policy().semantics == Semantics::Documented {
             let other = self.outcome(&selectors.controller, &views.controller, Depth::Plan);
-            planned.controller = difference(&planned, &other, selectors.controller.policy());
+            let here = side(&planned.resolution, &planned.components, planned.error.as_ref());
+            let there = side(&other.resolution, &other.components, other.error.as_ref());
+            planned.controller = difference(&here, &there, selectors.controller.policy());
             if let Some(difference) = &planned.controller {
                 planned.diagnostics.push(differs(difference, service));
             }
@@ -307,6 +288,16 @@ impl<'a> Planner<'a> {
         }
         Outcome { resolution, components, pods, workloads, error, diagnostics, built }
     }
+}
+
+/// A decision, as it is compared with another one.
+fn side<'a, 'c>(
+    resolution: &'a Resolution<'c>,
+    components: &[PlannedComponent],
+    error: Option<&'a Failure>,
+) -> Side<'a, 'c> {
+    let modes = components.iter().map(|component| (component.kind, component.mode)).collect();
+    Side { resolution, modes, error }
 }
 
 impl Planner<'_> {

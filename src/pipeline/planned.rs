@@ -2,8 +2,8 @@
 
 use super::built::Workload;
 use super::difference::Difference;
-use super::plan::Question;
-use super::together::Placement;
+use super::placement::Placement;
+use super::question::Question;
 use crate::api::{AcceleratorClass, ComponentKind, DeploymentMode, Failure, Service};
 use crate::cluster::Fit;
 use crate::decision::{AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution};

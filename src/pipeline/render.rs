@@ -3,9 +3,10 @@
 //! Services are rendered in windows: parallel within, in order between, so that memory is bounded
 //! by a window and not by the output.
 
+use super::plan::Planner;
 use super::plan::finding;
-use super::planned::PlannedComponent;
-use crate::api::{Failure, Follow, ObjectRef, Scope, Service, Views};
+use super::planned::{Depth, Planned, PlannedComponent};
+use crate::api::{Failure, Follow, Service, Views};
 use crate::catalog::Catalog;
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
@@ -17,7 +18,6 @@ use crate::operators::kthena::releases::KTHENA_SEED;
 use crate::operators::ome::objects::workload::Workload;
 use crate::pods::built::Built;
 use crate::policy::{KthenaPolicy, Policy};
-use crate::yaml::Node;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -155,6 +155,17 @@ impl<'a> Renderer<'a> {
         rendered
     }
 
+    /// Plans a service and renders what was built for that; nothing of one in error.
+    pub(crate) fn with_plan(
+        &self,
+        planner: &Planner<'a>,
+        views: &'a Views,
+    ) -> (Planned<'a>, Checked<Vec<RenderedObject>>) {
+        let (planned, built) = planner.plan_built(views, Depth::Plan);
+        let written = built.and_then(|built| self.write(&built).ok());
+        (planned, written.unwrap_or_else(|| Checked::clean(Vec::new())))
+    }
+
     /// What the operator of a service is asked with.
     pub(crate) fn ask(&self, service: &Service) -> Ask<'a, '_> {
         Ask {
@@ -165,13 +176,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// The objects of a composed service.
-    ///
-    /// # Errors
-    /// Where the operator fails before it has written everything, in its words.
-    pub(crate) fn write(
-        &self,
-        composed: &Built<'a>,
-    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+    fn write(&self, composed: &Built<'a>) -> Result<Checked<Vec<RenderedObject>>, Failure> {
         let mut rendered = self.ask(composed.service).objects(composed)?;
         let (workload, kthena) = self.workload;
         let wrapped = crate::operators::ome::objects::workload::apply(
@@ -182,20 +187,5 @@ impl<'a> Renderer<'a> {
         )?;
         rendered.diagnostics.extend(wrapped.diagnostics);
         Ok(Checked { value: wrapped.value, diagnostics: rendered.diagnostics })
-    }
-}
-
-/// Identity of a rendered object.
-pub fn identity(object: &Node) -> ObjectRef {
-    let text = |keys: &[&str]| object.at(keys).and_then(|node| node.as_str()).unwrap_or_default();
-    let namespace = text(&["metadata", "namespace"]);
-    ObjectRef {
-        kind: text(&["kind"]).into(),
-        scope: if namespace.is_empty() {
-            Scope::Cluster
-        } else {
-            Scope::Namespace(namespace.into())
-        },
-        name: text(&["metadata", "name"]).into(),
     }
 }

@@ -3,7 +3,7 @@
 use crate::api::{AcceleratorClass, ModelServing, Role};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::kthena::objects::{MOST_PODS, pod_group};
-use crate::pipeline::together::Placement;
+use crate::pipeline::placement::Placement;
 use crate::pods::gpus::by_resource as of_pod;
 use crate::policy::{GangRule, KthenaPolicy};
 use crate::quantity::is_accelerator;

@@ -1,7 +1,7 @@
 //! Deployments (pkg/controller/deployment).
 
+use super::pods::{PodPhase, Pods, Revision};
 use super::replica_set::{Counts, ReplicaSet};
-use super::world::{PodPhase, Pods, Revision};
 use crate::cluster::schedule::{NodeId, PodId};
 use crate::quantity::{IntOrPercent, Rounding};
 use std::collections::BTreeMap;

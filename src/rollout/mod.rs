@@ -13,6 +13,7 @@
 pub(crate) mod deployment;
 pub(crate) mod leader_worker_set;
 pub(crate) mod play;
+pub(crate) mod pods;
 pub(crate) mod read;
 pub(crate) mod replica_set;
 #[cfg(test)]
@@ -23,5 +24,6 @@ pub(crate) mod world;
 pub use deployment::{DeploymentSpec, Strategy};
 pub use leader_worker_set::{GroupMember, GroupRevision, LeaderWorkerSetSpec};
 pub use play::{End, StageOf};
+pub use pods::{PodPhase, Revision, Start, Version};
 pub use read::revision_name;
-pub use world::{PodPhase, Revision, Start, Version, WorkloadId, World};
+pub use world::{WorkloadId, World};

@@ -1,8 +1,9 @@
 //! What a workload looks like while its update goes on, and how it ends.
 
 use super::leader_worker_set::{GroupMember, GroupStatus};
+use super::pods::PodPhase;
 use super::replica_set::Counts;
-use super::world::{PodPhase, Workload, WorkloadId, World};
+use super::world::{Workload, WorkloadId, World};
 use crate::cluster::schedule::{PodId, Rejection};
 use std::collections::BTreeMap;
 use std::sync::Arc;

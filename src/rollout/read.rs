@@ -2,7 +2,7 @@
 
 use super::deployment::{DeploymentSpec, Strategy};
 use super::leader_worker_set::{GroupRevision, LeaderWorkerSetSpec, Startup};
-use super::world::{Revision, Start};
+use super::pods::{Revision, Start};
 use crate::cluster::schedule::{
     InvalidPod, PodTemplate, PriorityClasses, label_selector, labels, selector_of,
 };

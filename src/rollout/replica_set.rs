@@ -1,7 +1,7 @@
 //! ReplicaSets: as many pods as wanted, and which go first when there are too many
 //! (pkg/controller/replicaset, pkg/controller/controller_utils.go).
 
-use super::world::{PodPhase, Pods, Revision, Start};
+use super::pods::{PodPhase, Pods, Revision, Start};
 use crate::cluster::schedule::{NodeId, PodId, TemplateId};
 use ecow::EcoString;
 use std::cmp::Reverse;

@@ -1,7 +1,7 @@
 //! StatefulSets with podManagementPolicy Parallel (pkg/controller/statefulset/stateful_set_control.go):
 //! one pod per number, each replaced where it is.
 
-use super::world::{PodPhase, Pods, Start};
+use super::pods::{PodPhase, Pods, Start};
 use crate::cluster::schedule::{PodId, TemplateId};
 use crate::quantity::{IntOrPercent, Rounding};
 use ecow::EcoString;

@@ -6,25 +6,10 @@
 //! with a brace is a stream of JSON objects for as long as it is JSON.
 
 use super::parse::json_value;
+use super::part::{Part, content};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::source::{SourceId, Span};
 use std::ops::Range;
-
-/// The place of one document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// The bytes of the text.
-    pub range: Range<usize>,
-    /// It is read as JSON when it is JSON, which knows other escapes than YAML.
-    pub json: bool,
-}
-
-impl From<Range<usize>> for Part {
-    /// A text of its own: whether it is JSON is for the text to say.
-    fn from(range: Range<usize>) -> Self {
-        Self { range, json: true }
-    }
-}
 
 /// The documents of a text, in order, without those that hold nothing but white space and comments.
 ///
@@ -35,26 +20,6 @@ pub fn split(source: SourceId, text: &str) -> Checked<Vec<Part>> {
     let start = if text.trim_start().starts_with('{') { splitter.objects() } else { 0 };
     splitter.documents(start);
     Checked { value: splitter.parts, diagnostics: splitter.diagnostics }
-}
-
-/// Where content begins behind `from` that is neither white space nor comment nor the mark at the
-/// end of a document.
-pub(super) fn content(text: &str, from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        let rest = &text[at..];
-        let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r', '\u{feff}']).len();
-        at += blank;
-        let rest = &rest[blank..];
-        if rest.is_empty() {
-            return None;
-        }
-        let mark = |rest: &str| rest.trim_start_matches([' ', '\t']).starts_with(['\n', '\r', '#']);
-        if !(rest.starts_with('#') || rest.strip_prefix("...").is_some_and(mark)) {
-            return Some(at);
-        }
-        at += rest.find(['\n', '\r']).unwrap_or(rest.len());
-    }
 }
 
 /// Where the line after the one at `from` begins.

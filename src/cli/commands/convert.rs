@@ -3,7 +3,8 @@
 
 use crate::api::{Api, Object, Runtime, Scope};
 use crate::cli::args::InputArgs;
-use crate::cli::input::{Ask, Session};
+use crate::cli::ask::Ask;
+use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::Diagnostic;
 use crate::emit::stream;

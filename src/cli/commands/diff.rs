@@ -1,9 +1,10 @@
 //! `ome diff`: what a change of the manifests does.
 
 use crate::api::{ModelServing, Object, Views};
-use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg};
-use crate::cli::input::{Ask, Session};
-use crate::cli::{Failure, Io, Outcome, complete, names, releases};
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg, release_names};
+use crate::cli::ask::Ask;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome, complete, names};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
 use crate::load;
@@ -38,10 +39,10 @@ pub(crate) struct Args {
     fail_on: Vec<FailOn>,
     /// The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: what the
     /// upgrade does to the same input.
-    #[arg(long, value_name = "OPERATOR=TAG", requires = "to_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(releases::names()))]
+    #[arg(long, value_name = "OPERATOR=TAG", requires = "to_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
     from_release: Option<String>,
     /// The release after the upgrade.
-    #[arg(long, value_name = "OPERATOR=TAG", requires = "from_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(releases::names()))]
+    #[arg(long, value_name = "OPERATOR=TAG", requires = "from_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
     to_release: Option<String>,
     /// Decide on each side with the runtimes that its release of OME ships; they replace those of
     /// the input that have their names.

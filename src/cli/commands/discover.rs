@@ -2,7 +2,8 @@
 
 use crate::api::Api;
 use crate::cli::args::InputArgs;
-use crate::cli::input::{Ask, Session};
+use crate::cli::ask::Ask;
+use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Flat, Placed, stream};

@@ -1,7 +1,8 @@
 //! `ome matrix`: models against accelerator classes.
 
 use crate::cli::args::{InputArgs, PageFormat};
-use crate::cli::input::{Ask, Session};
+use crate::cli::ask::Ask;
+use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::matrix;
 use crate::report::{matrix as view, table};

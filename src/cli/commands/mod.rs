@@ -10,7 +10,6 @@ pub(crate) mod drift;
 pub(crate) mod endpoints;
 pub(crate) mod explain;
 pub(crate) mod import;
-mod krm;
 pub(crate) mod kueue;
 pub(crate) mod lsp;
 pub(crate) mod man;
@@ -79,7 +78,7 @@ pub(crate) fn run(
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
     match command {
-        None => krm::bare(io).unwrap_or_else(|| overview::run(io)),
+        None => render::krm::bare(io).unwrap_or_else(|| overview::run(io)),
         Some(Command::Plan(args)) => plan::run(&args, io),
         Some(Command::Explain(args)) => explain::run(&args, io),
         Some(Command::Why(args)) => why::run(&args, io),

@@ -1,7 +1,8 @@
 //! `ome` alone: what it can do, and what it would do here.
 
 use crate::cli::args::InputArgs;
-use crate::cli::input::{Ask, Session};
+use crate::cli::ask::Ask;
+use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, command};
 use crate::report::phrases::plural;
 

@@ -1,5 +1,6 @@
 //! `ome render`: the manifests.
 
+pub(super) mod krm;
 mod merged;
 mod owners;
 mod pass;
@@ -8,11 +9,12 @@ mod sink;
 use self::owners::Owners;
 use self::pass::{Pass, PassThrough};
 use self::sink::{Output, Sink, Target};
-use super::krm;
+
 use crate::api::{Api, ModelServing, Views};
 use crate::cli::about::About;
 use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
-use crate::cli::input::{Ask, Session};
+use crate::cli::ask::Ask;
+use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::diff::waves::wave;

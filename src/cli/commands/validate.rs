@@ -5,7 +5,8 @@ mod refusals;
 use crate::api::Object;
 use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
-use crate::cli::input::{Ask, Session};
+use crate::cli::ask::Ask;
+use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix};
@@ -13,7 +14,7 @@ use crate::load;
 use crate::objects::CLUSTER_DOMAIN;
 use crate::operators;
 use crate::pipeline::serving::plan_servings;
-use crate::pipeline::{Depth, Planner, Renderer};
+use crate::pipeline::{Planner, Renderer};
 use crate::report::phrases::plural;
 use crate::report::places::{Places, Repository};
 use crate::report::{findings, github, gitlab, junit, rdjson, sarif};
@@ -280,8 +281,8 @@ fn gathered(
     let decided: Vec<_> = services
         .par_iter()
         .map(|views| {
-            let (planned, built) = planner.plan_built(views, Depth::Plan);
-            let refused = refusals::of_service(session, &renderer, &planned, built.as_ref());
+            let (planned, written) = renderer.with_plan(&planner, views);
+            let refused = refusals::of_service(session, planned.service, written);
             (&planned.service.object, planned.diagnostics, refused)
         })
         .collect();

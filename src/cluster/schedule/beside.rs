@@ -1,95 +1,16 @@
 //! Pods beside pods: required and preferred affinity and anti-affinity, those of the pod and those
 //! of pods that stand already (plugins/interpodaffinity).
 
-use super::classes::FITS;
-use super::filters::Ground;
-use super::ids::{NodeId, SelectorId};
-use super::labels::{LabelIndex, Tally};
+use super::ids::NodeId;
+use super::labels::LabelIndex;
+use super::layout::FITS;
+use super::layout::Ground;
 use super::nodes::{MISSING, Nodes};
 use super::reason::{Plugins, Reason, Refusal};
-use super::template::{Beside, Compiled};
-use std::collections::{BTreeMap, HashMap};
-
-/// A term that bound pods put on pods that come later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Term {
-    selector: SelectorId,
-    key: usize,
-    /// Required anti-affinity: keeps them away.
-    keeps_away: bool,
-    /// How much they are liked beside it. A required affinity is worth 1 (`hardPodAffinityWeight`).
-    weight: i64,
-}
-
-/// The terms of all templates, with the nodes on which pods stand that carry them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Terms {
-    all: Vec<Term>,
-    numbers: HashMap<Term, usize>,
-    carriers: Vec<Tally>,
-    of_selector: HashMap<SelectorId, Vec<usize>>,
-}
-
-impl Terms {
-    /// Some pod minds others.
-    pub(super) fn any(&self) -> bool {
-        !self.all.is_empty()
-    }
-
-    /// The numbers of the terms of a template.
-    pub(super) fn carried(
-        &mut self,
-        affinity: &[Beside],
-        anti_affinity: &[Beside],
-        preferred: &[(i64, Beside)],
-    ) -> Vec<usize> {
-        let term = |beside: &Beside, keeps_away, weight| Term {
-            selector: beside.selector,
-            key: beside.key,
-            keeps_away,
-            weight,
-        };
-        let all: Vec<Term> = affinity
-            .iter()
-            .map(|beside| term(beside, false, 1))
-            .chain(anti_affinity.iter().map(|beside| term(beside, true, 0)))
-            .chain(preferred.iter().map(|(weight, beside)| term(beside, false, *weight)))
-            .collect();
-        all.into_iter().map(|term| self.number(term)).collect()
-    }
-
-    fn number(&mut self, term: Term) -> usize {
-        if let Some(number) = self.numbers.get(&term) {
-            return *number;
-        }
-        let number = self.all.len();
-        self.all.push(term);
-        self.carriers.push(Tally::default());
-        self.numbers.insert(term, number);
-        self.of_selector.entry(term.selector).or_default().push(number);
-        number
-    }
-
-    /// A pod comes to a node or leaves it.
-    pub(super) fn change(&mut self, pod: &Compiled, node: NodeId, sign: i32) {
-        for number in &pod.carried {
-            self.carriers[*number].change(node, sign, 0);
-        }
-    }
-
-    /// Terms of pods that stand somewhere and speak of a pod.
-    fn about<'t>(
-        &'t self,
-        pod: &Compiled,
-        index: &'t LabelIndex,
-    ) -> impl Iterator<Item = (&'t Term, &'t Tally)> + use<'t> {
-        let selectors = index.matched(pod.labels).iter();
-        let numbers = selectors.filter_map(|selector| self.of_selector.get(selector)).flatten();
-        numbers
-            .map(|number| (&self.all[*number], &self.carriers[*number]))
-            .filter(|(_, carriers)| !carriers.is_empty())
-    }
-}
+use super::template::Compiled;
+use super::terms::Beside;
+use crate::cluster::schedule::terms::Terms;
+use std::collections::BTreeMap;
 
 /// Counts by label and value.
 type Pairs = BTreeMap<(usize, u32), i64>;
@@ -125,7 +46,7 @@ impl Neighbors {
         terms: &Terms,
     ) -> Option<Self> {
         let mut own = Self::default();
-        for (term, carriers) in terms.about(pod, index).filter(|(term, _)| term.keeps_away) {
+        for (term, carriers) in terms.about(pod.labels, index).filter(|(term, _)| term.keeps_away) {
             for (node, count) in carriers.iter() {
                 add(&mut own.avoiding, nodes, term.key, node, i64::from(count.all));
             }
@@ -244,7 +165,7 @@ pub(super) fn score(
             like(term.key, node, weight * i64::from(count.all));
         }
     }
-    for (term, carriers) in terms.about(pod, index).filter(|(term, _)| !term.keeps_away) {
+    for (term, carriers) in terms.about(pod.labels, index).filter(|(term, _)| !term.keeps_away) {
         for (node, count) in carriers.iter() {
             like(term.key, node, term.weight * i64::from(count.all));
         }

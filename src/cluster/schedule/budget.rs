@@ -1,10 +1,11 @@
 //! PodDisruptionBudgets: whether evicting a pod would break one. They are a preference of the
 //! scheduler, not a rule.
 
+use super::fields::{InvalidPod, text};
 use super::ids::{LabelSetId, SelectorId};
 use super::labels::{LabelIndex, Scoped};
 use super::pod::Namespaces;
-use super::read::{InvalidPod, label_selector, text};
+use super::read::label_selector;
 use crate::quantity::{IntOrPercent, Rounding, Selector};
 use crate::yaml::Node;
 use ecow::EcoString;

@@ -1,21 +1,12 @@
 //! Pods that are put on nodes by somebody else than the scheduler, by the same filters.
 
-use super::classes::FITS;
+use super::choice::Preference;
 use super::ids::{NodeId, PodId, TemplateId};
+use super::layout::FITS;
 use super::look::Looked;
 use super::pod::is_extended;
-use super::scheduler::{Scheduler, Started};
-
-/// What is taken of the nodes that fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Preference {
-    /// The node of the highest score, by the weights of the default profile.
-    #[default]
-    Scores,
-    /// The node that has the least left of the devices that the pod asks for, then of processors:
-    /// what `NodeResourcesFit` with `MostAllocated` for devices, above all other scores, comes to.
-    Tightest,
-}
+use super::running::Started;
+use super::scheduler::Scheduler;
 
 impl Looked<'_> {
     /// The node that fits and has the least left; of equal ones the first.

@@ -1,15 +1,27 @@
 //! The node that a pod likes best (`prioritizeNodes`): the sum of all scores, and of equal sums the
 //! node that comes first.
 
-use super::beside::{self, Terms};
-use super::classes::FITS;
+use super::beside;
 use super::filters::View;
 use super::ids::NodeId;
 use super::judged::Judged;
 use super::labels::LabelIndex;
+use super::layout::FITS;
 use super::nodes::Nodes;
 use super::spread;
 use super::template::Compiled;
+use super::terms::Terms;
+
+/// What is taken of the nodes that fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// The node of the highest score, by the weights of the default profile.
+    #[default]
+    Scores,
+    /// The node that has the least left of the devices that the pod asks for, then of processors:
+    /// what `NodeResourcesFit` with `MostAllocated` for devices, above all other scores, comes to.
+    Tightest,
+}
 
 /// The winner, and how many nodes are as good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

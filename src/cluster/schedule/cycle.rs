@@ -1,12 +1,13 @@
 //! One try after the other (`ScheduleOne`): filters, scores, and eviction when no node fits.
 
-use super::by_hand::Preference;
-use super::classes::FITS;
+use super::choice::Preference;
 use super::ids::{NodeId, PodId};
+use super::layout::FITS;
 use super::nodes::Nodes;
 use super::pod::PodTemplate;
 use super::reason::{Plugins, PostFilter, Rejection, fit_error};
-use super::scheduler::{Eviction, PodState, Scheduler};
+use super::running::PodState;
+use super::scheduler::{Eviction, Scheduler};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 use std::sync::Arc;

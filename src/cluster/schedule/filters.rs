@@ -1,26 +1,18 @@
 //! All filters for one pod, on the nodes as they are or as they would be with some pods more or
 //! less.
 
-use super::beside::{Neighbors, Terms};
-use super::classes::{ClassKey, FITS, Selection, refusal};
+use super::beside::Neighbors;
 use super::ids::NodeId;
 use super::judged::Judged;
-use super::labels::LabelIndex;
-use super::nodes::Nodes;
+use super::layout::{ClassKey, FITS, refusal};
 use super::pod::HostPort;
 use super::reason::Refusal;
 use super::room::{Demand, Freed, Lacking};
 use super::spread::Domains;
 use super::template::Compiled;
+use super::terms::Terms;
+use crate::cluster::schedule::layout::Ground;
 use std::borrow::Cow;
-
-/// Nodes, the pods on them, and which nodes a pod selects.
-#[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
-    pub(super) nodes: &'a Nodes,
-    pub(super) index: &'a LabelIndex,
-    pub(super) selection: &'a Selection,
-}
 
 /// What the filters of one pod look at.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! What is known of each node for one class of templates.
 
-use super::classes::{ClassKey, FITS, Layout, Selection, refusal};
 use super::ids::NodeId;
+use super::layout::{ClassKey, FITS, Layout, Selection, refusal};
 use super::nodes::Nodes;
 use super::reason::Refusal;
 use super::room::{Demand, Lacking};

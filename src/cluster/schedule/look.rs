@@ -1,18 +1,21 @@
 //! What all nodes say to a pod: the filters, and the scores of nodes that fit.
 
-use super::beside::Terms;
 use super::budget::Budgets;
 use super::choice::Scores;
-use super::classes::{Classes, FITS};
-use super::filters::{Filters, Ground, View};
+use super::classes::Classes;
+use super::filters::{Filters, View};
 use super::ids::{NodeId, PodId, TemplateId};
 use super::judged::Judged;
 use super::labels::LabelIndex;
+use super::layout::FITS;
+use super::layout::Ground;
 use super::nodes::Nodes;
 use super::preempt::{Nominated, Preemption};
 use super::reason::{Plugins, Reason};
-use super::scheduler::{Pod, Scheduler};
+use super::running::Pod;
+use super::scheduler::Scheduler;
 use super::template::Compiled;
+use super::terms::Terms;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 

@@ -3,12 +3,12 @@
 //! All candidate nodes are compared; from 100 on the scheduler looks at a tenth of them.
 
 use super::budget::Budgets;
-use super::classes::FITS;
 use super::filters::{Filters, Trial, View};
 use super::ids::{NodeId, PodId};
 use super::judged::Judged;
+use super::layout::FITS;
 use super::reason::{PostFilter, Refusal};
-use super::scheduler::{Pod, PodState, Started};
+use super::running::{Pod, PodState, Started};
 use super::template::Compiled;
 use ecow::EcoString;
 use std::cmp::Reverse;

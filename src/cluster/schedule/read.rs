@@ -8,25 +8,11 @@ use super::pod::{
 };
 use super::requests;
 use crate::cluster::Toleration;
+use crate::cluster::schedule::fields::{InvalidPod, invalid, items, text};
 use crate::quantity::{Requirement, Selector, SelectorOperator};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
-use std::fmt;
-
-/// A field of a pod that cannot be read, as the API server would refuse it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {problem}")]
-pub struct InvalidPod {
-    /// Path below `spec`, or `metadata.labels`.
-    pub path: EcoString,
-    /// What is wrong.
-    pub problem: EcoString,
-}
-
-pub(super) fn invalid(path: impl Into<EcoString>, problem: impl fmt::Display) -> InvalidPod {
-    InvalidPod { path: path.into(), problem: eco_format!("{problem}") }
-}
 
 /// The classes of priority that are known.
 #[derive(Clone, Debug, Default)]
@@ -80,14 +66,6 @@ impl PriorityClasses {
 
 fn clamp(value: i64) -> i32 {
     i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX })
-}
-
-pub(super) fn text(node: Option<&Node>) -> EcoString {
-    node.and_then(Node::scalar_text).unwrap_or_default()
-}
-
-pub(super) fn items<'n>(node: &'n Node, key: &str) -> &'n [Node] {
-    node.get(key).map(Node::items).unwrap_or_default()
 }
 
 /// Labels of a mapping; values that nobody quoted are meant as their digits.

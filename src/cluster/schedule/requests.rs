@@ -1,7 +1,7 @@
 //! What a pod asks a node for (`PodRequests` of k8s.io/component-helpers, resource/helpers.go).
 
+use super::fields::{InvalidPod, invalid, items, text};
 use super::pod::{Scored, is_extended};
-use super::read::{InvalidPod, invalid, items, text};
 use crate::quantity::Quantity;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};

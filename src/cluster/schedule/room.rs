@@ -1,8 +1,8 @@
 //! Whether a pod has room on a node (`NodePorts`, `NodeResourcesFit`), and how well the node would
 //! be used with it (`LeastAllocated`, `NodeResourcesBalancedAllocation`).
 
-use super::classes::ClassKey;
 use super::ids::NodeId;
+use super::layout::ClassKey;
 use super::nodes::{CPU, MEMORY, Nodes, Resource};
 use super::pod::HostPort;
 use super::reason::{Plugins, Reason, Refusal};

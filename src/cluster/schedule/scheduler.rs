@@ -1,8 +1,7 @@
 //! The state: nodes, pods, what is known of both, and how it changes.
 
-use super::beside::Terms;
 use super::budget::{Budget, Budgets};
-use super::by_hand::Preference;
+use super::choice::Preference;
 use super::classes::Classes;
 use super::ids::{GangId, NodeId, PodId, TemplateId};
 use super::labels::LabelIndex;
@@ -12,7 +11,9 @@ use super::preempt::Nominated;
 use super::queue::{Event, Hints, Place, Queue};
 use super::reason::{PostFilter, Rejection};
 use super::template::Compiled;
+use super::terms::Terms;
 use crate::cluster::Machine;
+use crate::cluster::schedule::running::{Pod, PodState, Started};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -33,61 +34,10 @@ pub struct Options {
     pub ignore_ready: bool,
 }
 
-/// When a pod started, for the order in which pods are evicted. A cluster counts whole seconds.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Started {
-    /// `status.startTime`, RFC 3339 in UTC.
-    At(EcoString),
-    /// After all pods that state a time, by the periods between which time passes.
-    Later(u64),
-}
-
 impl Default for Started {
     fn default() -> Self {
         Self::Later(u64::MAX)
     }
-}
-
-/// What has become of a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PodState {
-    /// It has no node.
-    Waiting,
-    /// It is bound to a node.
-    Bound(NodeId),
-    /// It is being deleted and holds its node until it is gone.
-    Terminating(NodeId),
-    /// It is gone.
-    Gone,
-}
-
-impl PodState {
-    /// The node whose room it holds.
-    pub fn node(self) -> Option<NodeId> {
-        match self {
-            Self::Bound(node) | Self::Terminating(node) => Some(node),
-            Self::Waiting | Self::Gone => None,
-        }
-    }
-}
-
-/// A pod.
-#[derive(Clone, Debug)]
-pub(super) struct Pod {
-    pub(super) template: TemplateId,
-    pub(super) state: PodState,
-    pub(super) started: Started,
-    /// The scheduler evicted it.
-    pub(super) preempted: bool,
-    pub(super) nominated: Option<NodeId>,
-    pub(super) rejection: Option<Arc<Rejection>>,
-    pub(super) gang: Option<GangId>,
-    place: Place,
-    /// Time of creation, or of the last try.
-    since: u64,
-    /// The period of the last try.
-    tried: u64,
-    ready: bool,
 }
 
 /// A pod that was evicted.
@@ -299,7 +249,7 @@ impl Scheduler {
         let template = &self.templates[own.template.index()];
         self.nodes.take(node, pod, &template.pod, &template.requests, i64::from(sign));
         self.index.change(template.labels, node, sign, live);
-        self.terms.change(template, node, sign);
+        self.terms.change(&template.carried, node, sign);
         let count = self.priorities.entry(template.pod.priority).or_default();
         *count = count.saturating_add_signed(sign as isize);
         if *count == 0 {

@@ -1,11 +1,11 @@
 //! Spreading over domains: the filter of hard constraints and the score of soft ones
 //! (plugins/podtopologyspread).
 
-use super::classes::{FITS, Selection};
-use super::filters::Ground;
 use super::ids::NodeId;
 use super::judged::Judged;
 use super::labels::LabelIndex;
+use super::layout::Ground;
+use super::layout::{FITS, Selection};
 use super::nodes::{MISSING, Nodes};
 use super::reason::{Plugins, Reason, Refusal};
 use super::template::{Compiled, Spread};

@@ -4,7 +4,8 @@ use super::ids::{LabelSetId, NodeId, PodId, TemplateId};
 use super::nodes::Resource;
 use super::pod::{HostPort, PodTemplate};
 use super::reason::Rejection;
-use super::scheduler::{Eviction, PodState, Scheduler};
+use super::running::PodState;
+use super::scheduler::{Eviction, Scheduler};
 use crate::cluster::Machine;
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! A template with its selectors, labels and resources as numbers.
 
-use super::beside::Terms;
 use super::classes::Classes;
 use super::ids::{LabelSetId, SelectorId};
 use super::labels::{LabelIndex, Scoped};
 use super::nodes::{Nodes, Resource};
 use super::pod::{HOSTNAME, Namespaces, PodTemplate, PodTerm, SpreadConstraint};
+use super::terms::{Beside, Terms};
 use crate::quantity::Selector;
 use ecow::EcoString;
 use std::sync::Arc;
@@ -24,13 +24,6 @@ pub(super) struct Spread {
     pub(super) counts_nothing: bool,
     /// The pod itself is counted.
     pub(super) counts_itself: bool,
-}
-
-/// Pods beside which a pod wants, or does not want, to run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Beside {
-    pub(super) selector: SelectorId,
-    pub(super) key: usize,
 }
 
 /// A template as the scheduler asks it.

@@ -1,7 +1,7 @@
 //! Edits of a service that may get its update through, and what the service becomes with them.
 
-use super::play::{Kind, Track};
 use super::serving::ServingKind;
+use super::track::{Kind, Track};
 use super::{DOMAIN, Ground, RollEdit, side};
 use crate::api::{Follow, ModelServing, Object, Service};
 use crate::operators::kthena::read as kthena;

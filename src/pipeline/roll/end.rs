@@ -1,6 +1,7 @@
 //! How the play of a workload ends.
 
-use super::play::{Begins, ComponentRollout, Kind, Placed, RollEnd, RollStage, Stuck, Track};
+use super::found::{ComponentRollout, RollEnd, RollStage, Stuck};
+use super::track::{Begins, Kind, Placed, Track};
 use crate::cluster::schedule::PodId;
 use crate::quantity::Rounding;
 use crate::rollout::{PodPhase, StageOf, Strategy, WorkloadId, World};
@@ -22,7 +23,7 @@ pub(super) fn outcome(
     let ended = last.and_then(|id| world.ended(id));
     let old_is_there = stages.last().is_some_and(|stage| stage.old.total > 0);
     let complete = match (&track.after, &ended) {
-        _ if let Some(own) = &placed.coupled => own.is_complete(track),
+        _ if let Some(own) = &placed.coupled => own.is_complete(track.stays()),
         (None, _) => !old_is_there,
         (Some(_), Some(ended)) => {
             ended.end == crate::rollout::End::Complete && !(placed.ids.len() > 1 && old_is_there)

@@ -1,7 +1,9 @@
 //! The smallest edits with which a stuck update gets through, each played.
 
 use super::edit::{self, Fewer, Subject, What};
-use super::play::{ComponentRollout, RollEnd, Track, play};
+use super::found::{ComponentRollout, RollEnd};
+use super::play::play;
+use super::track::Track;
 use super::{Fix, Ground, RollEdit, another};
 use crate::api::Follow;
 use crate::cluster::Machine;

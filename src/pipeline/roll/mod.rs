@@ -11,13 +11,15 @@ pub(crate) mod changes;
 pub(crate) mod edit;
 pub(crate) mod end;
 pub(crate) mod fix;
-pub(crate) mod play;
+pub(crate) mod found;
+mod play;
 pub(crate) mod serving;
 pub(crate) mod side;
 pub(crate) mod stages;
+pub(crate) mod track;
 
 pub use changes::{Before, Changes, ServiceChange, ServingChange, State};
-pub use play::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
+pub use found::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 
 use super::built::PodContext;
 use super::render::Renderer;
@@ -34,11 +36,11 @@ use crate::rollout::Start;
 use crate::source::Span;
 use ecow::EcoString;
 use edit::Subject;
-use play::{Kind, Track};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use track::{Kind, Track};
 
 /// What is wrong with the new pods of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

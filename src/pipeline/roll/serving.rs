@@ -1,7 +1,7 @@
 //! ModelServings in a play: the controller of Kthena says which pods it creates and deletes, and
 //! they are placed, end and get ready beside everything else.
 
-use super::play::{Amounts, RollStage, Track};
+use super::found::{Amounts, RollStage};
 use super::{Ground, Trouble};
 use crate::api::ModelServing;
 use crate::cluster::schedule::{InvalidPod, PodId, PodTemplate, TemplateId};
@@ -263,10 +263,10 @@ impl Coupled {
         Some(id)
     }
 
-    /// How it looks now. Groups count.
-    pub(super) fn stage(&self, world: &World, track: &Track) -> RollStage {
+    /// How it looks now, where it stays, or goes. Groups count.
+    pub(super) fn stage(&self, world: &World, stays: bool) -> RollStage {
         let mut out = RollStage::default();
-        if track.after.is_some() {
+        if stays {
             for group in self.driven.groups() {
                 if group.ends {
                     out.terminating += 1;
@@ -293,9 +293,9 @@ impl Coupled {
         out
     }
 
-    /// Whether it is as it was asked for.
-    pub(super) fn is_complete(&self, track: &Track) -> bool {
-        if track.after.is_some() {
+    /// Whether it is as it was asked for: to stay, or to go.
+    pub(super) fn is_complete(&self, stays: bool) -> bool {
+        if stays {
             self.driven.is_complete()
         } else {
             self.known.is_empty() && self.ending.is_empty()

@@ -2,8 +2,8 @@
 
 use super::Ground;
 use super::changes::{Before, ServingChange};
-use super::play::{Begins, Kind, Track};
 use super::serving::ServingKind;
+use super::track::{Begins, Kind, Track};
 use crate::api::{Api, ComponentKind, Failure, ModelServing, Service};
 use crate::diag::Diagnostic;
 use crate::operators::kthena::objects::MOST_PODS;

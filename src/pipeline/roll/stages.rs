@@ -1,13 +1,14 @@
 //! What is seen of a track at a moment of a play.
 
-use super::play::{Kind, Placed, RollStage, Track};
+use super::found::RollStage;
+use super::track::{Kind, Placed, Track};
 use crate::pipeline::built::gpus;
 use crate::rollout::{GroupMember, PodPhase, StageOf, Version, World};
 
 /// How a track looks now.
 pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage {
     if let Some(coupled) = &placed.coupled {
-        return coupled.stage(world, track);
+        return coupled.stage(world, track.stays());
     }
     let mut out = RollStage::default();
     let knative = matches!(track.after, Some(Kind::Knative(_)));

@@ -10,9 +10,9 @@ pub(crate) mod map;
 pub(crate) mod quota;
 pub(crate) mod reasons;
 
+pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
 pub use half::HalfGroup;
 pub use map::{NodeUse, Stands};
-pub use reasons::{Example, Filtered, Look, Waiting};
 
 use super::built::PodContext;
 use super::plan::Planner;
@@ -57,30 +57,6 @@ pub(crate) fn asked<'a>(planned: &[Planned<'a>], servings: &[PlannedServing<'a>]
         add(class, *devices);
     }
     asked
-}
-
-/// Where the pods of a component are.
-#[derive(Clone, Debug, Default)]
-pub struct Placement {
-    /// Pods of the fewest replicas.
-    pub wanted: usize,
-    /// Of them those that run already and keep their node.
-    pub running: usize,
-    /// Of them those that have a node.
-    pub placed: usize,
-    /// Nodes, by name, with how many of its pods.
-    pub nodes: Vec<(EcoString, usize)>,
-    /// Why the others have none.
-    pub waiting: Option<Waiting>,
-    /// What the nodes say to one more pod, where that was asked.
-    pub look: Option<Look>,
-}
-
-impl Placement {
-    /// Pods without a node.
-    pub fn pending(&self) -> usize {
-        self.wanted - self.placed
-    }
 }
 
 /// A replica some of whose pods have no node.

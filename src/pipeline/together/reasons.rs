@@ -2,62 +2,17 @@
 //! nearest.
 
 use super::claims::Claim;
-use super::{Pending, Placement, by_node, stands};
+use super::{Pending, by_node, stands};
 use crate::api::{AcceleratorClass, serving_names};
 use crate::cluster::fleet::{Fleet, Placed, Slot};
 use crate::cluster::schedule::{
     Alike, Answer, NodeId, PodId, PodState, PodTemplate, Reason, TemplateId,
 };
 use crate::cluster::{Blocked, BlockedNodes, Machine, short_of};
+use crate::pipeline::placement::{Example, Filtered, Look, Placement, Waiting};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-
-/// A node, and what is missing there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
-    /// Name.
-    pub node: EcoString,
-    /// Why, in a word.
-    pub code: &'static str,
-    /// Both operands.
-    pub detail: EcoString,
-}
-
-/// Why pods wait.
-#[derive(Clone, Debug)]
-pub struct Waiting {
-    /// The most common reason, in a word; `quota` when they may not be started.
-    pub code: &'static str,
-    /// The scheduler's sentence, or what the queue says.
-    pub message: EcoString,
-    /// Nodes by reason.
-    pub counts: BTreeMap<&'static str, usize>,
-    /// The node that came nearest.
-    pub example: Option<Example>,
-    /// Nodes on which not even one pod of the kind that waits has room.
-    pub blocked: Arc<BlockedNodes>,
-}
-
-/// One filter of the scheduler: nodes that it was asked for, and those that it let through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Filtered {
-    /// Its name.
-    pub filter: &'static str,
-    /// Nodes that came to it.
-    pub r#in: usize,
-    /// Nodes that passed.
-    pub out: usize,
-}
-
-/// What all nodes say to one more pod of a kind, when everything is placed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Look {
-    /// The filters, in their order.
-    pub filters: Vec<Filtered>,
-    /// The nodes that refuse it and come nearest.
-    pub nearest: Vec<Example>,
-}
 
 /// Nodes that came near and are named.
 const NEAREST: usize = 3;

@@ -7,8 +7,8 @@
 pub(crate) mod pods;
 pub(crate) mod spec;
 
+use super::pods::{PodPhase, Pods, Version};
 use super::stateful_set::{Made, Member, StatefulSet};
-use super::world::{PodPhase, Pods, Version};
 use crate::cluster::schedule::{PodId, PodTemplate, TemplateId};
 use crate::quantity::Rounding;
 use ecow::EcoString;

@@ -2,7 +2,7 @@
 
 use crate::cluster::schedule::{PodId, PodTemplate};
 use crate::quantity::IntOrPercent;
-use crate::rollout::world::{PodPhase, Start, Version};
+use crate::rollout::pods::{PodPhase, Start, Version};
 use ecow::EcoString;
 use std::sync::Arc;
 

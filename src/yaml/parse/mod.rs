@@ -18,7 +18,7 @@ mod tree;
 
 use super::limits::Limits;
 use super::node::{Node, Origin};
-use super::split::Part;
+use super::part::Part;
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
     /// Says so where text follows that is not read: kubectl and kustomize take one document from
     /// each part.
     fn unread(&self, tree: &mut Tree<'_>, from: usize) {
-        let Some(content) = super::split::content(self.text, from) else { return };
+        let Some(content) = super::part::content(self.text, from) else { return };
         let at = self.place(content);
         tree.finding(
             Diagnostic::new(

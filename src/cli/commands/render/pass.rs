@@ -4,7 +4,7 @@
 //! documents of other kinds keep every byte. A ResourceList is answered with a ResourceList.
 
 use super::Written;
-use crate::cli::commands::krm::problems as krm_problems;
+use super::krm::problems as krm_problems;
 use crate::cli::{Failure, Io};
 use crate::diag::{Code, Diagnostic};
 use crate::emit::stream::{self, Format, Stream};

@@ -6,7 +6,8 @@ mod serving;
 mod troubles;
 
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
-use crate::cli::input::{Ask, Session};
+use crate::cli::ask::Ask;
+use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::nearest;
 use std::path::{Path, PathBuf};

@@ -5,16 +5,15 @@
 //! becomes of a service, and pods that others make, are warnings under both.
 
 use super::at_home;
-use crate::api::Object;
 use crate::api::Semantics;
+use crate::api::{Object, Service};
 use crate::check;
 use crate::cli::input::Session;
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::exchange::accelerator_shape::to_shipped;
+use crate::objects::RenderedObject;
 use crate::objects::accept::{accept_rendered, judge};
 use crate::operators::kthena::objects as kthena;
-use crate::pipeline::{Planned, Renderer};
-use crate::pods::built::Built;
 use crate::schema::{self, Strictness};
 use crate::source::{SourceMap, Span};
 use rayon::prelude::*;
@@ -117,18 +116,15 @@ fn of_servings(session: &Session) -> Vec<Diagnostic> {
 }
 
 /// What a server would refuse of the objects that a service becomes.
-pub(super) fn of_service<'a>(
+pub(super) fn of_service(
     session: &Session,
-    renderer: &Renderer<'a>,
-    planned: &Planned<'a>,
-    built: Option<&Built<'a>>,
+    service: &Service,
+    written: Checked<Vec<RenderedObject>>,
 ) -> Vec<Diagnostic> {
-    let sources = &session.world.sources;
-    let semantics = session.semantics.of(planned.service.object.api);
-    let Some(Ok(written)) = built.map(|built| renderer.write(built)) else { return Vec::new() };
+    let semantics = session.semantics.of(service.object.api);
     let mut found = written.diagnostics;
     for object in &written.value {
-        accept_rendered(&object.node, semantics, sources, &mut found);
+        accept_rendered(&object.node, semantics, &session.world.sources, &mut found);
     }
     found.retain(|finding| finding.code == Code::ServerRefuses);
     found

@@ -5,141 +5,13 @@
 //! other is in the middle of a transition. Lists are sorted by ordinal, as upstream sorts them
 //! whenever it looks.
 
-use super::document::Progress;
 use super::groups::Groups;
 use super::strip::Strip;
 use super::target::{Id, Target, TargetRole};
 use super::trace::{Action, Cause, Event, Kind, Reason, Trace};
+use crate::operators::kthena::rollout::group::{Group, Pod, Replica};
 use crate::policy::KthenaPolicy;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What a group is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
-    Creating,
-    Running,
-    Scaling,
-    Deleting,
-}
-
-/// A pod.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pod {
-    pub(super) index: i64,
-    pub(super) ready: bool,
-    /// Deleted, and not yet gone.
-    pub(super) terminating: bool,
-    /// Never gets ready as long as this very pod exists.
-    pub(super) held: bool,
-    /// Annotation `controller.kubernetes.io/pod-deletion-cost`.
-    pub(super) cost: i64,
-    pub(super) gpus: i64,
-    /// Hash of the role template it was made from.
-    pub(super) template: Id,
-    /// Stage in which it was created, and what for.
-    pub(super) began: (u32, Cause),
-}
-
-/// A role replica.
-#[derive(Clone, Debug)]
-pub(super) struct Replica {
-    pub(super) ordinal: i64,
-    pub(super) revision: Id,
-    pub(super) hash: Id,
-    pub(super) status: Status,
-    pub(super) pods: Vec<Pod>,
-    pub(super) service: bool,
-    /// Stage in which it was created, and what for.
-    pub(super) began: (u32, Cause),
-}
-
-impl Replica {
-    pub(super) fn cost(&self) -> i64 {
-        self.pods.iter().fold(0, |sum: i64, pod| sum.saturating_add(pod.cost))
-    }
-}
-
-/// The replicas of one role in one group.
-#[derive(Clone, Debug)]
-pub(super) struct GroupRole {
-    pub(super) name: Id,
-    pub(super) replicas: Vec<Replica>,
-}
-
-/// A ServingGroup.
-#[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub(super) ordinal: i64,
-    pub(super) revision: Id,
-    pub(super) status: Status,
-    pub(super) roles: Vec<GroupRole>,
-    /// It has a PodGroup.
-    pub(super) gang: bool,
-    /// Nothing changed since its roles were last looked at, so that looking again would change
-    /// nothing.
-    pub(super) settled: bool,
-    /// All its Services are there.
-    pub(super) served: bool,
-    /// The change touched it.
-    pub(super) touched: bool,
-    /// Stage in which it was created, and what for.
-    pub(super) began: (u32, Cause),
-}
-
-impl Group {
-    pub(super) fn new(ordinal: i64, revision: Id, began: (u32, Cause)) -> Self {
-        Self {
-            ordinal,
-            revision,
-            status: Status::Creating,
-            roles: Vec::new(),
-            gang: false,
-            settled: false,
-            served: false,
-            touched: true,
-            began,
-        }
-    }
-
-    pub(super) fn role(&self, name: Id) -> &[Replica] {
-        self.roles.iter().find(|role| role.name == name).map_or(&[], |role| &role.replicas)
-    }
-
-    pub(super) fn role_mut(&mut self, name: Id) -> &mut Vec<Replica> {
-        let found = self.roles.iter().position(|role| role.name == name);
-        let index = found.unwrap_or_else(|| {
-            self.roles.push(GroupRole { name, replicas: Vec::new() });
-            self.roles.len() - 1
-        });
-        &mut self.roles[index].replicas
-    }
-
-    pub(super) fn replicas(&self) -> impl Iterator<Item = (Id, &Replica)> {
-        self.roles.iter().flat_map(|role| role.replicas.iter().map(|replica| (role.name, replica)))
-    }
-
-    pub(super) fn has_pods(&self) -> bool {
-        self.replicas().any(|(_, replica)| !replica.pods.is_empty())
-    }
-
-    pub(super) fn has_unready_pods(&self) -> bool {
-        self.replicas()
-            .any(|(_, replica)| replica.pods.iter().any(|pod| !pod.ready && !pod.terminating))
-    }
-
-    pub(super) fn cost(&self) -> i64 {
-        self.replicas().fold(0, |sum: i64, (_, replica)| sum.saturating_add(replica.cost()))
-    }
-
-    /// All replicas of all roles that are asked for run, and there are as many as are asked for.
-    pub(super) fn is_ready(&self, target: &Target) -> bool {
-        target.roles.iter().all(|role| {
-            let replicas = self.role(role.name);
-            i64::try_from(replicas.len()) == Ok(role.replicas)
-                && replicas.iter().all(|replica| replica.status == Status::Running)
-        })
-    }
-}
 
 /// Where a pod stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -183,6 +55,23 @@ impl Counts {
             None => self.templates.push((key, change)),
         }
     }
+}
+
+/// How far a change is: groups first, then the roles of those that stay, then the templates.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Progress {
+    /// Surplus groups go from the highest ordinal down (Kthena blog, A Deep Dive of ModelServing,
+    /// Scaling).
+    #[default]
+    Surplus,
+    /// Missing ones come from the lowest up; those below an ordinal are there.
+    Missing(i64),
+    /// Roles follow in one group after another; the last is next (Kthena blog, A Deep Dive of
+    /// ModelServing, Scaling and Role Scaling Process).
+    Roles(Vec<i64>),
+    /// Templates follow from the highest ordinal down to the partition; the last is next (Kthena
+    /// blog, A Deep Dive of ModelServing, Rolling Update).
+    Templates(Vec<i64>),
 }
 
 /// The state, and what has happened to it.

@@ -1,7 +1,8 @@
 //! One reconcile of the controller: scale groups, scale roles, update, Services, status
 //! (pkg/model-serving-controller/utils/utils.go). Nothing in it waits.
 
-use super::cluster::{Cluster, Group, Status};
+use super::cluster::Cluster;
+use super::group::{Group, Status};
 use super::target::{Id, TargetRole};
 use super::trace::{Cause, Reason};
 use std::rc::Rc;

@@ -1,26 +1,10 @@
 //! A change as the Kthena blog describes it: one group at a time, the highest ordinal first, and
 //! the next one when it runs.
 
-use super::cluster::{Cluster, Group, Status};
+use super::cluster::{Cluster, Progress};
+use super::group::{Group, Status};
 use super::trace::{Cause, Reason};
 use std::rc::Rc;
-
-/// How far a change is: groups first, then the roles of those that stay, then the templates.
-#[derive(Clone, Debug, Default)]
-pub(super) enum Progress {
-    /// Surplus groups go from the highest ordinal down (Kthena blog, A Deep Dive of ModelServing,
-    /// Scaling).
-    #[default]
-    Surplus,
-    /// Missing ones come from the lowest up; those below an ordinal are there.
-    Missing(i64),
-    /// Roles follow in one group after another; the last is next (Kthena blog, A Deep Dive of
-    /// ModelServing, Scaling and Role Scaling Process).
-    Roles(Vec<i64>),
-    /// Templates follow from the highest ordinal down to the partition; the last is next (Kthena
-    /// blog, A Deep Dive of ModelServing, Rolling Update).
-    Templates(Vec<i64>),
-}
 
 /// What comes next of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,9 @@
 //!
 //! Nothing is recorded; who drives the controller sees everything.
 
-use super::cluster::{Address, Cluster, Group, Status};
+use super::cluster::{Address, Cluster};
 use super::document::Step;
+use super::group::{Group, Status};
 use super::target::{Id, Target};
 use super::trace::{Cause, Reason, Trace};
 use crate::api::{ModelServing, serving_names};
@@ -100,7 +101,7 @@ impl Driven {
         let target = Target::new(serving, policy, policy.role_struct, names);
         let spec = serving.object.node.get("spec");
         cluster.apply(target, self.applied.as_ref(), spec);
-        cluster.progress = super::document::Progress::default();
+        cluster.progress = super::cluster::Progress::default();
         self.applied = spec.cloned();
     }
 
@@ -119,7 +120,7 @@ impl Driven {
                 replica.pods.iter_mut().for_each(|pod| pod.template = old);
             }
         }
-        self.cluster.progress = super::document::Progress::default();
+        self.cluster.progress = super::cluster::Progress::default();
         self.cluster.queued = true;
     }
 

@@ -4,7 +4,7 @@
 //! Whoever changes a group makes it one to be looked at again; what was asked of all groups is
 //! answered from lists that only those are sorted into.
 
-use super::cluster::{Group, Status};
+use super::group::{Group, Status};
 use super::target::Id;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -27,6 +27,7 @@ pub(crate) mod driven;
 pub(crate) mod environment;
 pub(crate) mod findings;
 pub(crate) mod fit;
+pub(crate) mod group;
 pub(crate) mod groups;
 pub(crate) mod recover;
 pub(crate) mod rows;

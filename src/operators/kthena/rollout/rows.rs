@@ -1,6 +1,7 @@
 //! What is written down stage by stage: how much there is, and how far each group is.
 
-use super::cluster::{Cluster, Group, Status};
+use super::cluster::Cluster;
+use super::group::{Group, Status};
 use super::target::Target;
 use super::trace::{Capacity, Cell, GroupStatus, Row};
 use crate::policy::OrdinalRule;

@@ -1,7 +1,8 @@
 //! More and fewer groups, more and fewer replicas of a role
 //! (pkg/model-serving-controller/controller/model_serving_controller.go).
 
-use super::cluster::{Cluster, Status};
+use super::cluster::Cluster;
+use super::group::Status;
 use super::target::{Id, TargetRole};
 use super::trace::{Cause, Reason};
 use crate::policy::{OrdinalRule, ScaleDownRule};
@@ -98,7 +99,7 @@ impl Cluster {
         let surplus = self.groups.len()
             - usize::try_from(self.target.replicas).unwrap_or(0).min(self.groups.len());
         let candidates = |from: usize, to: usize| {
-            let read = |group: &super::cluster::Group| Candidate {
+            let read = |group: &super::group::Group| Candidate {
                 ordinal: group.ordinal,
                 running: group.status == Status::Running,
                 cost: group.cost(),
@@ -213,7 +214,7 @@ impl Cluster {
 
     fn scale_down_role(&mut self, group: i64, role: &TargetRole) {
         let Some(owner) = self.groups.get(group) else { return };
-        let read = |replica: &super::cluster::Replica| Candidate {
+        let read = |replica: &super::group::Replica| Candidate {
             ordinal: replica.ordinal,
             running: replica.status == Status::Running,
             cost: replica.cost(),

@@ -1,6 +1,7 @@
 //! What is simulated, and what came of it.
 
-use super::cluster::{Address, Cluster, Group, Status};
+use super::cluster::{Address, Cluster};
+use super::group::{Group, Status};
 use super::target::Target;
 use super::trace::{Action, Cause, Event, Kind, Reason, Trace};
 use crate::api::{ModelServing, RecoveryPolicy};

@@ -11,7 +11,8 @@
 //! | [`pod_ready`](Cluster::pod_ready) | 4.1 |
 //! | [`pod_crashed`](Cluster::pod_crashed) | 6 |
 
-use super::cluster::{Address, Cluster, Group, Pod, Replica, Status};
+use super::cluster::{Address, Cluster};
+use super::group::{Group, Pod, Replica, Status};
 use super::target::{Id, TargetRole};
 use super::trace::{Action, Cause, Kind, Reason};
 

@@ -1,7 +1,8 @@
 //! A new revision, role by role within every group at once
 //! (pkg/model-serving-controller/controller/model_serving_controller.go).
 
-use super::cluster::{Cluster, Group, Replica, Status};
+use super::cluster::Cluster;
+use super::group::{Group, Replica, Status};
 use super::target::{Id, TargetRole};
 use super::trace::{Cause, Reason};
 

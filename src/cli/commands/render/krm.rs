@@ -3,7 +3,7 @@
 //! Kustomize calls a function without arguments, so `ome` alone is `ome render -f -` when a
 //! ResourceList is on standard input.
 
-use super::{Command, render};
+use crate::cli::commands::{Command, render};
 use crate::cli::{Cli, Failure, Io, Outcome, command};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::load;
@@ -32,7 +32,7 @@ const NOT_HERE: [&str; 13] = [
 const KINDS: [&str; 2] = ["OmeRender", "ConfigMap"];
 
 /// Runs the function when a ResourceList is on standard input.
-pub(super) fn bare(io: &mut Io<'_>) -> Option<Result<Outcome, Failure>> {
+pub(in crate::cli::commands) fn bare(io: &mut Io<'_>) -> Option<Result<Outcome, Failure>> {
     let mut stdin = io.piped_stdin()?;
     let dash = [std::path::PathBuf::from("-")];
     let peeked = load::peek(&dash, &mut stdin, &Limits::default());

@@ -1,0 +1,24 @@
+//! What a command asks of the reading of its input.
+
+use crate::policy::AcceleratorOptions;
+use std::path::PathBuf;
+
+/// What a verb asks of a session, beyond the input.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ask<'a> {
+    /// The protocol asked for, over every service.
+    pub(crate) protocol: Option<&'a str>,
+    /// How accelerators are chosen.
+    pub(crate) accelerators: AcceleratorOptions,
+    /// What is read besides, and not reported on.
+    pub(crate) context: &'a [PathBuf],
+    /// What webhooks add to pods is printed.
+    pub(crate) expand: bool,
+    /// Probes of the V2 protocol are printed.
+    pub(crate) v2_probes: bool,
+    /// The input is in a cluster: its ModelServings were admitted by another release.
+    pub(crate) admitted: bool,
+    /// The runtimes that the followed release of OME ships stand for the built-in catalog, and for
+    /// those of the input that have their names.
+    pub(crate) shipped: bool,
+}

@@ -1,0 +1,168 @@
+//! Which services a command is about.
+//!
+//! In: what was read, and the names, the namespace and the label selector of the command line. Out:
+//! the services and ModelServings that they leave; what is named and absent is refused.
+
+use super::input::Session;
+use super::{Failure, names};
+use crate::api::{ModelServing, Object, Views};
+use crate::diag::{Severity, nearest};
+use crate::report::findings;
+use crate::source::Span;
+
+impl Session {
+    /// The services a command is about, in order: those named, else all that namespace and selector
+    /// leave.
+    pub(crate) fn select(&self, names: &[String]) -> Result<Vec<&Views>, Failure> {
+        let services = self.world.catalog.services();
+        let in_namespace = |views: &&Views| {
+            self.namespace
+                .as_ref()
+                .is_none_or(|namespace| views.of(self.semantics).namespace == *namespace)
+        };
+        let labeled = |views: &&Views| self.is_selected(&views.of(self.semantics).object);
+        if names.is_empty() {
+            return Ok(services.iter().filter(in_namespace).filter(labeled).collect());
+        }
+        let mut chosen = Vec::new();
+        for wanted in names::joined(names) {
+            let found: Vec<&Views> = services
+                .iter()
+                .filter(|views| {
+                    let service = views.of(self.semantics);
+                    self.is_named(&wanted, &service.object, &service.namespace)
+                })
+                .collect();
+            if found.is_empty() {
+                let near = nearest(
+                    names::last(&wanted),
+                    services.iter().map(|views| views.of(self.semantics).name().as_str()),
+                );
+                return Err(self.not_found(
+                    format!("no InferenceService `{wanted}`"),
+                    near.map(|near| format!("did you mean `{near}`?"))
+                        .or_else(|| Some("load it with `-f`".into())),
+                ));
+            }
+            chosen.extend(found);
+        }
+        Ok(chosen)
+    }
+
+    /// The services and the ModelServings a command is about: those named, of either kind, else all
+    /// that namespace and selector leave.
+    pub(super) fn select_all(
+        &self,
+        names: &[String],
+    ) -> Result<(Vec<&Views>, Vec<&ModelServing>), Failure> {
+        let all = self.world.catalog.model_servings();
+        if names.is_empty() {
+            let in_namespace = |serving: &&ModelServing| {
+                self.namespace.as_ref().is_none_or(|namespace| serving.namespace == *namespace)
+            };
+            return Ok((
+                self.select(names)?,
+                all.iter()
+                    .filter(in_namespace)
+                    .filter(|serving| self.is_selected(&serving.object))
+                    .collect(),
+            ));
+        }
+        let (mut services, mut servings) = (Vec::new(), Vec::new());
+        for name in names::joined(names) {
+            let found = self.model_servings(&name);
+            match self.select(std::slice::from_ref(&name)) {
+                Ok(views) => services.extend(views),
+                Err(error) if found.is_empty() => return Err(error),
+                Err(_) => {}
+            }
+            servings.extend(found);
+        }
+        Ok((services, servings))
+    }
+
+    /// Whether a service is the one that is named on the command line.
+    pub(super) fn is_named(&self, wanted: &str, object: &Object, namespace: &str) -> bool {
+        names::is_named(wanted, self.namespace.as_deref(), object, namespace)
+    }
+
+    /// Refuses a namespace of `-n` in which none of what a command is about lives.
+    pub(super) fn require_any(&self, count: usize) -> Result<(), Failure> {
+        let Some(namespace) =
+            self.namespace.as_ref().filter(|_| count == 0 && !self.has_selector())
+        else {
+            return Ok(());
+        };
+        let catalog = &self.world.catalog;
+        let known = catalog
+            .services()
+            .iter()
+            .map(|views| views.of(self.semantics).namespace.as_str())
+            .chain(catalog.model_servings().iter().map(|serving| serving.namespace.as_str()));
+        let near = nearest(namespace, known);
+        Err(self.not_found(
+            format!("no InferenceService or ModelServing in namespace `{namespace}`"),
+            near.map(|near| format!("did you mean `{near}`?"))
+                .or_else(|| Some("leave `-n` out to see the services of all namespaces".into())),
+        ))
+    }
+
+    /// Something named is not in the input; what of the input was not read comes first, because it
+    /// may hold it.
+    pub(crate) fn not_found(&self, message: String, help: Option<String>) -> Failure {
+        let mut unread = self.grade(self.world.unread.iter().cloned());
+        unread.retain(|finding| finding.severity > Severity::Info);
+        let failure = Failure::NotFound { message, help };
+        if unread.is_empty() {
+            return failure;
+        }
+        let drawn = |colored| findings::beside(&unread, &self.world.sources, colored);
+        Failure::Unread { plain: drawn(false), colored: drawn(true), failure: Box::new(failure) }
+    }
+
+    fn has_selector(&self) -> bool {
+        self.selector.is_some()
+    }
+
+    /// The ModelServings of one name.
+    pub(super) fn model_servings(&self, wanted: &str) -> Vec<&ModelServing> {
+        let named =
+            |serving: &&ModelServing| self.is_named(wanted, &serving.object, &serving.namespace);
+        self.world.catalog.model_servings().iter().filter(named).collect()
+    }
+
+    /// Whether a finding of error level stands in a ModelServing, so that nothing is made of it.
+    pub(super) fn is_broken(&self, serving: &ModelServing) -> bool {
+        let whole = serving.object.span;
+        let inside = |span: Span| {
+            span.source == whole.source && whole.start <= span.start && span.start < whole.end
+        };
+        self.world
+            .diagnostics
+            .iter()
+            .any(|found| found.severity == Severity::Error && found.span().is_some_and(inside))
+    }
+
+    /// The services of a namespace, or of all of them.
+    pub(crate) fn select_in(&self, namespace: Option<&str>) -> Vec<&Views> {
+        let services = self.world.catalog.services().iter();
+        services
+            .filter(|views| {
+                namespace.is_none_or(|namespace| views.of(self.semantics).namespace == namespace)
+            })
+            .collect()
+    }
+
+    /// Whether `-n` keeps a namespace.
+    pub(super) fn is_in_namespace(&self, namespace: &str) -> bool {
+        self.namespace.as_ref().is_none_or(|own| own == namespace)
+    }
+
+    /// Whether the label selector keeps an object.
+    pub(crate) fn is_selected(&self, object: &Object) -> bool {
+        self.selector.as_ref().is_none_or(|selector| {
+            let labels = object.labels();
+            selector.matches(|key| labels.get(key).and_then(|value| value.as_str()))
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! Terms that pods put on pods that come later.
+
+use super::ids::{LabelSetId, NodeId, SelectorId};
+use super::labels::{LabelIndex, Tally};
+use std::collections::HashMap;
+
+/// A term that bound pods put on pods that come later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Term {
+    pub(super) selector: SelectorId,
+    pub(super) key: usize,
+    /// Required anti-affinity: keeps them away.
+    pub(super) keeps_away: bool,
+    /// How much they are liked beside it. A required affinity is worth 1 (`hardPodAffinityWeight`).
+    pub(super) weight: i64,
+}
+
+/// The terms of all templates, with the nodes on which pods stand that carry them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Terms {
+    pub(super) all: Vec<Term>,
+    pub(super) numbers: HashMap<Term, usize>,
+    pub(super) carriers: Vec<Tally>,
+    pub(super) of_selector: HashMap<SelectorId, Vec<usize>>,
+}
+
+impl Terms {
+    /// Some pod minds others.
+    pub(super) fn any(&self) -> bool {
+        !self.all.is_empty()
+    }
+
+    /// The numbers of the terms of a template.
+    pub(super) fn carried(
+        &mut self,
+        affinity: &[Beside],
+        anti_affinity: &[Beside],
+        preferred: &[(i64, Beside)],
+    ) -> Vec<usize> {
+        let term = |beside: &Beside, keeps_away, weight| Term {
+            selector: beside.selector,
+            key: beside.key,
+            keeps_away,
+            weight,
+        };
+        let all: Vec<Term> = affinity
+            .iter()
+            .map(|beside| term(beside, false, 1))
+            .chain(anti_affinity.iter().map(|beside| term(beside, true, 0)))
+            .chain(preferred.iter().map(|(weight, beside)| term(beside, false, *weight)))
+            .collect();
+        all.into_iter().map(|term| self.number(term)).collect()
+    }
+
+    pub(super) fn number(&mut self, term: Term) -> usize {
+        if let Some(number) = self.numbers.get(&term) {
+            return *number;
+        }
+        let number = self.all.len();
+        self.all.push(term);
+        self.carriers.push(Tally::default());
+        self.numbers.insert(term, number);
+        self.of_selector.entry(term.selector).or_default().push(number);
+        number
+    }
+
+    /// A pod that carries terms, by their numbers, comes to a node or leaves it.
+    pub(super) fn change(&mut self, carried: &[usize], node: NodeId, sign: i32) {
+        for number in carried {
+            self.carriers[*number].change(node, sign, 0);
+        }
+    }
+
+    /// Terms of pods that stand somewhere and speak of pods with these labels.
+    pub(super) fn about<'t>(
+        &'t self,
+        labels: LabelSetId,
+        index: &'t LabelIndex,
+    ) -> impl Iterator<Item = (&'t Term, &'t Tally)> + use<'t> {
+        let selectors = index.matched(labels).iter();
+        let numbers = selectors.filter_map(|selector| self.of_selector.get(selector)).flatten();
+        numbers
+            .map(|number| (&self.all[*number], &self.carriers[*number]))
+            .filter(|(_, carriers)| !carriers.is_empty())
+    }
+}
+
+/// Pods beside which a pod wants, or does not want, to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beside {
+    pub(super) selector: SelectorId,
+    pub(super) key: usize,
+}

@@ -1,0 +1,76 @@
+//! Where the pods of a component are, and why some have no node.
+
+use crate::cluster::BlockedNodes;
+use ecow::EcoString;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Where the pods of a component are.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    /// Pods of the fewest replicas.
+    pub wanted: usize,
+    /// Of them those that run already and keep their node.
+    pub running: usize,
+    /// Of them those that have a node.
+    pub placed: usize,
+    /// Nodes, by name, with how many of its pods.
+    pub nodes: Vec<(EcoString, usize)>,
+    /// Why the others have none.
+    pub waiting: Option<Waiting>,
+    /// What the nodes say to one more pod, where that was asked.
+    pub look: Option<Look>,
+}
+
+impl Placement {
+    /// Pods without a node.
+    pub fn pending(&self) -> usize {
+        self.wanted - self.placed
+    }
+}
+
+/// A node, and what is missing there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Name.
+    pub node: EcoString,
+    /// Why, in a word.
+    pub code: &'static str,
+    /// Both operands.
+    pub detail: EcoString,
+}
+
+/// Why pods wait.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    /// The most common reason, in a word; `quota` when they may not be started.
+    pub code: &'static str,
+    /// The scheduler's sentence, or what the queue says.
+    pub message: EcoString,
+    /// Nodes by reason.
+    pub counts: BTreeMap<&'static str, usize>,
+    /// The node that came nearest.
+    pub example: Option<Example>,
+    /// Nodes on which not even one pod of the kind that waits has room.
+    pub blocked: Arc<BlockedNodes>,
+}
+
+/// One filter of the scheduler: nodes that it was asked for, and those that it let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filtered {
+    /// Its name.
+    pub filter: &'static str,
+    /// Nodes that came to it.
+    pub r#in: usize,
+    /// Nodes that passed.
+    pub out: usize,
+}
+
+/// What all nodes say to one more pod of a kind, when everything is placed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// The filters, in their order.
+    pub filters: Vec<Filtered>,
+    /// The nodes that refuse it and come nearest.
+    pub nearest: Vec<Example>,
+}

@@ -1,0 +1,26 @@
+//! What is asked about room for a component.
+
+use crate::cluster::{Fit, Inventory, Shape};
+use crate::operators::kueue::admit::PodSet;
+
+/// A question about room: main pod, workers with their number, fewest replicas.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Question {
+    pub(crate) main: Shape,
+    pub(crate) workers: Option<(Shape, i64)>,
+    pub(crate) fewest: i64,
+}
+
+impl Question {
+    /// How often a replica fits.
+    pub(super) fn fit(&self, inventory: &Inventory<'_>) -> Fit {
+        let workers = self.workers.as_ref().map(|(shape, count)| (shape, *count));
+        inventory.fit(&self.main, workers, self.fewest)
+    }
+
+    /// The pods of one replica.
+    pub(crate) fn sets(&self) -> Vec<PodSet<'_>> {
+        let workers = self.workers.as_ref().map(|(shape, count)| PodSet { shape, count: *count });
+        [PodSet { shape: &self.main, count: 1 }].into_iter().chain(workers).collect()
+    }
+}

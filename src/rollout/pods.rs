@@ -1,0 +1,160 @@
+//! The pods of a play: versions, phases, and how each lives.
+
+use crate::cluster::schedule::{PodId, PodState, PodTemplate, Scheduler, TemplateId};
+use ecow::EcoString;
+use std::sync::Arc;
+
+/// What becomes of a pod that has a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// It is ready after one tick.
+    #[default]
+    Ready,
+    /// It is ready after so many ticks.
+    Slow(u32),
+    /// It runs and is never ready.
+    NeverReady,
+    /// Its containers never start: an image that cannot be pulled.
+    NeverRuns,
+}
+
+/// A version of the template of a Deployment.
+#[derive(Clone, Debug)]
+pub struct Revision {
+    /// What tells it from other versions: equal templates have equal names.
+    pub name: EcoString,
+    /// The pods, with the labels and the owner that their ReplicaSet gives them.
+    pub pod: Arc<PodTemplate>,
+    /// How its pods start.
+    pub start: Start,
+}
+
+/// Of which version a pod is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// Not the current template.
+    Old,
+    /// The current template.
+    New,
+}
+
+/// How far a pod is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PodPhase {
+    /// It has no node.
+    Pending,
+    /// It has a node and is not ready.
+    Starting,
+    /// It serves.
+    Ready,
+    /// It was told to end and holds its node.
+    Terminating,
+    /// It is gone.
+    Gone,
+}
+
+/// What the kubelets know of a pod.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Life {
+    pub(super) start: Start,
+    pub(super) running: bool,
+    pub(super) ready: bool,
+    /// The tick at which it began to run.
+    pub(super) began: u32,
+    /// The tick at which it became ready.
+    pub(super) since: u32,
+    /// It ends never: somebody holds it.
+    pub(super) lingers: bool,
+}
+
+impl Life {
+    /// It has run long enough to be ready at a tick.
+    pub(super) fn is_warm(self, tick: u32) -> bool {
+        match self.start {
+            Start::Ready => true,
+            Start::Slow(ticks) => tick - self.began + 1 >= ticks,
+            Start::NeverReady | Start::NeverRuns => false,
+        }
+    }
+}
+
+/// Pods with their lives, as controllers see them.
+#[derive(Clone, Debug)]
+pub(super) struct Pods {
+    pub(super) scheduler: Scheduler,
+    pub(super) lives: Vec<Life>,
+    pub(super) tick: u32,
+}
+
+impl Pods {
+    pub(super) fn life(&self, pod: PodId) -> Life {
+        self.lives.get(pod.index()).copied().unwrap_or_default()
+    }
+
+    pub(super) fn life_mut(&mut self, pod: PodId) -> &mut Life {
+        if self.lives.len() <= pod.index() {
+            self.lives.resize(pod.index() + 1, Life::default());
+        }
+        &mut self.lives[pod.index()]
+    }
+
+    pub(super) fn create(&mut self, template: TemplateId, start: Start) -> PodId {
+        let pod = self.scheduler.add(template);
+        *self.life_mut(pod) = Life { start, ..Life::default() };
+        pod
+    }
+
+    pub(super) fn delete(&mut self, pod: PodId) {
+        self.scheduler.delete(pod);
+    }
+
+    pub(super) fn phase(&self, pod: PodId) -> PodPhase {
+        match self.scheduler.state(pod) {
+            PodState::Waiting => PodPhase::Pending,
+            PodState::Bound(_) if self.life(pod).ready => PodPhase::Ready,
+            PodState::Bound(_) => PodPhase::Starting,
+            PodState::Terminating(_) => PodPhase::Terminating,
+            PodState::Gone => PodPhase::Gone,
+        }
+    }
+
+    /// Its containers run, ready or not.
+    pub(super) fn is_running(&self, pod: PodId) -> bool {
+        self.life(pod).running
+    }
+
+    /// The tick at which it became ready.
+    pub(super) fn ready_since(&self, pod: PodId) -> u32 {
+        self.life(pod).since
+    }
+
+    /// It counts: it is neither told to end nor gone.
+    pub(super) fn is_active(&self, pod: PodId) -> bool {
+        !matches!(self.phase(pod), PodPhase::Terminating | PodPhase::Gone)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = PodId> + use<> {
+        self.scheduler.pods()
+    }
+
+    /// A pod whose node has it may start: it has not begun, and will.
+    pub(super) fn may_start(&self, pod: PodId) -> bool {
+        let life = self.life(pod);
+        matches!(self.scheduler.state(pod), PodState::Bound(_))
+            && !life.running
+            && life.start != Start::NeverRuns
+    }
+
+    /// It runs and will be ready by itself.
+    pub(super) fn warms_up(&self, pod: PodId) -> bool {
+        let life = self.life(pod);
+        matches!((life.start, self.scheduler.state(pod)), (Start::Slow(_), PodState::Bound(_)))
+            && life.running
+            && !life.ready
+            && !life.is_warm(self.tick)
+    }
+
+    pub(super) fn may_end(&self, pod: PodId) -> bool {
+        matches!(self.scheduler.state(pod), PodState::Terminating(_)) && !self.life(pod).lingers
+    }
+}
