@@ -97,16 +97,6 @@ pub enum OrdinalRule {
     Append,
 }
 
-/// What a partition protects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProtectionRule {
-    /// Groups whose ordinal is smaller (Kthena blog, A Deep Dive of ModelServing, Rolling Update).
-    Ordinal,
-    /// The first groups of the list
-    /// (pkg/model-serving-controller/controller/model_serving_controller.go, manageRollingUpdate).
-    Position,
-}
-
 /// How many groups an update replaces at a time, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdatePace {
@@ -226,8 +216,6 @@ pub struct KthenaPolicy {
     pub selects_entries: bool,
     /// See [`OrdinalRule`].
     pub ordinals: OrdinalRule,
-    /// See [`ProtectionRule`].
-    pub protection: ProtectionRule,
     /// See [`UpdatePace`].
     pub pace: UpdatePace,
     /// See [`ScaleDownRule`].

@@ -26,6 +26,7 @@ mod models;
 mod numbers;
 mod objects;
 mod ome;
+mod operators;
 mod pages;
 mod pipes;
 mod process;

@@ -6,8 +6,7 @@
 use crate::api::Release;
 use crate::policy::{
     Admission, GangForm, GangResources, GangRule, KthenaPolicy, KthenaProfile, OrdinalRule,
-    ProtectionRule, RoleRecreateRule, RoleScaling, RoleStruct, ScaleDownRule, Unknown,
-    UnlistedRole, UpdatePace,
+    RoleRecreateRule, RoleScaling, RoleStruct, ScaleDownRule, Unknown, UnlistedRole, UpdatePace,
 };
 
 /// The releases that can be followed, oldest first.
@@ -47,7 +46,6 @@ pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
     plugin_env_repeats: false,
     selects_entries: false,
     ordinals: OrdinalRule::FillHoles,
-    protection: ProtectionRule::Ordinal,
     pace: UpdatePace::OneByOne,
     scale_down: ScaleDownRule::HighestOrdinal,
     role_scaling: RoleScaling::GroupByGroup,
@@ -77,7 +75,6 @@ pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
     plugin_env_repeats: false,
     selects_entries: false,
     ordinals: OrdinalRule::FillHoles,
-    protection: ProtectionRule::Position,
     pace: UpdatePace::OneByOne,
     scale_down: ScaleDownRule::HighestOrdinal,
     role_scaling: RoleScaling::OnePass,
@@ -107,7 +104,6 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     plugin_env_repeats: true,
     selects_entries: true,
     ordinals: OrdinalRule::Append,
-    protection: ProtectionRule::Position,
     pace: UpdatePace::Budget,
     scale_down: ScaleDownRule::Cheapest,
     role_scaling: RoleScaling::OnePass,
