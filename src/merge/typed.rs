@@ -10,16 +10,13 @@ use super::smp;
 use crate::schema::{self, Library, Type, ZERO_VALUE};
 use crate::yaml::{Node, Origin, Value};
 
-/// The libraries that OME v0.1.5 is built with.
-const LIBRARY: Library = Library::V0_33;
-
 pub(crate) fn container_type() -> &'static Type {
     schema::structure("Container").unwrap_or(&Type::Any)
 }
 
 /// What the controller holds of a tree after decoding it.
-pub(crate) fn decoded(tree: &Node, ty: &'static Type) -> Result<Node, String> {
-    let mut node = schema::marshal(tree, ty, LIBRARY).map_err(|misfit| misfit.to_string())?;
+pub(crate) fn decoded(tree: &Node, ty: &'static Type, library: Library) -> Result<Node, String> {
+    let mut node = schema::marshal(tree, ty, library).map_err(|misfit| misfit.to_string())?;
     schema::prune(&mut node, ty);
     Ok(node)
 }
@@ -50,9 +47,14 @@ pub(crate) fn container_fields(node: &Node) -> Node {
 ///
 /// # Errors
 /// When a value does not fit its type or the two cannot be merged.
-pub(crate) fn pod<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, String> {
+pub(crate) fn pod<R: Record>(
+    lower: &Node,
+    upper: &Node,
+    library: Library,
+    rec: &mut R,
+) -> Result<Node, String> {
     let ty = pod_type();
-    smp::merge(decoded(lower, ty)?, &decoded(upper, ty)?, Some(ty), rec)
+    smp::merge(decoded(lower, ty, library)?, &decoded(upper, ty, library)?, Some(ty), rec)
         .map_err(|error| error.to_string())
 }
 
@@ -60,8 +62,8 @@ pub(crate) fn pod<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Result<
 ///
 /// # Errors
 /// When a value does not fit its type.
-pub(crate) fn decoded_container(container: &Node) -> Result<Node, String> {
-    decoded(container, container_type())
+pub(crate) fn decoded_container(container: &Node, library: Library) -> Result<Node, String> {
+    decoded(container, container_type(), library)
 }
 
 /// A runner over the listed container of its name, or over an empty one; arguments are concatenated
@@ -73,12 +75,13 @@ pub(crate) fn decoded_container(container: &Node) -> Result<Node, String> {
 pub(crate) fn container<R: Record>(
     listed: Option<Node>,
     runner: &Node,
+    library: Library,
     rec: &mut R,
 ) -> Result<Node, String> {
     let listed = listed.unwrap_or_else(|| Node::map(Origin::Default(&ZERO_VALUE)));
     let own = runner.get("args").is_some_and(|args| !args.is_empty());
     let lower = listed.get("args").filter(|args| own && !args.is_empty()).cloned();
-    let mut node = patched(&listed, runner, rec)?;
+    let mut node = patched(&listed, runner, library, rec)?;
     if let (Some(lower), Some(map)) = (lower, node.as_map_mut()) {
         let own = map.get("args").map(Node::items).unwrap_or_default();
         let joined = lower.items().iter().chain(own).cloned().collect();
@@ -92,10 +95,15 @@ pub(crate) fn container<R: Record>(
 ///
 /// # Errors
 /// When the two cannot be merged.
-pub(crate) fn patched<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, String> {
+pub(crate) fn patched<R: Record>(
+    lower: &Node,
+    upper: &Node,
+    library: Library,
+    rec: &mut R,
+) -> Result<Node, String> {
     let ty = container_type();
-    let lower = decoded(lower, ty)?;
-    let upper = decoded(upper, ty)?;
+    let lower = decoded(lower, ty, library)?;
+    let upper = decoded(upper, ty, library)?;
     let name = lower.get("name").cloned();
     let mut node = smp::merge(lower, &upper, Some(ty), rec).map_err(|error| error.to_string())?;
     let unnamed = text(&node, "name").is_empty();

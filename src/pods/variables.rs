@@ -5,6 +5,7 @@ use crate::api::{Failure, Service};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::typed;
 use crate::policy::{Policy, TemplateRule};
+use crate::schema::Library;
 use crate::source::Span;
 use crate::template;
 use crate::template::{ErrorKind, Metadata, Mode};
@@ -69,16 +70,17 @@ pub(crate) fn expand(
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, Failure> {
     let context = role.template_failed();
-    expand_with(policy, place, &metadata(place.service, annotations), context, container, findings)
+    let metadata = metadata(place.service, annotations);
+    expand_with(policy, place, &metadata, (context, Library::V0_33), container, findings)
 }
 
-/// As [`expand`], with the metadata of the service as the operator sees it and its words before an
-/// error.
+/// As [`expand`], with the metadata of the service as the operator sees it, its words before an
+/// error and its libraries.
 pub(crate) fn expand_with(
     policy: &Policy,
     place: &Place<'_>,
     metadata: &Metadata<'_>,
-    context: &str,
+    (context, library): (&str, Library),
     container: &Node,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, Failure> {
@@ -107,7 +109,7 @@ pub(crate) fn expand_with(
                     Some(error) => failed(&error.message, error.origin.and_then(Origin::span)),
                     None => failed("", None),
                 })?;
-            typed::decoded_container(&expanded).map_err(|message| failed(&message, None))
+            typed::decoded_container(&expanded, library).map_err(|message| failed(&message, None))
         }
     }
 }

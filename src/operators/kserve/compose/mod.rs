@@ -37,10 +37,13 @@ use crate::pods::lint::Place;
 use crate::pods::rules::KSERVE_NODES;
 use crate::policy::{FaultRule, Policy};
 use crate::quantity::Range;
+use crate::schema::Library;
 use crate::template::Metadata;
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
 
+/// The libraries that KServe v0.20.0 is built with.
+const LIBRARY: Library = Library::V0_34;
 /// Annotation that takes everything of a service down.
 const STOP: &str = "serving.kserve.io/stop";
 

@@ -2,7 +2,7 @@
 //! (pkg/apis/serving/v1beta1/predictor_custom.go, 5.5).
 
 use super::predictor::MAIN;
-use super::{Facts, empty};
+use super::{Facts, LIBRARY, empty};
 use crate::api::{Amounts, ComponentKind, Failure};
 use crate::diag::Diagnostic;
 use crate::merge::edit::{list_mut, map_mut, mapping, text};
@@ -23,7 +23,7 @@ pub(super) fn own_pod(facts: &Facts<'_>, spec: &Node) -> Result<Node, Failure> {
     let pod = typed::pod_fields(spec);
     match facts.policy.kserve().merge {
         MergeRule::Written => Ok(pod),
-        MergeRule::Typed => typed::pod(&empty(&KSERVE_CONTAINER), &pod, &mut ())
+        MergeRule::Typed => typed::pod(&empty(&KSERVE_CONTAINER), &pod, LIBRARY, &mut ())
             .map_err(|message| facts.invalid(message)),
     }
 }
@@ -157,8 +157,8 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Fai
     let origin = Origin::Derived(&KSERVE_ART);
     let mut container = typed::container_fields(art);
     if facts.policy.kserve().merge == MergeRule::Typed {
-        container =
-            typed::decoded_container(&container).map_err(|message| facts.invalid(message))?;
+        container = typed::decoded_container(&container, LIBRARY)
+            .map_err(|message| facts.invalid(message))?;
     }
     named(&mut container);
     resources(facts, &mut container);

@@ -4,7 +4,7 @@
 //! buildPodSpec).
 
 use super::effective::missing_probes;
-use super::{Facts, initializer, nodes, other, server, storage};
+use super::{Facts, LIBRARY, initializer, nodes, other, server, storage};
 use crate::api::{ComponentKind, Failure};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{each_mut, position, text, within};
@@ -155,7 +155,7 @@ pub(super) fn over<R: Record>(
     let merged = within(Step::Field("containers"), rec, |rec| {
         within(Step::Keyed("name", &key), rec, |rec| match facts.policy.kserve().merge {
             MergeRule::Written => Ok(merge::written(lower, upper, rec)),
-            MergeRule::Typed => typed::container(Some(lower.clone()), upper, rec),
+            MergeRule::Typed => typed::container(Some(lower.clone()), upper, LIBRARY, rec),
         })
     });
     let mut merged =
@@ -177,7 +177,7 @@ pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<No
             }
             merged
         }
-        MergeRule::Typed => typed::patched(lower, upper, &mut ())
+        MergeRule::Typed => typed::patched(lower, upper, LIBRARY, &mut ())
             .map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?,
     };
     one_value(&mut merged, upper);
@@ -268,7 +268,7 @@ fn decoded(facts: &Facts<'_>, container: &Node) -> Result<Node, Failure> {
     match facts.policy.kserve().merge {
         MergeRule::Written => Ok(container.clone()),
         MergeRule::Typed => {
-            typed::decoded_container(container).map_err(|message| facts.invalid(message))
+            typed::decoded_container(container, LIBRARY).map_err(|message| facts.invalid(message))
         }
     }
 }
@@ -282,7 +282,7 @@ pub(super) fn pod_over<R: Record>(
 ) -> Result<Node, Failure> {
     match facts.policy.kserve().merge {
         MergeRule::Written => Ok(merge::written(lower, upper, rec)),
-        MergeRule::Typed => typed::pod(lower, upper, rec)
+        MergeRule::Typed => typed::pod(lower, upper, LIBRARY, rec)
             .map_err(|message| facts.invalid(format!("failed to merge pod specs: {message}"))),
     }
 }
@@ -300,7 +300,7 @@ fn expand(
         facts.policy,
         &facts.place(ComponentKind::Predictor),
         &facts.template(),
-        &context,
+        (&context, LIBRARY),
         container,
         findings,
     )

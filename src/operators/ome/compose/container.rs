@@ -5,6 +5,7 @@ use super::fine_tuned::FineTuned;
 use super::metadata::{
     self, FORMAT, INJECT_ADAPTER, INJECT_MODEL_INIT, MERGED_WEIGHTS, STRATEGY, VENDOR, value,
 };
+use super::typed::LIBRARY;
 use crate::api::Model;
 use crate::merge::edit::{list_mut, map_mut, mapping, position, text, within};
 use crate::merge::history::{Record, Step};
@@ -337,7 +338,7 @@ pub(crate) fn join<R: Record>(
     let merged = within(Step::Field("runner"), rec, |rec| match (policy.ome().merge, listed) {
         (MergeRule::Written, None) => Ok(runner.clone()),
         (MergeRule::Written, Some(listed)) => Ok(merge::written(&listed, runner, rec)),
-        (MergeRule::Typed, listed) => typed::container(listed, runner, rec),
+        (MergeRule::Typed, listed) => typed::container(listed, runner, LIBRARY, rec),
     })?;
     if let Some(index) = found {
         list.make_mut()[index] = merged;

@@ -10,10 +10,13 @@ use crate::merge::history::Record;
 use crate::merge::smp;
 use crate::merge::typed::decoded;
 use crate::policy::Policy;
-use crate::schema::{self, Type};
+use crate::schema::{self, Library, Type};
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::sync::OnceLock;
+
+/// The libraries that OME v0.1.5 is built with.
+pub(super) const LIBRARY: Library = Library::V0_33;
 
 /// The type of a component of a service.
 pub(crate) fn component_type(kind: ComponentKind) -> &'static Type {
@@ -60,7 +63,7 @@ pub(crate) fn of_runtime(
         {
             map.remove("acceleratorOverride");
         }
-        decoded(&layer, config_type(kind)).map_err(EcoString::from)
+        decoded(&layer, config_type(kind), LIBRARY).map_err(EcoString::from)
     };
     Some(runtime.decoded.get_or_decode(kind, decode).clone().map_err(String::from))
 }
@@ -76,7 +79,7 @@ pub(crate) fn component<R: Record>(
     upper: &Node,
     rec: &mut R,
 ) -> Result<Node, String> {
-    let upper = decoded(upper, component_type(kind))?;
+    let upper = decoded(upper, component_type(kind), LIBRARY)?;
     let Some(lower) = lower else { return Ok(upper) };
     // Upstream decodes the result once more. What two marshalled structs merge to comes out of that
     // as it went in, but for nulls that nobody prints. The struct is the runtime's: the schema
@@ -103,7 +106,7 @@ mod tests {
     }
 
     fn merged(lower: &str, upper: &str) -> Node {
-        let lower = decoded(&node(lower), component_type(ComponentKind::Engine)).unwrap();
+        let lower = decoded(&node(lower), component_type(ComponentKind::Engine), LIBRARY).unwrap();
         component(ComponentKind::Engine, Some(lower), &node(upper), &mut ()).unwrap()
     }
 
@@ -213,7 +216,7 @@ mod tests {
             (None, "{name: c, args: [B]}", "{name: c, args: [B], resources: {}}"),
         ] {
             assert_eq!(
-                container(listed.map(node), &node(runner), &mut ()).unwrap(),
+                container(listed.map(node), &node(runner), LIBRARY, &mut ()).unwrap(),
                 node(expected),
                 "{listed:?} + {runner}"
             );
