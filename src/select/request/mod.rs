@@ -298,18 +298,7 @@ pub(crate) fn named<'a>(
     named: &RuntimeRef,
 ) -> Result<RuntimeDecision<'a>, Failure> {
     let runtime = lookup(words, runtimes, request.namespace, named)?;
-    let (evaluation, mut candidate) = candidate::<Recorder>(policy, request, runtime);
-    if let Some(field) = evaluation.crash {
-        return Err(would_panic(runtime, field));
-    }
-    // Automatic selection and the score play no part for a runtime that is named.
-    candidate.reasons.retain(|rejection| {
-        !matches!(
-            rejection.reason,
-            Reason::AutoSelectOff { .. } | Reason::ScoreZero(_) | Reason::MultiModel
-        )
-    });
-    (words.named)(policy, runtime, named, &mut candidate.reasons)?;
+    let mut candidate = asked_of_named(policy, words, request, runtime, named)?;
     let mut decision = explicit(runtimes, runtime);
     let fits = candidate.reasons.is_empty();
     decision.assumed =
@@ -324,6 +313,32 @@ pub(crate) fn named<'a>(
     }
     decision.candidates.push(candidate);
     Ok(decision)
+}
+
+/// A runtime that is named, with the reasons that count against it all the same.
+///
+/// # Errors
+/// When the controller would crash on it, or says more than that it does not fit.
+pub(crate) fn asked_of_named<'a>(
+    policy: &Policy,
+    words: &Words,
+    request: &Request<'a>,
+    runtime: &'a Runtime,
+    named: &RuntimeRef,
+) -> Result<Candidate<'a>, Failure> {
+    let (evaluation, mut candidate) = candidate::<Recorder>(policy, request, runtime);
+    if let Some(field) = evaluation.crash {
+        return Err(would_panic(runtime, field));
+    }
+    // Automatic selection and the score play no part for a runtime that is named.
+    candidate.reasons.retain(|rejection| {
+        !matches!(
+            rejection.reason,
+            Reason::AutoSelectOff { .. } | Reason::ScoreZero(_) | Reason::MultiModel
+        )
+    });
+    (words.named)(policy, runtime, named, &mut candidate.reasons)?;
+    Ok(candidate)
 }
 
 fn disabled(words: &Words, runtime: &Runtime, named: &RuntimeRef) -> Failure {

@@ -5,11 +5,14 @@
 //! A variant says only what is different: all else it takes over from the stable predictor, as the
 //! controller left it.
 
+use super::super::{read, select};
 use super::{Facts, Made, metadata, of, predictor};
 use crate::api::{ComponentKind, DeploymentMode, Failure};
 use crate::diag::{Code, Diagnostic};
+use crate::merge::edit::map_mut;
 use crate::merge::history::Record;
 use crate::pods::built::Component;
+use crate::select::request::{asked_of_named, asked_protocol};
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 
 static CANARY: Rule = Rule {
@@ -64,7 +67,7 @@ pub(super) fn variants<R: Record>(
         }
         let (variant, container) =
             of(facts.policy, facts.service, &predictor, facts.runtime, facts.config);
-        other_runtime(facts, &variant, findings);
+        served(facts, &variant, &predictor, findings)?;
         let kind = ComponentKind::Predictor;
         let layer = facts.runtime.and_then(|runtime| runtime.object.node.get("spec"));
         let labels = metadata::labels(&variant, kind, layer, &predictor, rec);
@@ -149,27 +152,52 @@ fn is_empty(node: &Node) -> bool {
     }
 }
 
-/// A variant runs on the runtime of the stable predictor; which one it would get if it asked for
-/// another is not recorded.
-fn other_runtime(stable: &Facts<'_>, variant: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
-    let chosen = stable.runtime.map(|runtime| runtime.object.id.name.as_str());
-    let named = variant.model("runtime").filter(|named| named.as_str() != chosen);
-    let format = variant.model("modelFormat").filter(|_| variant.format() != stable.format());
-    if let Some((node, key)) =
-        named.map(|node| (node, "runtime")).or_else(|| format.map(|node| (node, "modelFormat")))
-    {
+/// Asks the runtime of the stable predictor whether it serves the variant, which names it. A variant
+/// that names another one is shown on it all the same: no other was looked for
+/// (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileCanaryDeployments and
+/// buildPredictorResources).
+fn served(
+    stable: &Facts<'_>,
+    variant: &Facts<'_>,
+    predictor: &Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<(), Failure> {
+    let service = stable.service;
+    let Some(runtime) = stable.runtime else { return Ok(()) };
+    let chosen = &runtime.object.id.name;
+    if let Some(node) = variant.model("runtime").filter(|node| node.as_str() != Some(chosen)) {
         findings.push(
             Diagnostic::new(
                 Code::CanaryRuntime,
                 format!(
-                    "the variant has another `{key}` than the stable predictor: it is shown on {}",
-                    chosen.unwrap_or("no runtime")
+                    "the variant has another `runtime` than the stable predictor: it is shown on {chosen}"
                 ),
             )
             .at(node.origin.span())
-            .path(format!("spec.canary[].predictor.model.{key}"))
-            .object(stable.service.object.id.to_string())
+            .path("spec.canary[].predictor.model.runtime")
+            .object(service.object.id.to_string())
             .help("name the runtime of the stable predictor, or write a second service"),
         );
+        return Ok(());
     }
+    let mut object = service.object.clone();
+    if let Some(spec) = map_mut(&mut object.node, "spec", ORIGIN) {
+        spec.insert("predictor", predictor.clone());
+    }
+    let asked = read::service(object, stable.policy, &mut Vec::new());
+    let (Some(inline), Some(named)) = (&asked.inline, &asked.runtime) else { return Ok(()) };
+    let protocol = asked_protocol(stable.policy, &asked);
+    let request = select::request(stable.policy, &asked, &inline.model, &protocol.name);
+    let candidate = asked_of_named(stable.policy, &select::WORDS, &request, runtime, named)?;
+    if candidate.reasons.is_empty() {
+        return Ok(());
+    }
+    let name = predictor.get("name").and_then(Node::as_str).unwrap_or_default();
+    let failure = (select::WORDS.incompatible)(&request, &candidate, named);
+    Err(Failure {
+        message: format!("fails to build resources for canary {name}: {}", failure.message),
+        help: Some("name a format that the runtime lists, or write a second service".into()),
+        span: variant.model("modelFormat").and_then(|format| format.origin.span()),
+        ..failure
+    })
 }
