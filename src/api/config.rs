@@ -146,8 +146,10 @@ pub struct KServeConfig {
     pub zero_initial_scale: bool,
     /// `multiNode.customGPUResourceTypeList`.
     pub gpu_types: Vec<EcoString>,
-    /// What is wrong with the ConfigMap.
+    /// What is wrong with the ConfigMap, so that every service fails.
     pub error: Option<EcoString>,
+    /// What is wrong with the ConfigMap, so that every pod is refused.
+    pub pod_error: Option<EcoString>,
 }
 
 /// Models in container images: `enableModelcar`, `enableOciModelSupport`, `ociModelMode`,
@@ -370,6 +372,7 @@ impl Default for KServeConfig {
             knative_domains: None,
             zero_initial_scale: false,
             gpu_types: Vec::new(),
+            pod_error: None,
             error: None,
         }
     }

@@ -166,6 +166,11 @@ impl IntoNode for bool {
     }
 }
 
+/// A text that is written only when it says something (`omitempty`).
+pub(crate) fn filled(text: &EcoString) -> Option<&EcoString> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
 /// Sets a key of a mapping: in place when it is there, else at the end.
 pub(crate) fn set(map: &mut Map, key: &'static str, value: impl IntoNode, by: impl By) {
     if let Some(node) = value.into_node(by) {

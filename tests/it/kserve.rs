@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-const RUNTIME: &str = "\
+pub(super) const RUNTIME: &str = "\
 apiVersion: serving.kserve.io/v1alpha1
 kind: ClusterServingRuntime
 metadata: {name: rt}
@@ -17,11 +17,11 @@ spec:
   containers: [{name: kserve-container, image: 'example/server:1', args: ['--model_name={{.Name}}']}]
 ";
 
-const RAW: &str = "serving.kserve.io/deploymentMode: Standard";
-const MODEL: &str = "model: {modelFormat: {name: f}, storageUri: 's3://b/m'}";
+pub(super) const RAW: &str = "serving.kserve.io/deploymentMode: Standard";
+pub(super) const MODEL: &str = "model: {modelFormat: {name: f}, storageUri: 's3://b/m'}";
 
 /// `ome render` over these documents, as the controller has it.
-fn render(documents: &[&str], flags: &[&str]) -> Done {
+pub(super) fn render(documents: &[&str], flags: &[&str]) -> Done {
     ask("render", documents, flags)
 }
 
@@ -45,7 +45,7 @@ fn ask(command: &str, documents: &[&str], flags: &[&str]) -> Done {
 }
 
 /// A service named `iris` with these annotations and this spec, both in YAML's flow style.
-fn service(annotations: &str, spec: &str) -> String {
+pub(super) fn service(annotations: &str, spec: &str) -> String {
     format!(
         "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: iris, namespace: default, annotations: {{{annotations}}}}}\nspec: {spec}\n"
     )
@@ -62,7 +62,7 @@ fn config(mode: &str, ingress: &str, keys: &str) -> String {
 
 /// The objects that were rendered, each under `Kind/name`. What the controller writes and a server
 /// refuses counts too.
-fn objects(done: &Done) -> BTreeMap<String, Value> {
+pub(super) fn objects(done: &Done) -> BTreeMap<String, Value> {
     assert!(done.exit == Some(0) || done.stderr.contains("server-refuses"), "{}", done.stderr);
     let list: Value = serde_json::from_str(&done.stdout).expect("JSON");
     let name = |object: &Value| {
@@ -81,7 +81,7 @@ fn objects(done: &Done) -> BTreeMap<String, Value> {
 }
 
 /// The value at a pointer into one object; null when either is not there.
-fn at(documents: &[&str], flags: &[&str], object: &str, pointer: &str) -> Value {
+pub(super) fn at(documents: &[&str], flags: &[&str], object: &str, pointer: &str) -> Value {
     objects(&render(documents, flags))
         .get(object)
         .and_then(|object| object.pointer(pointer))
@@ -98,7 +98,7 @@ fn rows(rows: &[(&str, &str, &str, &str, Value)]) {
 }
 
 /// The controller or its webhook says no.
-fn refused(documents: &[&str], words: &str) {
+pub(super) fn refused(documents: &[&str], words: &str) {
     let done = render(documents, &[]);
     assert!(
         done.exit != Some(0) && done.stderr.contains(words),

@@ -18,6 +18,7 @@ mod import;
 mod injection;
 mod invalid;
 mod kserve;
+mod kserve_settings;
 mod kueue;
 mod kustomize;
 mod lsp;

@@ -270,8 +270,14 @@ fn python_paths(judge: &mut Judge<'_>, service: &Service, predictor: &Node) {
     judge.python_path("InferenceService", &all);
 }
 
-/// A transformer in the predictor's own pod fetches nothing.
+/// A transformer in the predictor's own pod fetches nothing. A container that is alone is the server,
+/// whatever it was called (pkg/apis/serving/v1beta1/predictor_custom.go, Default).
 fn sidecar(judge: &mut Judge<'_>, predictor: &Node) {
+    let served = predictor.get("model").is_some()
+        || FRAMEWORKS.iter().any(|framework| predictor.get(framework.key).is_some());
+    if !served && items(predictor, "containers").len() == 1 {
+        return;
+    }
     for (container, path) in containers(Some(predictor), "spec.predictor") {
         if text(container, "name") == "transformer-container"
             && path.starts_with("spec.predictor.containers")

@@ -97,6 +97,9 @@ fn webhook(
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
+    if let Some(message) = &facts.config.pod_error {
+        return Err(facts.invalid(message.as_str()));
+    }
     let annotations = seen.annotations;
     if let Some(accelerator) = annotations.get(GKE).filter(|_| has_gpu(pod)) {
         let name = accelerator.scalar_text().unwrap_or_default();

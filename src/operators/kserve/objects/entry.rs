@@ -4,7 +4,7 @@
 
 use super::{VISIBILITY, View};
 use crate::api::{ComponentKind, Failure};
-use crate::objects::build::node;
+use crate::objects::build::{filled, node};
 use crate::objects::metadata::{metadata, text};
 use crate::objects::rules;
 use crate::pods::built::Component;
@@ -100,6 +100,6 @@ pub(super) fn alias(view: &View<'_>) -> Option<Node> {
         apiVersion: "v1",
         kind: "Service",
         metadata: (metadata(view.name().clone(), Some(&view.namespace), &Map::new(), &Map::new())),
-        spec: { type: "ExternalName", externalName: (&view.config.ingress.local_gateway_service), sessionAffinity: "None" },
+        spec: { type: "ExternalName", externalName: (filled(&view.config.ingress.local_gateway_service)), sessionAffinity: "None" },
     })
 }

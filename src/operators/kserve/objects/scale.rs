@@ -182,7 +182,7 @@ fn trigger(view: &View<'_>, component: &Component, entry: &Node) -> Option<Node>
             let prometheus = text(metric, &["backend"]) == Some("prometheus");
             let said = |key: &str| own(key).or_else(|| "".into_node(RULE));
             node!(RULE; {
-                type: (own("backend")),
+                type: (said("backend")),
                 metadata: {
                     serverAddress: (said("serverAddress")), query: (said("query")), threshold: (value("external", "value")),
                     namespace: (filled(metric.get("namespace")).filter(|_| prometheus)), authModes: modes,

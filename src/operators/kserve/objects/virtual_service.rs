@@ -3,7 +3,7 @@
 
 use super::{View, route};
 use crate::api::{ComponentKind, KnativeDomain};
-use crate::objects::build::node;
+use crate::objects::build::{filled, node};
 use crate::objects::domain::{KNATIVE_DOMAIN, quote};
 use crate::objects::metadata::{metadata, text};
 use crate::objects::rules;
@@ -100,7 +100,7 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
         node!(RULE; {
             match: found,
             rewrite: rewrite,
-            route: [{ destination: { host: (&ingress.knative_local_gateway_service), port: { number: 80 } }, weight: 100 }],
+            route: [{ destination: { host: (filled(&ingress.knative_local_gateway_service)), port: { number: 80 } }, weight: 100 }],
             headers: { request: { set: { Host: target, "KServe-Isvc-Namespace": (&view.namespace), "KServe-Isvc-Name": name } } },
         })
     };

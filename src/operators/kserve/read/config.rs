@@ -1,13 +1,14 @@
 //! The controller's own settings: ConfigMap `inferenceservice-config` (ConfigMap
 //! inferenceservice-config).
 
+use super::containers;
 use crate::api::ingress;
 use crate::api::ingress::Spelling;
 use crate::api::{
-    Amounts, CollectorConfig, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED,
-    KServeConfig, KnativeDomain, LoggerStore, ModelImages, Object,
+    Amounts, CollectorConfig, CredentialConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig,
+    KnativeDomain, Object,
 };
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::quantity::go_json_text::{boolean, fields, list, string};
 use crate::quantity::names::dns1123_label;
 use crate::source::SourceId;
@@ -49,6 +50,17 @@ pub fn is_config(object: &Object) -> bool {
 /// Reads one key of the ConfigMap.
 type Reader = fn(&mut KServeConfig, &str) -> Result<(), EcoString>;
 
+/// Who reads a key, and so who fails on it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// The webhook or the controller, for every service.
+    Services,
+    /// The webhook of pods, for every pod.
+    Pods,
+    /// The controller where it is needed, or it goes on without.
+    Some,
+}
+
 /// Reads the ConfigMap. What is wrong with it is a finding at its key; what makes every reconcile
 /// fail also stands in [`KServeConfig::error`], in the controller's words.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfig {
@@ -63,6 +75,9 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
     config.collector = CollectorConfig::default();
     config.credentials = CredentialConfig::default();
     config.metrics = Default::default();
+    config.art = Default::default();
+    config.ingress = ingress::empty();
+    ingress::default_empty(&mut config.ingress, &SPELLING);
     if let Some(entry) = data.entry("predictors") {
         diagnostics.push(
             Diagnostic::new(
@@ -75,37 +90,43 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
             .help("delete the key"),
         );
     }
-    let readers: [(&str, Reader); 13] = [
-        ("deploy", deploy),
-        ("ingress", read_ingress),
-        ("inferenceService", inference_service),
-        ("service", service),
-        ("security", security),
-        ("explainers", explainers),
-        ("storageInitializer", storage_initializer),
-        ("agent", |config, text| image("agent config", &mut config.agent, text)),
-        ("logger", logger),
-        ("credentials", credentials),
-        ("metricsAggregator", metrics),
-        ("autoscaler", autoscaler),
-        ("opentelemetryCollector", collector),
+    let readers: [(&str, Reach, Reader); 14] = [
+        ("deploy", Reach::Services, deploy),
+        ("ingress", Reach::Services, read_ingress),
+        ("inferenceService", Reach::Services, inference_service),
+        ("service", Reach::Some, service),
+        ("security", Reach::Services, security),
+        ("explainers", Reach::Services, explainers),
+        ("storageInitializer", Reach::Services, containers::storage_initializer),
+        ("logger", Reach::Pods, containers::logger),
+        ("batcher", Reach::Pods, containers::batcher),
+        ("agent", Reach::Pods, containers::agent),
+        ("credentials", Reach::Services, credentials),
+        ("metricsAggregator", Reach::Pods, metrics),
+        ("autoscaler", Reach::Some, autoscaler),
+        ("opentelemetryCollector", Reach::Some, collector),
     ];
-    for (key, read) in readers {
+    for (key, reach, read) in readers {
         let Some(entry) = data.entry(key) else { continue };
         if key == "ingress" {
             config.ingress.span = entry.key_origin.span();
         }
         let Some(text) = entry.node.as_str() else { continue };
         if let Err(message) = read(&mut config, text) {
-            diagnostics.push(wrong(object, entry, &message));
-            config.error = config.error.or(Some(message));
+            diagnostics.push(wrong(object, entry, reach, &message));
+            let fails = match reach {
+                Reach::Services => &mut config.error,
+                Reach::Pods => &mut config.pod_error,
+                Reach::Some => continue,
+            };
+            fails.get_or_insert(message);
         }
     }
     config.gpu_types = custom_gpus(data);
     config
 }
 
-fn wrong(object: &Object, entry: &Entry, message: &str) -> Diagnostic {
+fn wrong(object: &Object, entry: &Entry, reach: Reach, message: &str) -> Diagnostic {
     Diagnostic::new(
         Code::InvalidInput,
         format!("`{}` of the ConfigMap {}: {message}", entry.key, object.id.name),
@@ -113,7 +134,12 @@ fn wrong(object: &Object, entry: &Entry, message: &str) -> Diagnostic {
     .at(entry.key_origin.span())
     .path(format!("data.{}", entry.key))
     .object(object.id.to_string())
-    .help("every service fails until this is corrected")
+    .severity(if reach == Reach::Services { Severity::Error } else { Severity::Warning })
+    .help(match reach {
+        Reach::Services => "every service fails until this is corrected",
+        Reach::Pods => "every pod is refused until this is corrected",
+        Reach::Some => "it counts for nothing until this is corrected",
+    })
 }
 
 fn custom_gpus(data: &Map) -> Vec<EcoString> {
@@ -211,7 +237,7 @@ fn inference_service(config: &mut KServeConfig, text: &str) -> Result<(), EcoStr
     config.disallowed_labels = KServeConfig::default().disallowed_labels;
     for (key, value) in fields(text, WHAT)? {
         if key.eq_ignore_ascii_case("resource") {
-            amounts(WHAT, &mut config.resources, &value)?;
+            containers::amounts(WHAT, &mut config.resources, &value)?;
         }
         if key.eq_ignore_ascii_case("serviceAnnotationDisallowedList") {
             config.disallowed_annotations.extend(list(
@@ -229,29 +255,6 @@ fn inference_service(config: &mut KServeConfig, text: &str) -> Result<(), EcoStr
         }
     }
     Ok(())
-}
-
-fn amounts(what: &str, amounts: &mut Amounts, value: &Json) -> Result<(), EcoString> {
-    let names = [
-        ("cpuRequest", &mut amounts.cpu_request),
-        ("cpuLimit", &mut amounts.cpu_limit),
-        ("memoryRequest", &mut amounts.memory_request),
-        ("memoryLimit", &mut amounts.memory_limit),
-    ];
-    for (name, field) in names {
-        if let Some(value) = value.get(name) {
-            string(field, value, what, name)?;
-        }
-    }
-    Ok(())
-}
-
-fn image(what: &str, image: &mut ImageConfig, text: &str) -> Result<(), EcoString> {
-    let fields = fields(text, what)?;
-    if let Some(value) = fields.get("image") {
-        string(&mut image.image, value, what, "image")?;
-    }
-    amounts(what, &mut image.resources, &Json::Object(fields))
 }
 
 fn service(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
@@ -297,43 +300,6 @@ fn explainers(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
             WHAT,
             "ExplainerConfig.defaultImageVersion",
         )?;
-    }
-    Ok(())
-}
-
-fn storage_initializer(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
-    const WHAT: &str = "storageInitializer config";
-    image(WHAT, &mut config.storage_initializer, text)?;
-    config.images = ModelImages::default();
-    config.ca_mount.clear();
-    let mut enabled = false;
-    for (key, value) in fields(text, WHAT)? {
-        let name = format!("StorageInitializerConfig.{key}");
-        match key.as_str() {
-            "caBundleConfigMapName" => string(&mut config.ca_bundle, &value, WHAT, &name)?,
-            "caBundleVolumeMountPath" => string(&mut config.ca_mount, &value, WHAT, &name)?,
-            "ociModelMode" => string(&mut config.images.mode, &value, WHAT, &name)?,
-            "cpuModelcar" => string(&mut config.images.cpu, &value, WHAT, &name)?,
-            "memoryModelcar" => string(&mut config.images.memory, &value, WHAT, &name)?,
-            "uidModelcar" => config.images.user = value.as_i64(),
-            "ociInsecureRegistry" => boolean(&mut config.images.insecure, &value, WHAT, &name)?,
-            "enableModelcar" | "enableOciModelSupport" => {
-                let mut one = false;
-                boolean(&mut one, &value, WHAT, &name)?;
-                enabled |= one;
-                config.images.modelcar |= one && key == "enableModelcar";
-            }
-            _ => {}
-        }
-    }
-    match config.images.mode.as_str() {
-        "" if enabled => config.images.mode = "modelcar".into(),
-        "" | "modelcar" | "native" | "fetch" => {}
-        other => {
-            return Err(ecow::eco_format!(
-                "invalid \"storageInitializer\".ociModelMode \"{other}\": must be one of \"modelcar\", \"native\", \"fetch\""
-            ));
-        }
     }
     Ok(())
 }
@@ -385,43 +351,6 @@ fn metrics(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
         }
     }
     Ok(())
-}
-
-fn logger(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
-    const WHAT: &str = "logger config";
-    for (key, value) in fields(text, WHAT)? {
-        let name = format!("LoggerConfig.{key}");
-        match key.as_str() {
-            "defaultUrl" => string(&mut config.logger.url, &value, WHAT, &name)?,
-            "caBundle" => string(&mut config.logger.ca_bundle, &value, WHAT, &name)?,
-            "caCertFile" => string(&mut config.logger.ca_file, &value, WHAT, &name)?,
-            "tlsSkipVerify" => boolean(&mut config.logger.skip_verify, &value, WHAT, &name)?,
-            "marshallerUrl" => string(&mut config.logger.marshaller, &value, WHAT, &name)?,
-            "batchSize" => config.logger.batch_size = value.as_i64().unwrap_or_default(),
-            "batchInterval" => string(&mut config.logger.batch_interval, &value, WHAT, &name)?,
-            "storage" => config.logger.store = logger_store(&value)?,
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn logger_store(value: &Json) -> Result<Option<LoggerStore>, EcoString> {
-    const WHAT: &str = "logger config";
-    if value.is_null() {
-        return Ok(None);
-    }
-    let mut store = LoggerStore::default();
-    let parameters = value.get("parameters").unwrap_or(&Json::Null);
-    for (field, from, key) in [
-        (&mut store.path, value, "path"),
-        (&mut store.format, parameters, "format"),
-        (&mut store.account, value, "serviceAccountName"),
-    ] {
-        let written = from.get(key).unwrap_or(&Json::Null);
-        string(field, written, WHAT, &format!("LoggerConfig.storage.{key}"))?;
-    }
-    Ok(Some(store))
 }
 
 /// The domains of Knative's ConfigMap `config-domain`, by name. A value that is no mapping selects
@@ -476,7 +405,7 @@ fn collector(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
             "scrapeInterval" => string(&mut config.collector.interval, &value, WHAT, &key)?,
             "metricReceiverEndpoint" => string(&mut config.collector.receiver, &value, WHAT, &key)?,
             "metricScalerEndpoint" => string(&mut config.collector.scaler, &value, WHAT, &key)?,
-            "resource" => amounts(WHAT, &mut config.collector.resources, &value)?,
+            "resource" => containers::amounts(WHAT, &mut config.collector.resources, &value)?,
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 //! ClusterServingRuntime v1alpha1 of v0.20.0, with the older spellings of seeds 001 and 003.
 
 pub(crate) mod config;
+mod containers;
 pub(crate) mod legacy;
 
 pub use config::{config, is_config, knative_domains};

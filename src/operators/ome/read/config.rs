@@ -7,7 +7,7 @@
 use crate::api::ingress;
 use crate::api::ingress::Spelling;
 use crate::api::{IngressConfig, KServeConfig, Object, OperatorConfig};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::quantity::Quantity;
 use crate::quantity::go_json_text::{fields, mismatch, string};
 use crate::yaml::{Entry, Map, Node, Origin, Value};
@@ -46,13 +46,14 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
     let texts = |key: &str| {
         data.and_then(|data| data.entry(key)).and_then(|entry| Some((entry, entry.node.as_str()?)))
     };
-    let mut fail = |entry: &Entry, message: &str, help: &str| {
+    let mut fail = |entry: &Entry, severity, message: &str, help: &str| {
         let finding = Diagnostic::new(
             Code::InvalidInput,
             format!("`{}` of the ConfigMap {}: {message}", entry.key, object.id.name),
         );
         diagnostics.push(
             finding
+                .severity(severity)
                 .at(entry.key_origin.span())
                 .path(format!("data.{}", entry.key))
                 .object(object.id.to_string())
@@ -63,13 +64,18 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
     if let Some((entry, text)) = texts("deploy")
         && let Err(message) = deploy(text, &mut config.default_deployment_mode)
     {
-        fail(entry, &message, "write `{\"defaultDeploymentMode\": \"RawDeployment\"}`");
+        fail(
+            entry,
+            Severity::Error,
+            &message,
+            "write `{\"defaultDeploymentMode\": \"RawDeployment\"}`",
+        );
         config.error = Some(message);
     }
     if let Some((entry, text)) = texts("ingress") {
         config.ingress.span = entry.key_origin.span();
         if let Err(message) = read_ingress(text, &mut config.ingress) {
-            fail(entry, &message, "every service fails until this is corrected");
+            fail(entry, Severity::Error, &message, "every service fails until this is corrected");
             config.error = config.error.or(Some(message));
         }
     }
@@ -79,7 +85,8 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
         match prober(text, entry.node.origin) {
             Ok(prober) => config.multinode_prober = Some(prober),
             Err(message) => {
-                fail(entry, &message, "services that run on Ray fail until this is corrected");
+                const HELP: &str = "services that run on Ray fail until this is corrected";
+                fail(entry, Severity::Warning, &message, HELP);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! service (2.9), and the alias of a serverless one (2.12).
 
 use crate::api::{ComponentKind, Service};
-use crate::objects::build::{IntoNode, node};
+use crate::objects::build::{IntoNode, filled, node};
 use crate::objects::metadata;
 use crate::objects::metadata::{SERVICE_LABEL, SERVICE_TYPE, label, metadata};
 use crate::objects::{pod_defaults as pod, rules};
@@ -155,7 +155,7 @@ pub(crate) fn alias(service: &Service, namespace: &Node, gateway: &EcoString) ->
         apiVersion: "v1",
         kind: "Service",
         metadata: (metadata(service.name().clone(), Some(namespace), &Map::new(), &Map::new())),
-        spec: { type: "ExternalName", externalName: gateway, sessionAffinity: "None" },
+        spec: { type: "ExternalName", externalName: (filled(gateway)), sessionAffinity: "None" },
     })
 }
 

@@ -3,7 +3,7 @@
 
 use super::ingress::Entry;
 use crate::api::{ComponentKind, OperatorConfig};
-use crate::objects::build::node;
+use crate::objects::build::{filled, node};
 use crate::objects::domain::{KNATIVE_DOMAIN, quote};
 use crate::objects::metadata::{VISIBILITY, allowed_annotations, metadata, text};
 use crate::objects::rules;
@@ -76,7 +76,7 @@ pub(crate) fn object(
         node!(RULE; {
             match: found,
             rewrite: rewrite,
-            route: [{ destination: { host: (&ingress.knative_local_gateway_service), port: { number: 8080 } }, weight: 100 }],
+            route: [{ destination: { host: (filled(&ingress.knative_local_gateway_service)), port: { number: 8080 } }, weight: 100 }],
             headers: { request: { set: { Host: target, "OME-Isvc-Namespace": (entry.namespace), "OMe-Isvc-Name": (entry.name) } } },
         })
     };
