@@ -5,6 +5,7 @@
 
 mod accelerator;
 mod config;
+mod edit;
 mod failure;
 pub(crate) mod fields;
 pub(crate) mod ingress;
@@ -30,6 +31,7 @@ pub use config::{
     KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LoggerStore, ModelImages, NEWEST_PROBER,
     OperatorConfig,
 };
+pub use edit::{FieldEdit, Today};
 pub use failure::Failure;
 pub use kueue::{
     ClusterQueue, FlavorQuotas, LocalQueue, ResourceFlavor, ResourceGroup, ResourceQuota,

@@ -68,8 +68,10 @@ pub(super) type Both<'a> = [Option<Subject<'a>>; 2];
 pub(super) struct Made<'a> {
     pub(super) decided: Decided<'a>,
     pub(super) cost: Cost,
+    /// Of a service that fails those that the operator writes before.
     pub(super) objects: Vec<(ObjectRef, Node, Option<ComponentKind>)>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The components whose objects are written.
     pub(super) components: Vec<(Option<ComponentKind>, Extent)>,
 }
 
@@ -87,6 +89,12 @@ impl Extent {
 }
 
 impl Made<'_> {
+    /// Its GPUs; none of a service that cannot be deployed.
+    pub(super) fn gpus(&self) -> Count {
+        let deployed = self.components.iter().filter(|_| self.decided.error.is_none());
+        deployed.map(|(_, extent)| extent.gpus).sum()
+    }
+
     /// Whether another making comes to the same.
     pub(super) fn is_like(&self, other: &Made<'_>) -> bool {
         let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
@@ -128,7 +136,7 @@ pub(super) fn make<'w>(
             let resolution = renderer.decide(service);
             let mut decided = Decided::of(&resolution);
             let followed = semantics.of(service.object.api);
-            let Rendered { components, objects, error, mut diagnostics, .. } =
+            let Rendered { mut components, objects, error, unfinished, mut diagnostics, .. } =
                 renderer.render_decided(service, resolution, &mut ());
             for object in &objects {
                 accept_rendered(&object.node, followed, &world.sources, &mut diagnostics);
@@ -139,16 +147,27 @@ pub(super) fn make<'w>(
                 });
                 found.map(|found| Refused { code: found.code, message: found.message.clone() })
             });
-            if decided.error.is_some() {
-                return Made { decided, diagnostics, ..Made::default() };
-            }
+            let cost;
+            let objects = match (&decided.error, unfinished) {
+                (None, _) => {
+                    cost = cost::cost(&decided, &components);
+                    objects
+                }
+                (Some(_), Some(unfinished)) => {
+                    let written = &unfinished.built.components;
+                    components.retain(|own| written.iter().any(|other| other.kind == own.kind));
+                    cost = Cost::default();
+                    renderer.before_failure(&unfinished)
+                }
+                (Some(_), None) => return Made { decided, diagnostics, ..Made::default() },
+            };
+            let named = objects
+                .into_iter()
+                .map(|object| (identity(&object.node), object.node, object.component));
             Made {
-                cost: cost::cost(&decided, &components),
+                cost,
                 decided,
-                objects: objects
-                    .into_iter()
-                    .map(|object| (identity(&object.node), object.node, object.component))
-                    .collect(),
+                objects: named.collect(),
                 diagnostics,
                 components: components
                     .iter()

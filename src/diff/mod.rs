@@ -15,6 +15,7 @@ pub(crate) mod capacity;
 pub(crate) mod cause;
 pub(crate) mod cost;
 pub(crate) mod drift;
+pub(crate) mod edit;
 pub(crate) mod effects;
 pub mod expect;
 pub(crate) mod group;
@@ -30,6 +31,7 @@ pub use crate::tree::{Change, equal};
 pub use capacity::{Capacity, Room, Waits, is_short};
 pub use cause::Cause;
 pub use cost::Cost;
+pub use edit::{AllEdits, Difference, Proposal, RuleEdit};
 pub use effects::{EFFECTS, Effect};
 pub use inputs::share_nodes;
 pub use turned::{By, Turned};
@@ -53,7 +55,7 @@ use ecow::EcoString;
 use effects::api_version_and_kind;
 use group::{Key, Names, Writer};
 use inputs::Inputs;
-use made::{Both, Decided, Extent, Made, Subject};
+use made::{Both, Decided, Made, Subject};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trial::Trials;
@@ -174,6 +176,9 @@ pub struct Group {
     pub accelerators: Vec<(ComponentKind, Pair<Option<EcoString>>)>,
     /// Why the service cannot be deployed, when that is another reason or none.
     pub error: Option<Pair<Option<Refused>>>,
+    /// Why the service cannot be deployed afterwards, also where it could not before. Its objects
+    /// are those that the operator writes before it fails.
+    pub fails: Option<Refused>,
     /// What happens to the objects of the first of them.
     pub objects: Vec<ObjectChange>,
     /// Pods of each are replaced.
@@ -186,6 +191,10 @@ pub struct Group {
     pub costs: Vec<Pair<Cost>>,
     /// The rules of the releases that make the difference, where two are compared.
     pub rules: Vec<&'static ReleaseRule>,
+    /// The edit before the upgrade for each of them, in their order.
+    pub edits: Vec<Proposal>,
+    /// All edits of the first service together.
+    pub all_edits: Option<AllEdits>,
     /// The update that an upgrade of Kthena begins.
     pub rolled: Option<ServingUpgrade>,
 }
@@ -259,6 +268,8 @@ pub struct Diff {
     pub capacity: Option<Capacity>,
     /// What an upgrade changes beside objects.
     pub notes: Vec<Note>,
+    /// Two releases of an operator are compared, not two states of the input.
+    pub between_releases: bool,
     /// How the rules of the releases are known, where that is not by recording.
     pub basis: Option<&'static str>,
 }
@@ -334,7 +345,8 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
         diff.notes = upgrade::notes(&comparison, releases);
         diff.basis = upgrade::basis(releases);
     }
-    if releases.is_some() || upgrades.is_some() {
+    diff.between_releases = releases.is_some() || upgrades.is_some();
+    if diff.between_releases {
         upgrade::order(&mut diff);
     }
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups);
@@ -471,41 +483,14 @@ impl<'c, 'a> Comparison<'c, 'a> {
             [_, None] => Fate::Removed,
             _ => Fate::Changed,
         };
-        let total = |made: &Made<'_>, what: fn(&Extent) -> Count| -> Count {
-            made.components.iter().map(|(_, extent)| what(extent)).sum()
-        };
-        let gpus = Pair {
-            from: total(before, |extent| extent.gpus),
-            to: total(after, |extent| extent.gpus),
-        };
+        let gpus = Pair { from: before.gpus(), to: after.gpus() };
         let (was, is) = (&before.decided, &after.decided);
         let refused = [was, is].map(|decided| decided.error.is_some());
         let name_of = |object: Option<&Object>| object.map(|object| object.id.clone());
-        // What is refused changes nothing: the operator leaves what it made before.
-        let mut objects = if refused[1] && both[1].is_some() {
-            Vec::new()
-        } else {
-            object_changes(before, after)
-        };
-        if (fate, api, self.settings.semantics.of(api))
-            == (Fate::Changed, Api::Ome, Semantics::Controller)
-        {
-            leave_behind(&mut objects, after);
-            if self.upgrades_services {
-                objects.retain(|object| !keeps_metadata(object));
-            }
-        }
-        let moved = |component: Option<ComponentKind>| {
-            let has = |action: Action| {
-                objects.iter().any(|object| {
-                    object.action == action && object.runs_pods && object.component == component
-                })
-            };
-            has(Action::Delete) && has(Action::Create)
-        };
+        let objects = self.updated(api, fate, before, after);
         let restarts = |component: Option<ComponentKind>| {
-            moved(component)
-                || objects.iter().any(|object| object.restart && object.component == component)
+            let own = objects.iter().filter(|object| object.component == component);
+            restart(own)
         };
         let pods_restarted = if fate == Fate::Changed {
             let restarted = before.components.iter().filter(|(component, _)| restarts(*component));
@@ -513,8 +498,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         } else {
             Count::default()
         };
-        let restart = fate == Fate::Changed
-            && objects.iter().any(|object| object.restart || moved(object.component));
+        let restart = fate == Fate::Changed && restart(&objects);
         let group = Group {
             fate,
             api,
@@ -525,12 +509,15 @@ impl<'c, 'a> Comparison<'c, 'a> {
             accelerators: accelerators(was, is),
             error: (was.error != is.error)
                 .then(|| Pair { from: was.error.clone(), to: is.error.clone() }),
+            fails: is.error.clone(),
             objects,
             restart,
             pods_restarted,
             gpus: gpus.clone(),
             costs: vec![Pair { from: before.cost, to: after.cost }],
             rules: Vec::new(),
+            edits: Vec::new(),
+            all_edits: None,
             rolled: None,
         };
         let differs = fate != Fate::Changed
@@ -555,6 +542,30 @@ impl<'c, 'a> Comparison<'c, 'a> {
         });
         let costs = Pair { from: before.cost, to: after.cost };
         Answer { gpus, costs, refused: refused[1], rendered: true, change }
+    }
+
+    /// What happens to the objects of a service that is made otherwise.
+    fn updated(
+        &self,
+        api: Api,
+        fate: Fate,
+        before: &Made<'_>,
+        after: &Made<'_>,
+    ) -> Vec<ObjectChange> {
+        let mut objects = object_changes(before, after);
+        if fate != Fate::Removed && after.decided.error.is_some() {
+            // What it does not come to stays as it is: the operator deletes after it has written.
+            objects.retain(|object| object.action != Action::Delete);
+        }
+        if (fate, api, self.settings.semantics.of(api))
+            == (Fate::Changed, Api::Ome, Semantics::Controller)
+        {
+            leave_behind(&mut objects, after);
+            if self.upgrades_services {
+                objects.retain(|object| !keeps_metadata(object));
+            }
+        }
+        objects
     }
 
     fn object(&self, subject: Subject<'a>) -> &'a Object {
@@ -652,10 +663,25 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 to.as_ref().map(|error| error.code)
             ));
         }
+        writer.plain(format_args!("{:?}", group.fails.as_ref().map(|error| error.code)));
         writer.plain(format_args!("{:?}", group.rolled));
         group.objects.iter().for_each(|object| writer.object(object));
         writer.finish()
     }
+}
+
+/// Whether changes of objects replace pods: of a workload, or by another workload for it.
+fn restart<'o>(objects: impl IntoIterator<Item = &'o ObjectChange>) -> bool {
+    let objects: Vec<&ObjectChange> = objects.into_iter().collect();
+    let moved = |component: Option<ComponentKind>| {
+        let has = |action: Action| {
+            objects.iter().any(|object| {
+                object.action == action && object.runs_pods && object.component == component
+            })
+        };
+        has(Action::Delete) && has(Action::Create)
+    };
+    objects.iter().any(|object| object.restart || moved(object.component))
 }
 
 /// The classes that are others.

@@ -4,14 +4,18 @@
 //! that becomes another one, the update that follows from it, and the rules. Whether the document
 //! is right was said when it was read; what is in the cluster is replaced either way.
 
+use super::edit::{self, NO_FIELD};
 use super::made::{self, Subject};
-use super::{Action, Answer, Change, Comparison, Fate, Found, Group, Names, ObjectChange, Pair};
-use crate::api::{Api, ModelServing, Object};
-use crate::operators::kthena::upgrade;
+use super::{
+    Action, AllEdits, Answer, Change, Comparison, Difference, Fate, Found, Group, Names,
+    ObjectChange, Pair, Proposal, RuleEdit,
+};
+use crate::api::{Api, FieldEdit, ModelServing, Object, ObjectRef, Today};
+use crate::operators::kthena::{read as kthena, upgrade};
 use crate::pipeline::serving::serving_gpus;
 use crate::pipeline::{ServingUpgrade, Upgrades};
 use crate::policy::KthenaPolicy;
-use crate::policy::upgrade::ReleaseRule;
+use crate::policy::upgrade::{EditRule, ReleaseRule};
 use crate::quantity::Count;
 use crate::secret::Place;
 use crate::yaml::{FieldPath, Node, Origin, Rule, Segment, Value};
@@ -41,6 +45,8 @@ pub(super) fn answer<'c, 'a>(
             None => all(),
         };
         let restart = pods != Count::default();
+        let rules = rules(comparison, from, to, after);
+        let (edits, all_edits) = edits(comparison, upgrades, before, &rules);
         let mut group = Group {
             fate: Fate::Changed,
             api: Api::Kthena,
@@ -49,12 +55,15 @@ pub(super) fn answer<'c, 'a>(
             runtime: None,
             accelerators: Vec::new(),
             error: None,
+            fails: None,
             objects: vec![revision(after, &rolled, restart)],
             restart,
             pods_restarted: pods,
             gpus: Pair { from: gpus, to: gpus },
             costs: vec![Pair::default()],
-            rules: rules(comparison, from, to, after),
+            rules,
+            edits,
+            all_edits,
             rolled: None,
         };
         group.rolled = Some(rolled);
@@ -109,7 +118,7 @@ fn rules(
     let by_role = serving.rollout.value == crate::api::RolloutType::Role;
     let budgets = (from.role_partition, from.role_max_unavailable_default)
         != (to.role_partition, to.role_max_unavailable_default);
-    let queue = serving.object.annotation("scheduling.volcano.sh/queue-name").is_some();
+    let queue = serving.object.annotation(upgrade::QUEUE_NAME).is_some();
     let mut hit = vec![match (by_role, to.role_partition) {
         (false, _) => &upgrade::ROLE_STRUCT,
         (true, true) => &upgrade::ROLE_STRUCT_BY_ROLE,
@@ -128,6 +137,72 @@ fn rules(
         }
     }
     hit
+}
+
+/// The edit for each rule, played with the update that the upgrade begins; and all of them together.
+fn edits(
+    comparison: &Comparison<'_, '_>,
+    upgrades: &Upgrades<'_>,
+    before: &ModelServing,
+    rules: &[&'static ReleaseRule],
+) -> (Vec<Proposal>, Option<AllEdits>) {
+    let [from, to] = comparison.settings.kthena;
+    // What restarts before the upgrade and at it, and the rules that are left.
+    let played = |edits: &[FieldEdit]| {
+        let mut object = before.object.clone();
+        for edit in edits {
+            edit.apply(&mut object.node, &edit::made);
+        }
+        let [was, is] = [from, to].map(|policy| kthena::model_serving(object.clone(), policy));
+        let restart = upgrades.of(&was, &is).is_some_and(|rolled| match &rolled.played {
+            Some(played) => played.pods > 0,
+            None => rolled.held < rolled.groups,
+        });
+        let today = Difference { restart: !upgrades.keeps(before, &was), ..Difference::default() };
+        let upgrade = Difference { restart, ..Difference::default() };
+        (today, upgrade, self::rules(comparison, from, to, &is))
+    };
+    let own = |id: &ObjectRef| Some(&before.object).filter(|object| object.id == *id);
+    let mut all = Vec::new();
+    let proposals = rules.iter().map(|rule| {
+        let find = match rule.edit {
+            EditRule::None(why) => return Proposal::None(why.to_owned()),
+            EditRule::DroppedFields => return Proposal::None(NO_FIELD.to_owned()),
+            EditRule::Fields(find) => find,
+        };
+        let found = find(&Today {
+            service: &before.object,
+            runtime: None,
+            classes: &[],
+            config: comparison.sides[0].world.catalog.config(),
+            objects: &[],
+        });
+        for edits in found {
+            let (today, upgrade, left) = played(&edits);
+            let is_left = left.iter().any(|own| own.is(rule));
+            // Another struct stays another struct: what counts is that it rolls nothing.
+            if !is_left || rule.is(&upgrade::ROLE_STRUCT) && !upgrade.restart {
+                let changes = edits.iter().map(|edit| edit::shown(edit, own(&edit.id))).collect();
+                all.extend(edits);
+                return Proposal::Edit(RuleEdit { changes, today });
+            }
+        }
+        Proposal::None(NO_FIELD.to_owned())
+    });
+    let proposals = proposals.collect();
+    let together = (!all.is_empty()).then(|| {
+        let (today, upgrade, _) = played(&all);
+        AllEdits {
+            service: eco_format!("{}/{}", before.namespace, before.name()),
+            changes: all.iter().map(|edit| edit::shown(edit, own(&edit.id))).collect(),
+            brought_up: Vec::new(),
+            today,
+            upgrade,
+            settled: Vec::new(),
+            patch: edit::patch(&all, |_, id| own(id)),
+        }
+    });
+    (proposals, together)
 }
 
 /// Whether an object is an autoscaler of a ModelServing.

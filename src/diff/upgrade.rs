@@ -4,13 +4,16 @@
 //! that rule alone of the other release comes out closer to the other side. Rules about what is read
 //! are told by what was read.
 
+use super::edit::Player;
 use super::{
     Comparison, Diff, Group, Made, Note, Pair, Settings, Side, Subject, accelerators,
     object_changes,
 };
 use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
 use crate::decision::kserve_mode;
+use crate::objects::domain::IngressSettings;
 use crate::operators::kserve::upgrade as kserve;
+use crate::operators::ome::compose::service_annotations;
 use crate::operators::ome::upgrade as ome;
 use crate::pipeline::plan::DECIDING;
 use crate::pipeline::render::Renderer;
@@ -47,8 +50,9 @@ pub(super) fn explain(
     };
     let hybrids = [(before, after), (after, before)]
         .map(|(one, other)| upgrade::between(rules.iter().copied(), one, other));
+    let player = Player::new(comparison, &hybrids);
     let renderers: Vec<Vec<(&'static Switch, Renderer<'_>)>> = hybrids
-        .into_iter()
+        .iter()
         .enumerate()
         .map(|(side, rules)| {
             let catalog = &comparison.sides[side].world.catalog;
@@ -56,7 +60,7 @@ pub(super) fn explain(
             let renderer = |policy| {
                 Renderer::by_policy(catalog, settings.semantics, settings.cluster_domain, policy)
             };
-            rules.into_iter().map(|(rule, policy)| (rule, renderer(policy))).collect()
+            rules.iter().map(|(rule, policy)| (*rule, renderer(policy))).collect()
         })
         .collect();
     let services = comparison.sides.map(|side| {
@@ -66,12 +70,14 @@ pub(super) fn explain(
         });
         named.collect::<HashMap<_, &Views>>()
     });
-    diff.groups.par_iter_mut().filter(|group| group.api == before.api).for_each(|group| {
+    let groups = diff.groups.par_iter_mut().enumerate();
+    groups.filter(|(_, group)| group.api == before.api).for_each(|(place, group)| {
         let Some(first) = group.services.first().cloned() else { return };
         let Some((namespace, name)) = first.split_once('/') else { return };
         let mut hit: Vec<&'static ReleaseRule> = Vec::new();
         let found: [Option<&Views>; 2] =
             [0, 1].map(|side| services[side].get(&(group.api, namespace, name)).copied());
+        let mut made = None;
         if let [Some(before), Some(after)] = found {
             let subjects = [before, after].map(Subject::Service);
             let own = [0, 1].map(|side| comparison.make(side, subjects[side]));
@@ -88,9 +94,18 @@ pub(super) fn explain(
                     }
                 }
             }
+            made = Some(([before, after], own));
         }
         hit.extend(match before.own {
-            Own::Ome(_) => read_otherwise(comparison, releases, group),
+            Own::Ome(_) => {
+                let mut hit = read_otherwise(comparison, releases, group, found);
+                let counts = |own: &ReleaseRule| {
+                    !own.is(&ome::FIELDS.rule)
+                        || made.as_ref().is_none_or(|(service, own)| player.reads(*service, own))
+                };
+                hit.retain(|own| counts(own));
+                hit
+            }
             Own::KServe(_) => {
                 let protocol = found.map(|views| {
                     let service = views?.of(comparison.settings.semantics);
@@ -109,6 +124,9 @@ pub(super) fn explain(
                 first.into_iter().chain(second).chain(asked).collect()
             }
         });
+        if let Some((service, own)) = made {
+            (group.edits, group.all_edits) = player.play(place, &first, service, &own, &hit);
+        }
         group.rules = hit;
     });
     diff.summary.fails =
@@ -179,7 +197,7 @@ pub(super) fn basis([before, _]: [&'static Policy; 2]) -> Option<&'static str> {
 /// Orders groups by what they do: restarts, failures, other choices, what is left behind, the rest.
 pub(super) fn order(diff: &mut Diff) {
     diff.groups.sort_by_key(|group| {
-        let fails = group.error.as_ref().is_some_and(|error| error.to.is_some());
+        let fails = group.fails.is_some();
         let chooses = group.runtime.is_some() || !group.accelerators.is_empty();
         let leaves = group.objects.iter().any(|object| object.left_behind);
         (!group.restart, !fails, !chooses, !leaves)
@@ -191,7 +209,7 @@ fn count(groups: &[Group], wanted: impl Fn(&Group) -> bool) -> usize {
 }
 
 /// How many decisions, objects and fields differ between two makings of one service.
-fn distance(a: &Made<'_>, b: &Made<'_>) -> usize {
+pub(super) fn distance(a: &Made<'_>, b: &Made<'_>) -> usize {
     let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
     let objects = object_changes(a, b);
     usize::from(runtime(a) != runtime(b))
@@ -205,6 +223,7 @@ fn read_otherwise(
     comparison: &Comparison<'_, '_>,
     [before, after]: [&'static Policy; 2],
     group: &Group,
+    services: [Option<&Views>; 2],
 ) -> Vec<&'static ReleaseRule> {
     let configs = comparison.sides.map(|side| side.world.catalog.config());
     let of_service = |kind: &str, name: &str| {
@@ -216,10 +235,15 @@ fn read_otherwise(
         node.and_then(|prober| prober.get("image")).and_then(Node::as_str).map(str::to_owned)
     };
     let [old, new] = configs.map(|config| image(config.multinode_prober.as_ref()));
+    // What the service says of itself counts before the settings.
+    let asked = [0, 1].map(|side| {
+        let service = services[side]?.of(comparison.settings.semantics);
+        let annotations = service_annotations([before, after][side], service, configs[side]);
+        Some(IngressSettings::resolve(configs[side], &annotations).disable_ingress_creation)
+    });
     let mut hit = Vec::new();
     if ome::INGRESS.is_between(before, after)
-        && configs[0].ingress.disable_ingress_creation
-            != configs[1].ingress.disable_ingress_creation
+        && asked[0] != asked[1]
         && group.objects.iter().any(|object| {
             matches!(object.id.scope, Scope::Namespace(_))
                 && of_service(&object.id.kind, &object.id.name)

@@ -18,7 +18,7 @@ use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Record;
 use crate::objects::{self, RenderedObject, Settings};
-use crate::pods::built::{Built, Component, Outcome};
+use crate::pods::built::{Built, Component, Outcome, Unfinished};
 use crate::policy::{Own, Policy, Releases, Unknown};
 use ome::objects::model_config::ModelConfig;
 
@@ -157,6 +157,21 @@ impl<'a> Ask<'a, '_> {
         built: &Built<'_>,
     ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
         self.written(built, None)
+    }
+
+    /// The objects that the operator writes of a service before it fails.
+    pub(crate) fn before_failure(&self, unfinished: &Unfinished<'_>) -> Vec<RenderedObject> {
+        let built = &unfinished.built;
+        let mut rendered = match self.policy.api {
+            Api::Ome => {
+                let config =
+                    ModelConfig::look_up(self.policy, self.catalog, built.service, built.model);
+                ome::objects::before_failure(unfinished, config.as_ref(), self.settings())
+            }
+            Api::KServe | Api::Kthena | Api::Cluster => Vec::new(),
+        };
+        objects::finish(&mut rendered);
+        rendered
     }
 
     fn written(

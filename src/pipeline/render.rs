@@ -16,7 +16,7 @@ use crate::operators::Ask;
 use crate::operators::Selector;
 use crate::operators::kthena::releases::KTHENA_SEED;
 use crate::operators::ome::objects::workload::Workload;
-use crate::pods::built::Built;
+use crate::pods::built::{Built, Unfinished};
 use crate::policy::{KthenaPolicy, Policy};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -35,6 +35,8 @@ pub struct Rendered<'a> {
     pub objects: Vec<RenderedObject>,
     /// Why there are none.
     pub error: Option<Failure>,
+    /// How far the operator got before the error, where it writes something before.
+    pub unfinished: Option<Unfinished<'a>>,
     /// What was found on the way, the error included.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -140,6 +142,7 @@ impl<'a> Renderer<'a> {
             components: built.outlines.into_iter().map(PlannedComponent::from).collect(),
             objects: Vec::new(),
             error: None,
+            unfinished: built.unfinished,
             diagnostics,
         };
         match written {
@@ -173,6 +176,12 @@ impl<'a> Renderer<'a> {
             policy: self.selectors[&service.object.api].policy(),
             cluster_domain: &self.cluster_domain,
         }
+    }
+
+    /// The objects that the operator writes of a service before it fails; [`Rendered`] leaves them
+    /// out.
+    pub(crate) fn before_failure(&self, unfinished: &Unfinished<'a>) -> Vec<RenderedObject> {
+        self.ask(unfinished.built.service).before_failure(unfinished)
     }
 
     /// The objects of a composed service.

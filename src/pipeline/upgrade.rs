@@ -90,6 +90,15 @@ impl<'a> Upgrades<'a> {
         })
     }
 
+    /// Whether an edit leaves the revision as the earlier release computes it: then nothing restarts
+    /// before the upgrade.
+    pub fn keeps(&self, before: &ModelServing, edited: &ModelServing) -> bool {
+        let revision = |serving: &ModelServing| {
+            revision::of_roles(serving.roles.iter().map(|role| &role.node), self.from)
+        };
+        revision(before) == revision(edited)
+    }
+
     fn play(&self, before: &ModelServing, after: &ModelServing) -> PlayedUpgrade {
         let scenario = Scenario {
             policy: self.to,

@@ -295,7 +295,7 @@ fn outrank(
 }
 
 /// An edit with the place and the value of today.
-pub(super) fn edit(object: &Object, path: &FieldPath, to: Value) -> Edit {
+pub(crate) fn edit(object: &Object, path: &FieldPath, to: Value) -> Edit {
     let mut length = path.0.len();
     let found = object.node.select(path).first().copied();
     // An absent field would be added to the nearest parent that is there.

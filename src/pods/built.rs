@@ -103,6 +103,24 @@ pub struct Outline {
     pub accelerators: Option<BTreeMap<EcoString, i64>>,
 }
 
+/// How far an operator that writes one component after the other got before it failed.
+#[derive(Clone, Debug)]
+pub struct Unfinished<'a> {
+    /// The service with the components that are written as a whole.
+    pub built: Built<'a>,
+    /// The component it failed on; none where it failed after the last one.
+    pub stopped: Option<Stopped>,
+}
+
+/// The component that an operator failed on.
+#[derive(Clone, Debug)]
+pub enum Stopped {
+    /// Its pods could not be built: it has a name and metadata, and an empty pod.
+    Pods(Component),
+    /// Its pods are built, and not all of its objects could be written.
+    Objects(Component),
+}
+
 /// What became of a service before its objects are written.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome<'a> {
@@ -113,6 +131,8 @@ pub struct Outcome<'a> {
     pub built: Option<Built<'a>>,
     /// The earliest failure.
     pub error: Option<Failure>,
+    /// What is written all the same where it failed on a component or after the last one.
+    pub unfinished: Option<Unfinished<'a>>,
     /// What was found on the way, the error not included.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -6,7 +6,7 @@
 //! service. Nothing is decided here; the rules themselves are in `upgrade.rs` of each operator.
 
 use super::Policy;
-use crate::api::Object;
+use crate::api::{FieldEdit, Object, Today};
 
 /// A rule that differs between releases. The identifier is stable.
 #[derive(Debug)]
@@ -19,7 +19,31 @@ pub struct ReleaseRule {
     pub source: &'static str,
     /// What to do before the upgrade.
     pub action: &'static str,
+    /// The edit that keeps what runs.
+    pub edit: EditRule,
 }
+
+impl ReleaseRule {
+    /// Whether this is that rule and no other one: several rules may share an identifier.
+    pub fn is(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+/// How an edit of the input is found that keeps what runs.
+#[derive(Clone, Copy, Debug)]
+pub enum EditRule {
+    /// No field of the input does; why.
+    None(&'static str),
+    /// Sets of edits, each of which may keep it, the best first.
+    Fields(fn(&Today<'_>) -> Vec<Vec<FieldEdit>>),
+    /// The fields that the release before the upgrade drops are taken out.
+    DroppedFields,
+}
+
+/// Of a rule that changes no object of a service.
+pub(crate) const NO_OBJECT: EditRule =
+    EditRule::None("the rule changes no object of the service, so there is nothing to keep");
 
 /// A rule that is a value of an operator's releases.
 #[derive(Debug)]
@@ -55,12 +79,19 @@ pub struct Reach<'a> {
     pub runs_deployments: &'a (dyn Fn(&Object) -> bool + Sync),
 }
 
-/// A switch per line: identifier, fields of the operator's releases, title, source, action.
+/// A switch per line: identifier, fields of the operator's releases, title, source, action, the
+/// name of its [`EditRule`].
 macro_rules! switches {
     ($own:ident $kind:ident
-     $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal)*) => {
+     $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $edit:ident)*) => {
         &[$(Switch {
-            rule: ReleaseRule { id: $id, title: $title, source: $source, action: $action },
+            rule: ReleaseRule {
+                id: $id,
+                title: $title,
+                source: $source,
+                action: $action,
+                edit: $edit,
+            },
             differs: |a, b| [$(a.$own().$field != b.$own().$field),*].contains(&true),
             take: Some(|policy, from| {
                 let mut own = *policy.$own();
@@ -77,7 +108,13 @@ pub(crate) use switches;
 macro_rules! effects {
     ($own:ident $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $reaches:expr)*) => {
         &[$(Effect {
-            rule: ReleaseRule { id: $id, title: $title, source: $source, action: $action },
+            rule: ReleaseRule {
+                id: $id,
+                title: $title,
+                source: $source,
+                action: $action,
+                edit: NO_OBJECT,
+            },
             differs: |a, b| [$(a.$own().$field != b.$own().$field),*].contains(&true),
             reaches: $reaches,
         },)*]

@@ -38,6 +38,7 @@ mod secrets;
 mod serving;
 mod shapes;
 mod stories;
+mod upgrade_edits;
 mod upgrades;
 mod validate;
 mod words;

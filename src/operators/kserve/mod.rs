@@ -3,6 +3,7 @@
 pub(crate) mod admission;
 pub(crate) mod checks;
 pub(crate) mod compose;
+pub(crate) mod edits;
 pub(crate) mod objects;
 pub mod read;
 pub mod releases;

@@ -1,24 +1,27 @@
 //! What an upgrade of KServe changes, rule by rule: a row per field of its releases.
 
+use super::edits::{
+    KEEP_IMAGE, MODELCAR, NO_PATH, NO_TRAFFIC, NO_WAY, OLD_PROTOCOL, ONE_IMAGE, REFUSED_TODAY,
+};
 use crate::policy::Own;
-use crate::policy::upgrade::{Effect, ReleaseRule, Switch, effects, switches};
+use crate::policy::upgrade::{EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, effects, switches};
 
 /// Rules that deciding again shows.
 pub static RULES: &[Switch] = switches! { kserve KServe
     "I3" [image_suffix] "the suffix of an image for GPUs or CPUs follows the server that the runtime declares, and vLLM without a GPU runs another image"
-        "#4769, pkg/controller/v1beta1/inferenceservice/utils/utils.go UpdateImageTag" "set `spec.predictor.model.runtimeVersion` to the tag of today's image"
+        "#4769, pkg/controller/v1beta1/inferenceservice/utils/utils.go UpdateImageTag" "set `spec.predictor.model.runtimeVersion` to the tag of today's image" KEEP_IMAGE
     "I4" [several_images] "every image of `storageUris` becomes a modelcar of its own, and what stands beside images is fetched; before the first image was shown and the rest left out"
-        "#5470, pkg/webhook/admission/pod/storage_initializer_injector.go CommonStorageInitialization" "give each image a directory of its own: `mountPath` with different parents, or leave one image"
+        "#5470, pkg/webhook/admission/pod/storage_initializer_injector.go CommonStorageInitialization" "give each image a directory of its own: `mountPath` with different parents, or leave one image" ONE_IMAGE
     "I4" [image_ways] "`oci+native://` mounts an image as a volume, `ociModelMode` of the config map says how images are shown, and images of `storageUris` are left out where they are off; before the storage initializer got their address"
-        "#5558, pkg/utils/storage.go ParseOciScheme" "set `enableModelcar: true` in the config map where services name images"
+        "#5558, pkg/utils/storage.go ParseOciScheme" "set `enableModelcar: true` in the config map where services name images" NO_WAY
     "I4" [quoted_paths] "the script of a modelcar quotes its path for the shell"
-        "#5780, pkg/utils/storage.go ShellQuote" "use a `mountPath` of letters, digits, `/`, `.`, `_` and `-`"
+        "#5780, pkg/utils/storage.go ShellQuote" "use a `mountPath` of letters, digits, `/`, `.`, `_` and `-`" NO_PATH
     "I5" [one_value] "a variable with a value in one layer and `valueFrom` in the other keeps what the upper layer says; before it had both, which the API server refuses"
-        "#5541, pkg/utils/container_merge.go MergeContainerWithPatch" "write the variable in one layer"
+        "#5541, pkg/utils/container_merge.go MergeContainerWithPatch" "write the variable in one layer" REFUSED_TODAY
     "I8" [images_fetched] "`oci+fetch://` and `ociModelMode: fetch` pull an image with the storage initializer; before it was a modelcar"
-        "#5739, pkg/webhook/admission/pod/oci_fetch.go" "write `oci+modelcar://`"
+        "#5739, pkg/webhook/admission/pod/oci_fetch.go" "write `oci+modelcar://`" MODELCAR
     "I7" [canary_routes] "HTTPRoutes divide the traffic among the canaries"
-        "#5912, reconcilers/ingress/httproute_reconciler.go" "set `trafficPercent: 0` on canaries that must not get requests"
+        "#5912, reconcilers/ingress/httproute_reconciler.go" "set `trafficPercent: 0` on canaries that must not get requests" NO_TRAFFIC
 };
 
 /// Rules about fields that are read otherwise: they are seen in the input.
@@ -28,6 +31,7 @@ pub static FIELDS: Switch = Switch {
         title: "`spec.predictor.name` and `spec.canary` are known: Deployment, Service, autoscaler and route take the name, and canaries get pods of their own",
         source: "#5672, pkg/controller/v1beta1/inferenceservice/components/predictor.go PredictorServiceName",
         action: "take the fields out of the manifests, or plan for a second Deployment while the first one is deleted",
+        edit: EditRule::DroppedFields,
     },
     differs: |a, b| !std::ptr::eq(a.kserve().unknown, b.kserve().unknown),
     take: None,
@@ -40,6 +44,7 @@ pub static STORAGE_FIELDS: Switch = Switch {
         title: "`spec.predictor.storageContainerName` names the ClusterStorageContainer that fetches, and `confidential` gives the storage initializer what it decrypts with",
         source: "#5314 and #5382, pkg/webhook/admission/pod/storage_initializer_injector.go",
         action: "take the fields out of the manifests until the restart is wanted",
+        edit: EditRule::DroppedFields,
     },
     differs: |a, b| !std::ptr::eq(a.kserve().unknown, b.kserve().unknown),
     take: None,
@@ -52,6 +57,7 @@ pub static PROTOCOL: Switch = Switch {
         title: "a model of the format vLLM asks for the protocol v2 by default: a runtime that does not list v2 is refused, and automatic selection takes one that does",
         source: "#4769, pkg/apis/serving/v1beta1/inference_service_defaults.go SetRuntimeDefaults",
         action: "list v2 in the runtime's `protocolVersions`, or write `spec.predictor.model.protocolVersion: v1` to keep today's runtime",
+        edit: OLD_PROTOCOL,
     },
     differs: |a, b| a.kserve().vllm_speaks_v2 != b.kserve().vllm_speaks_v2,
     take: None,

@@ -1,6 +1,8 @@
 //! What an upgrade of Kthena changes, rule by rule.
 
-use crate::policy::upgrade::ReleaseRule;
+use crate::api::{FieldEdit, Object};
+use crate::policy::upgrade::{EditRule, ReleaseRule};
+use crate::yaml::{FieldPath, Node};
 
 /// Rules of Kthena's releases (releases.md H).
 pub static ROLE_STRUCT: ReleaseRule = ReleaseRule {
@@ -8,6 +10,7 @@ pub static ROLE_STRUCT: ReleaseRule = ReleaseRule {
     title: "the struct of a role has other fields, whose names are hashed: the same roles get another revision, and every group that `partition` does not protect is deleted and recreated",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go Revision, pkg/apis/workload/v1alpha1/servinggroup_types.go Role",
     action: "set `rolloutStrategy.rollingUpdateConfiguration.partition` to `replicas` to hold the groups back, and lower it when they may restart",
+    edit: HOLD,
 };
 
 /// See [`ROLE_STRUCT`].
@@ -16,6 +19,9 @@ pub static ROLE_BUDGET: ReleaseRule = ReleaseRule {
     title: "a role of RoleRollingUpdate has `maxUnavailable` 1 where nothing is written, and a `partition` of its own; before all its outdated replicas went at once",
     source: "volcano-sh/kthena pkg/apis/workload/v1alpha1/servinggroup_types.go RollingUpdateConfiguration, model_serving_controller.go calMaxScaleDown",
     action: "write `maxUnavailable` where another number is wanted",
+    edit: EditRule::None(
+        "the field says how many replicas restart at once, and the release before hashes it or drops it",
+    ),
 };
 
 /// See [`ROLE_STRUCT`].
@@ -24,6 +30,7 @@ pub static QUEUE: ReleaseRule = ReleaseRule {
     title: "PodGroups are put into the queue of the annotation `scheduling.volcano.sh/queue-name`",
     source: "volcano-sh/kthena pkg/model-serving-controller/podgroupmanager/manager.go",
     action: "make sure that the queue exists and has room, or take the annotation off",
+    edit: NO_QUEUE,
 };
 
 /// As [`ROLE_STRUCT`], of a ModelServing that is replaced role replica by role replica, where
@@ -33,6 +40,9 @@ pub static ROLE_STRUCT_BY_ROLE: ReleaseRule = ReleaseRule {
     title: "the struct of a role has other fields, whose names are hashed: the same roles get another hash, and every role replica that no `partition` protects is deleted and recreated",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go CalRoleTemplateHash, pkg/apis/workload/v1alpha1/servinggroup_types.go Role",
     action: "plan for the restart: which replicas a partition of a role holds back at an upgrade was not recorded",
+    edit: EditRule::None(
+        "which replicas a partition of a role holds back at an upgrade was not recorded",
+    ),
 };
 
 /// The same towards a release without a partition of roles.
@@ -41,6 +51,7 @@ pub static ROLE_STRUCT_UNHELD: ReleaseRule = ReleaseRule {
     title: "the struct of a role has other fields, whose names are hashed: the same roles get another hash, and every role replica is deleted and recreated, all of them at once where the role sets no `maxUnavailable`",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go CalRoleTemplateHash, model_serving_controller.go calMaxScaleDown",
     action: "plan for the restart: this release has no partition of roles, and its webhook refuses `rollingUpdateConfiguration` beside RoleRollingUpdate",
+    edit: EditRule::None("this release has no partition of roles"),
 };
 
 /// See [`ROLE_STRUCT`].
@@ -49,4 +60,26 @@ pub static SCALE_SELECTOR: ReleaseRule = ReleaseRule {
     title: "`status.labelSelector` names one entry pod per group, so that an autoscaler of the scale subresource counts groups; before it counted every pod",
     source: "volcano-sh/kthena pkg/model-serving-controller/controller/model_serving_controller.go, status.labelSelector",
     action: "compare the autoscaler's target with the load of an entry pod, and pin minReplicas during the upgrade",
+    edit: EditRule::None("the status is the controller's"),
 };
+
+/// Holds every group back.
+const HOLD: EditRule = EditRule::Fields(|today| {
+    let replicas = today.service.spec("replicas").and_then(Node::as_int).unwrap_or(1);
+    let mut rolling = FieldPath::root().field("spec").field("rolloutStrategy");
+    rolling = rolling.field("rollingUpdateConfiguration").field("partition");
+    vec![vec![FieldEdit::set(today.service, rolling, replicas)]]
+});
+
+/// The annotation that names the queue of a ModelServing's PodGroups.
+pub const QUEUE_NAME: &str = "scheduling.volcano.sh/queue-name";
+
+/// Takes the name of the queue away.
+const NO_QUEUE: EditRule = EditRule::Fields(|today| {
+    let path = FieldPath::root().field("metadata").field("annotations").field(QUEUE_NAME);
+    let is_set = |object: &Object| object.annotation(QUEUE_NAME).is_some();
+    is_set(today.service)
+        .then(|| vec![FieldEdit::remove(today.service, path)])
+        .into_iter()
+        .collect()
+});

@@ -3,15 +3,15 @@
 //! In: what is decided for a service. Out: its components with their pods, or the earliest failure
 //! and what is known without them. No object is written here.
 
-use super::compose::{self, Merged};
+use super::compose::{self, Merged, Stop};
 use super::objects;
-use crate::api::{Failure, Runtime, Service};
+use crate::api::{Failure, Runtime, Semantics, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, Resolution};
 use crate::diag::Checked;
 use crate::merge::history::Record;
 use crate::objects::Settings;
-use crate::pods::built::{Component, Outcome, Outline};
+use crate::pods::built::{Component, Outcome, Outline, Unfinished};
 
 /// Builds a service, up to its first failure. The error of the decisions is taken out of them.
 pub(crate) fn build<'a, R: Record>(
@@ -50,7 +50,13 @@ pub(crate) fn build<'a, R: Record>(
     let context =
         compose::Context { config: settings.config, weights: &weights, writable: &writable };
     let built = compose::assemble(settings.policy, service, resolution, merged, &context, rec)
-        .and_then(|built| objects::reachable(&built.value, settings).map(|()| built));
+        .and_then(|built| match objects::reachable(&built.value, settings) {
+            Ok(()) => Ok(built),
+            Err(failure) => {
+                let unfinished = Some(Unfinished { built: built.value, stopped: None });
+                Err(Box::new(Stop { failure, unfinished }))
+            }
+        });
     match built {
         Ok(built) => {
             for (outline, component) in outcome.outlines.iter_mut().zip(&built.value.components) {
@@ -59,7 +65,13 @@ pub(crate) fn build<'a, R: Record>(
             }
             Outcome { diagnostics: built.diagnostics, built: Some(built.value), ..outcome }
         }
-        Err(error) => Outcome { diagnostics: found, error: Some(error), ..outcome },
+        Err(stop) => {
+            let Stop { failure, unfinished } = *stop;
+            // The documents do not say what is written of a service that fails.
+            let writes = settings.policy.semantics == Semantics::Controller;
+            let unfinished = unfinished.filter(|_| writes);
+            Outcome { diagnostics: found, error: Some(failure), unfinished, ..outcome }
+        }
     }
 }
 

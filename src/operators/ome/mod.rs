@@ -4,6 +4,7 @@ pub(crate) mod accelerators;
 pub(crate) mod build;
 pub mod checks;
 pub mod compose;
+pub(crate) mod edits;
 pub(crate) mod objects;
 pub mod read;
 pub mod releases;

@@ -23,7 +23,7 @@ use crate::operators::ome::objects::kind::{
     service, sidecar, virtual_service,
 };
 use crate::operators::ome::objects::model_config::ModelConfig;
-use crate::pods::built::{Built, Component};
+use crate::pods::built::{Built, Component, Stopped, Unfinished};
 use crate::policy::ome::ExternalPortRule;
 use crate::source::Span;
 use crate::yaml::{Node, Origin};
@@ -38,27 +38,33 @@ pub(crate) fn objects(
     model_config: Option<&ModelConfig<'_>>,
     settings: Settings<'_>,
 ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
-    let service = composed.service;
     if is_virtual(composed, settings) {
         return Ok(Checked::clean(Vec::new()));
     }
-    let mut writer = Writer {
-        composed,
-        settings,
-        namespace: metadata::namespace(service),
-        objects: Vec::new(),
-        diagnostics: Vec::new(),
-    };
-    if let Some(model) = model_config {
-        let object = config_map::object(service.name(), &writer.namespace, model);
-        writer.push(None, object);
-    }
+    let mut writer = Writer::new(composed, model_config, settings);
     for component in &composed.components {
         writer.component(component)?;
     }
     writer.shared_heads();
     writer.entrance(decide::entrance(composed, settings)?);
     Ok(Checked { value: writer.objects, diagnostics: writer.diagnostics })
+}
+
+/// The objects that the controller writes of a service before it fails, in its order.
+pub(crate) fn before_failure(
+    unfinished: &Unfinished<'_>,
+    model_config: Option<&ModelConfig<'_>>,
+    settings: Settings<'_>,
+) -> Vec<RenderedObject> {
+    let mut writer = Writer::new(&unfinished.built, model_config, settings);
+    let whole =
+        unfinished.built.components.iter().try_for_each(|component| writer.component(component));
+    if whole.is_ok()
+        && let Some(stopped) = &unfinished.stopped
+    {
+        writer.part(stopped);
+    }
+    writer.objects
 }
 
 /// Whether the controller can write a component; see [`objects`].
@@ -99,6 +105,22 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
+    /// A writer that has written what describes the model, which comes first.
+    fn new(
+        composed: &'a Built<'a>,
+        model_config: Option<&ModelConfig<'_>>,
+        settings: Settings<'a>,
+    ) -> Self {
+        let namespace = metadata::namespace(composed.service);
+        let mut writer =
+            Self { composed, settings, namespace, objects: Vec::new(), diagnostics: Vec::new() };
+        if let Some(model) = model_config {
+            let object = config_map::object(composed.service.name(), &writer.namespace, model);
+            writer.push(None, object);
+        }
+        writer
+    }
+
     fn service(&self) -> &'a Service {
         self.composed.service
     }
@@ -153,6 +175,34 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// What is written of the component that the controller fails on: the access of a router, which
+    /// comes before its pods, and the workload of a component whose Sidecar cannot be written
+    /// (components/router.go, Reconcile; reconcilers/multinode/multinode_reconciler.go and
+    /// reconcilers/multinodevllm/multinodevllm_reconciler.go, Reconcile).
+    fn part(&mut self, stopped: &'a Stopped) {
+        let (Stopped::Pods(component) | Stopped::Objects(component)) = stopped;
+        let service = self.service();
+        let frame =
+            Frame::new(service, component, self.namespace.clone(), self.settings.policy.ome());
+        let kind = Some(component.kind);
+        if component.kind == ComponentKind::Router {
+            for object in rbac::objects(&frame) {
+                self.push(kind, Some(object));
+            }
+        }
+        if !matches!(stopped, Stopped::Objects(_)) {
+            return;
+        }
+        match decide::before_sidecar(service, component, self.settings) {
+            Ok(Workload::Group { worker, size }) => {
+                let pod = &component.pod;
+                self.push(kind, leader_worker_set::object(&frame, pod, worker, size));
+            }
+            Ok(Workload::Ray { clusters, prober }) => self.clusters(&frame, clusters, prober),
+            Ok(Workload::Deployment(_) | Workload::Knative) | Err(_) => {}
+        }
+    }
+
     fn deployment(&mut self, frame: &Frame<'_>, pod: &Node, class: autoscaler::Class) {
         let kind = Some(frame.component.kind);
         self.push(kind, deployment::object(frame, pod));
@@ -201,6 +251,12 @@ impl<'a> Writer<'a> {
     }
 
     fn ray(&mut self, frame: &Frame<'_>, clusters: i64, prober: Option<&Node>) {
+        self.clusters(frame, clusters, prober);
+        self.push(Some(frame.component.kind), sidecar::object(frame));
+    }
+
+    /// RayClusters, their Service and their probers.
+    fn clusters(&mut self, frame: &Frame<'_>, clusters: i64, prober: Option<&Node>) {
         let kind = Some(frame.component.kind);
         for index in 0..clusters {
             self.push(kind, ray::cluster(frame, index));
@@ -215,7 +271,6 @@ impl<'a> Writer<'a> {
         for index in 0..clusters {
             self.push(kind, prober.and_then(|config| ray::prober(frame, index, config)));
         }
-        self.push(kind, sidecar::object(frame));
     }
 
     /// What leads to the service.

@@ -1,9 +1,14 @@
 //! What an upgrade of OME changes, rule by rule: a row per field of its releases.
 
+use super::edits::{
+    KEEP_INGRESS, KEEP_PROBER, NAME_CLASS, NAME_RUNTIME, NO_ARGUMENTS, NO_LABEL, NO_MODE,
+    NO_POLICY, NO_SELECTOR, NO_SIZES, NO_UNUSED_CONFIG, NO_VARIABLE, NOTHING, OF_OPERATOR,
+    OWN_BLOCKLIST, OWN_PARALLELISM, OWN_RESOURCES, PORT, REPAIRED, STABLE_SERVICE,
+};
 use super::read::predictor::used_by_most_alone;
 use crate::api::Object;
 use crate::policy::Own;
-use crate::policy::upgrade::{Effect, ReleaseRule, Switch, effects, switches};
+use crate::policy::upgrade::{EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, effects, switches};
 use crate::yaml::Node;
 
 /// Every rule that deciding again shows.
@@ -14,53 +19,53 @@ pub fn rules() -> impl Iterator<Item = &'static Switch> {
 /// Rules that are fields of [`OmeRelease`], by the consequence: restarts first.
 static RULES: &[Switch] = switches! { ome Ome
     "A1" [default_class] "a service that names neither class nor policy no longer gets the first class of its runtime's list"
-        "#512, pkg/acceleratorclassselector/selector.go" "name the class: `spec.acceleratorSelector.acceleratorClass`"
+        "#512, pkg/acceleratorclassselector/selector.go" "name the class: `spec.acceleratorSelector.acceleratorClass`" NAME_CLASS
     "A2" [policies] "the policies BestFit, Cheapest and MostCapable choose a class"
-        "#518 and #547, pkg/acceleratorclassselector/selector.go" "leave the policy out, or name the class that is wanted"
+        "#518 and #547, pkg/acceleratorclassselector/selector.go" "leave the policy out, or name the class that is wanted" NO_POLICY
     "A3" [first_available_looks] "FirstAvailable takes the first class that exists and meets the constraints, no longer the first name"
-        "#518, pkg/acceleratorclassselector/policy_helpers.go" "name the class: `spec.acceleratorSelector.acceleratorClass`"
+        "#518, pkg/acceleratorclassselector/policy_helpers.go" "name the class: `spec.acceleratorSelector.acceleratorClass`" NAME_CLASS
     "A4" [class_resources] "resources of the chosen class override those of the runtime; before the largest counted"
-        "#468, utils/merging.go MergeResource" "write the resources on the service's runner"
+        "#468, utils/merging.go MergeResource" "write the resources on the service's runner" OWN_RESOURCES
     "A5" [class_replaces_parallelism] "PARALLELISM_SIZE is set only where no class was chosen"
-        "#503, components/engine.go" "set PARALLELISM_SIZE in the runner if a command uses it"
+        "#503, components/engine.go" "set PARALLELISM_SIZE in the runner if a command uses it" OWN_PARALLELISM
     "A6" [arguments] "runtimeArgsOverride is merged flag by flag, and a multi-line text is rewritten"
-        "#509, utils/merging.go MergeArgs" "plan for the restart"
+        "#509, utils/merging.go MergeArgs" "plan for the restart" NO_ARGUMENTS
     "A7" [sizes] "tensorParallelismOverride is set in every argument and in the command, no longer in the first argument alone"
-        "#509, components/base.go overrideParam" "write the sizes that are wanted"
+        "#509, components/base.go overrideParam" "write the sizes that are wanted" NO_SIZES
     "A8" [named_runtime_formats] "acceleratorConfig of a named runtime is read of all its formats"
-        "35a17dff, pkg/runtimeselector/selector.go" "plan for the restart"
+        "35a17dff, pkg/runtimeselector/selector.go" "plan for the restart" NO_UNUSED_CONFIG
     "A9" [variables] "MODEL_PATH and TFEW_PATH of the author stay; before the operator's came behind them and won"
-        "#329, components/base.go UpdateEnvVariables" "take the variable out, or correct it"
+        "#329, components/base.go UpdateEnvVariables" "take the variable out, or correct it" NO_VARIABLE
     "A10" [blocklist] "block lists are no longer mounted by `ome.io/disable-blocklist`"
-        "#491, components/base.go" "mount the config map in the runner where it is needed"
+        "#491, components/base.go" "mount the config map in the runner where it is needed" OWN_BLOCKLIST
     "A11" [merged_weights_need_no_model] "merged fine-tuned weights switch the injection of the model off"
-        "#524, components/base.go ProcessBaseAnnotations" "plan for the restart"
+        "#524, components/base.go ProcessBaseAnnotations" "plan for the restart" OF_OPERATOR
     "A12" [dedicated_suffix] "Deployments with a dedicated cluster are no longer called `-new`: a second one comes up beside the old"
-        "#419, reconcilers/deployment" "delete the Deployment with the suffix `-new` afterwards: it holds its GPUs until then"
+        "#419, reconcilers/deployment" "delete the Deployment with the suffix `-new` afterwards: it holds its GPUs until then" OF_OPERATOR
     "A13" [mode_by_annotation] "`ome.io/deploymentMode` on an engine or its runtime decides about the mode"
-        "#333, utils/deployment.go" "take the annotation off the engine and the runtime"
+        "#333, utils/deployment.go" "take the annotation off the engine and the runtime" NO_MODE
     "A14" [ready_label_wins] "the model's node label no longer overrides the runtime's"
-        "#358 and #514, components/base.go" "take the label out of the runtime's nodeSelector"
+        "#358 and #514, components/base.go" "take the label out of the runtime's nodeSelector" NO_LABEL
     "B2" [external_port, external_selects_component] "the stable Service listens on the port of its component, no longer on 80"
-        "#416 and #455, reconcilers/external_service" "let clients use the new port"
+        "#416 and #455, reconcilers/external_service" "let clients use the new port" PORT
     "B3" [service_annotations_filtered] "Services of components are made without annotations that mean something on pods only"
-        "#501, pkg/utils FilterPodOnlyAnnotations" "nothing: Services that exist keep them"
+        "#501, pkg/utils FilterPodOnlyAnnotations" "nothing: Services that exist keep them" NOTHING
     "B4" [external_service] "the stable Service that the config map asks for stays or goes otherwise"
-        "#415, cleanup.go" "write the annotation `ome.io/ingress-disable-creation: \"true\"`"
+        "#415, cleanup.go" "write the annotation `ome.io/ingress-disable-creation: \"true\"`" STABLE_SERVICE
     "B5" [long_names] "names above 63 characters are shortened; before the service failed"
-        "#406, #419 and #422, pkg/constants" "nothing"
+        "#406, #419 and #422, pkg/constants" "nothing" REPAIRED
     "C2" [missing_config_crashes] "a class without an entry in acceleratorConfig no longer crashes the controller"
-        "#509, components/base.go" "nothing"
+        "#509, components/base.go" "nothing" REPAIRED
     "C3" [keda] "the autoscaler class keda works"
-        "#488, reconcilers/keda" "nothing"
+        "#488, reconcilers/keda" "nothing" REPAIRED
     "C4" [predictor_model_looked_up] "the model of a predictor may be a BaseModel"
-        "#431 and #424, webhook" "nothing"
+        "#431 and #424, webhook" "nothing" REPAIRED
     "G1" [disruption_budgets] "components get a PodDisruptionBudget"
-        "#283, reconcilers/pdb" "set `maxUnavailable` or `minAvailable` where 1 at a time is too few"
+        "#283, reconcilers/pdb" "set `maxUnavailable` or `minAvailable` where 1 at a time is too few" OF_OPERATOR
     "G3" [layered_selector] "nodeSelector of the runtime and of the service reach all pods of a component"
-        "utils/merging.go MergeNodeSelector" "take selectors out of the runtime that must not hold"
+        "utils/merging.go MergeNodeSelector" "take selectors out of the runtime that must not hold" NO_SELECTOR
     "G6" [autoscaler_follows_suffix] "the autoscaler looks for the Deployment without the suffix `-new`"
-        "reconcilers/hpa" "plan for pods that are not scaled until v0.1.5"
+        "reconcilers/hpa" "plan for pods that are not scaled until v0.1.5" OF_OPERATOR
 };
 
 static VERSIONS: Switch = Switch {
@@ -69,6 +74,7 @@ static VERSIONS: Switch = Switch {
         title: "versions of one to three numbers and with the prefix v are read; before they matched nothing",
         source: "#410, pkg/modelver/util.go",
         action: "name the runtime: `spec.runtime.name`",
+        edit: NAME_RUNTIME,
     },
     differs: |a, b| a.version != b.version,
     take: Some(|policy, from| policy.version = from.version),
@@ -81,6 +87,7 @@ pub static INGRESS: Switch = Switch {
         title: "the shipped config map no longer asks for an Ingress but for a stable Service",
         source: "config/configmap/inferenceservice.yaml",
         action: "write `disableIngressCreation: false` into the config map to keep the Ingress",
+        edit: KEEP_INGRESS,
     },
     differs: |a, b| a.ome().ingress_disabled != b.ome().ingress_disabled,
     take: None,
@@ -93,6 +100,7 @@ pub static PROBER: Switch = Switch {
         title: "the shipped config map names another image of the multi-node prober",
         source: "config/configmap/inferenceservice.yaml",
         action: "write `multinodeProber` into the config map to keep the image",
+        edit: KEEP_PROBER,
     },
     differs: |a, b| a.ome().prober_image != b.ome().prober_image,
     take: None,
@@ -105,6 +113,7 @@ pub static FIELDS: Switch = Switch {
         title: "the CRDs know other fields: what a release does not know it drops",
         source: "config/crd/full",
         action: "see the findings `field-of-another-release`, and run the older release without the fields",
+        edit: EditRule::DroppedFields,
     },
     differs: |a, b| !std::ptr::eq(a.ome().unknown, b.ome().unknown),
     take: None,

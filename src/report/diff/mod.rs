@@ -4,6 +4,7 @@
 //! values as they are read by people, shortened, and without what environment variables keep
 //! secret.
 
+mod edit;
 mod shown;
 mod text;
 
@@ -15,7 +16,6 @@ use crate::diag::Diagnostic;
 use crate::diff::{
     By, Capacity, Cause, Cost, Diff, Group, Note, ObjectChange, Pair, Refused, Room, Turned, Waits,
 };
-use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
 use crate::secret::Place;
 use crate::source::{Location, SourceMap};
@@ -77,7 +77,7 @@ impl Answer for View<'_> {
             "costs": { "before": { "perHour": summary.costs.from }, "after": { "perHour": summary.costs.to } },
             "capacity": self.diff.capacity.as_ref().map(capacity),
             "services": self.diff.groups.iter().enumerate().flat_map(|(index, group)| group.services.iter().zip(&group.costs).map(move |(service, costs)| row(index, group, service, costs))).collect::<Vec<_>>(),
-            "groups": self.diff.groups.iter().map(group).collect::<Vec<_>>(),
+            "groups": self.diff.groups.iter().map(|own| group(own, self.diff.between_releases)).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
         });
         if !self.diff.notes.is_empty() {
@@ -147,7 +147,8 @@ fn row(index: usize, group: &Group, service: &str, costs: &Pair<Cost>) -> Value 
     json!({ "namespace": namespace, "name": name, "api": group.api.as_str(), "change": group.fate.as_str(), "restart": group.restart, "costs": self::costs(costs), "group": index })
 }
 
-fn group(group: &Group) -> Value {
+fn group(group: &Group, between_releases: bool) -> Value {
+    let fails = group.fails.is_some();
     let mut out = json!({
         "services": group.services.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
         "change": group.fate.as_str(),
@@ -155,20 +156,19 @@ fn group(group: &Group) -> Value {
         "cause": group.causes.iter().map(cause).collect::<Vec<_>>(),
         "runtime": group.runtime.as_ref().map(|pair| json!({ "from": pair.from.as_ref().map(ObjectRef::to_string), "to": pair.to.as_ref().map(ObjectRef::to_string) })),
         "accelerators": group.accelerators.iter().map(|(kind, pair)| (kind.as_str().to_owned(), json!({ "from": pair.from.as_deref(), "to": pair.to.as_deref() }))).collect::<Map<_, _>>(),
-        "objects": group.objects.iter().map(object).collect::<Vec<_>>(),
+        "objects": group.objects.iter().map(|own| object(own, fails)).collect::<Vec<_>>(),
         "restart": group.restart,
         "podsRestarted": group.pods_restarted,
         "gpus": gpus(&group.gpus),
     });
-    if !group.rules.is_empty() {
-        let rule = |rule: &&ReleaseRule| json!({ "id": rule.id, "title": rule.title, "source": rule.source, "action": rule.action });
-        out["rules"] = group.rules.iter().map(rule).collect();
+    if between_releases {
+        out["rules"] = edit::rules(group);
+        out["allEdits"] = group.all_edits.as_ref().map_or(Value::Null, edit::all);
         let left = group.objects.iter().filter(|object| object.left_behind);
         out["leftBehind"] = left
             .map(|object| json!({ "object": object.id.to_string(), "why": shown::LEFT_BEHIND }))
             .collect();
-        let fails = group.error.as_ref().and_then(|pair| pair.to.as_ref());
-        out["fails"] = fails.map_or(
+        out["fails"] = group.fails.as_ref().map_or(
             Value::Null,
             |error| json!({ "code": error.code.as_str(), "message": error.message }),
         );
@@ -199,12 +199,13 @@ fn group(group: &Group) -> Value {
     out
 }
 
-fn object(object: &ObjectChange) -> Value {
+fn object(object: &ObjectChange, before_failure: bool) -> Value {
     json!({
         "object": object.id.to_string(),
         "action": object.action.as_str(),
         "restart": object.restart,
         "leftBehind": object.left_behind,
+        "beforeFailure": before_failure,
         "changes": object
             .changes
             .iter()

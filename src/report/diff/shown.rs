@@ -1,18 +1,19 @@
 //! The answer as people read it, for every shape but JSON.
 
-use super::{View, field, values};
+use super::{View, edit, field, values};
 use crate::diff::{
     Action, By, Capacity, Cause, Change, Cost, Fate, Group, Note, ObjectChange, Pair, Room, Turned,
     Waits,
 };
 use crate::pipeline::ServingUpgrade;
 use crate::quantity::Count;
-use crate::report::markdown::{code, code_cell as cell, fence};
+use crate::report::markdown::{self, code, code_cell as cell, fence};
 use crate::report::phrases::{class_decided_by, first_of, plural};
 use crate::report::screen::printable;
 use serde::Serialize;
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::collections::BTreeSet;
 
 /// Names of a group, causes of a group and fields of an object that are shown before they are
 /// counted.
@@ -83,6 +84,13 @@ pub(super) struct ShownGroup {
     /// How a ModelServing is rolled by an upgrade, a sentence each.
     pub(super) rollout: Vec<String>,
     pub(super) rules: Vec<ShownRule>,
+    /// All edits together, a sentence each.
+    pub(super) edits: Vec<String>,
+    /// The edits as YAML, line by line.
+    pub(super) patch: Vec<String>,
+    edits_code: Vec<String>,
+    /// What fences it in Markdown.
+    patch_fence: String,
     pub(super) causes: Vec<ShownCause>,
     pub(super) more_causes: usize,
     pub(super) objects: Vec<ShownObject>,
@@ -106,6 +114,9 @@ pub(super) struct ShownRule {
     /// "A5: PARALLELISM_SIZE is set only where no class was chosen (#503, …)".
     pub(super) title: String,
     pub(super) action: &'static str,
+    /// The edit that keeps what runs, with its proof; or why there is none.
+    pub(super) edit: Vec<String>,
+    edit_code: Vec<String>,
 }
 
 /// A field of the input.
@@ -187,8 +198,14 @@ impl Shown {
     pub(super) fn of(view: &View<'_>, most: usize) -> Self {
         let summary = &view.diff.summary;
         let capacity = view.diff.capacity.as_ref().map(capacity).unwrap_or_default();
-        let groups: Vec<ShownGroup> =
-            view.diff.groups.iter().take(most).map(|found| group(found, view.all)).collect();
+        let mut seen = BTreeSet::new();
+        let groups: Vec<ShownGroup> = view
+            .diff
+            .groups
+            .iter()
+            .take(most)
+            .map(|found| group(found, view.all, &mut seen))
+            .collect();
         Self {
             headline: headline(view),
             semantics: view.semantics.to_string(),
@@ -292,7 +309,8 @@ fn bars(gpus: &Pair<Count>) -> Bars {
     }
 }
 
-fn group(group: &Group, all: bool) -> ShownGroup {
+/// `seen` are the patches that earlier groups have: a patch is shown once.
+fn group<'v>(group: &'v Group, all: bool, seen: &mut BTreeSet<&'v str>) -> ShownGroup {
     let most = |usual: usize| if all { usize::MAX } else { usual };
     let (marker, marker_html, class, verb) = match group.fate {
         Fate::Changed => ("~", "🟡", "change", "change"),
@@ -349,22 +367,42 @@ fn group(group: &Group, all: bool) -> ShownGroup {
             pair.to.as_ref().map(ToString::to_string),
         ));
     }
-    let error = group.error.as_ref().map(|pair| match (&pair.from, &pair.to) {
-        (_, Some(error)) => format!(
-            "refused: {} ({}); running pods are not touched",
+    let before = group.error.as_ref().and_then(|pair| pair.from.as_ref());
+    let error = match (&group.fails, before) {
+        (Some(error), _) => {
+            let refused = if group.error.is_some() { "refused" } else { "refused as before" };
+            let rest = if group.objects.is_empty() {
+                "running pods are not touched"
+            } else {
+                "the objects below are written before it fails"
+            };
+            let (message, code) = (printable(&error.message), error.code.as_str());
+            Some(format!("{refused}: {message} ({code}); {rest}"))
+        }
+        (None, Some(error)) => Some(format!(
+            "no longer refused: {} ({})",
             printable(&error.message),
             error.code.as_str()
-        ),
-        (Some(error), None) => {
-            format!("no longer refused: {} ({})", printable(&error.message), error.code.as_str())
-        }
-        (None, None) => String::new(),
-    });
+        )),
+        (None, None) => None,
+    };
     let objects: Vec<ShownObject> =
         group.objects.iter().map(|found| object(found, most(FIELDS), all)).collect();
     let lines =
         objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
     let fence = fence(lines.chain(objects.iter().map(|object| object.name.as_str())));
+    let edits = group.all_edits.as_ref().map(edit::together).unwrap_or_default();
+    let mut patch: Vec<String> = Vec::new();
+    for own in group.all_edits.iter().filter_map(|edits| edits.patch.as_ref()).flatten() {
+        if !patch.is_empty() {
+            patch.push("---".to_owned());
+        }
+        if seen.insert(&own.yaml) {
+            patch.extend(own.yaml.lines().map(printable));
+        } else {
+            patch.push(format!("# {}: as above", printable(&own.object)));
+        }
+    }
     ShownGroup {
         marker,
         marker_html,
@@ -382,11 +420,23 @@ fn group(group: &Group, all: bool) -> ShownGroup {
         rules: group
             .rules
             .iter()
-            .map(|rule| ShownRule {
-                title: format!("{}: {} ({})", rule.id, rule.title, rule.source),
-                action: rule.action,
+            .enumerate()
+            .map(|(place, rule)| {
+                let mut settled = group.all_edits.iter().flat_map(|edits| &edits.settled);
+                let settled = settled.any(|own| own.id == rule.id);
+                let edit = edit::lines(group.edits.get(place), settled);
+                ShownRule {
+                    title: format!("{}: {} ({})", rule.id, rule.title, rule.source),
+                    action: rule.action,
+                    edit_code: edit.iter().map(|line| markdown::text(line)).collect(),
+                    edit,
+                }
             })
             .collect(),
+        edits_code: edits.iter().map(|line| markdown::text(line)).collect(),
+        edits,
+        patch_fence: markdown::fence(patch.iter().map(String::as_str)),
+        patch,
         causes: group.causes.iter().take(most(CAUSES)).map(|found| cause(found, all)).collect(),
         more_causes: group.causes.len().saturating_sub(most(CAUSES)),
         objects,

@@ -45,6 +45,15 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         for rule in &group.rules {
             line!(out, "  {}", rule.title);
             line!(out, "    before the upgrade: {}", rule.action);
+            for line in &rule.edit {
+                line!(out, "    {line}");
+            }
+        }
+        for line in &group.edits {
+            line!(out, "  {line}");
+        }
+        for line in &group.patch {
+            line!(out, "    {line}");
         }
         for cause in &group.causes {
             let field =

@@ -417,7 +417,13 @@ pub(crate) fn build<'a, R: Record>(
     let components = made.into_iter().map(|made| made.component).collect();
     let built = Built { service, model: resolution.model, runtime, components };
     let error = objects::reachable(&built, settings).err();
-    Outcome { outlines, built: error.is_none().then_some(built), error, diagnostics }
+    Outcome {
+        outlines,
+        built: error.is_none().then_some(built),
+        error,
+        unfinished: None,
+        diagnostics,
+    }
 }
 
 fn outlines(made: &[Made]) -> Vec<Outline> {

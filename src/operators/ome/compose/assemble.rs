@@ -10,7 +10,7 @@ use crate::decision::Resolution;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit;
 use crate::merge::history::{Record, Step};
-use crate::pods::built::{Built, Component};
+use crate::pods::built::{Built, Component, Stopped, Unfinished};
 use crate::pods::lint::Place;
 use crate::pods::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
 use crate::pods::variables::PodRole;
@@ -76,7 +76,21 @@ pub(crate) fn compose<'a, R: Record>(
         context.config,
         rec,
     )?;
-    assemble(policy, service, resolution, merged, context, rec)
+    assemble(policy, service, resolution, merged, context, rec).map_err(|stop| stop.failure)
+}
+
+/// Why the components of a service could not all be built.
+pub struct Stop<'a> {
+    /// The failure.
+    pub failure: Failure,
+    /// What was built before; none where the operator fails before the first component.
+    pub unfinished: Option<Unfinished<'a>>,
+}
+
+impl From<Failure> for Stop<'_> {
+    fn from(failure: Failure) -> Self {
+        Self { failure, unfinished: None }
+    }
 }
 
 /// The pods of merged components, with the findings of merging and their own.
@@ -92,7 +106,7 @@ pub fn assemble<'a, R: Record>(
     merged: Checked<Merged<'_>>,
     context: &Context<'a, '_>,
     rec: &mut R,
-) -> Result<Checked<Built<'a>>, Failure> {
+) -> Result<Checked<Built<'a>>, Box<Stop<'a>>> {
     let (model, runtime) = (resolution.model, resolution.chosen());
     let Checked { value: Merged { components: merged }, diagnostics: mut findings } = merged;
     let mut components = Vec::with_capacity(merged.len());
@@ -102,7 +116,7 @@ pub fn assemble<'a, R: Record>(
             diagnostics: findings,
         });
     }
-    let fine_tuned = FineTuned::of(service, context.weights)?;
+    let fine_tuned = FineTuned::of(service, context.weights).map_err(Stop::from)?;
     let service_annotations = metadata::of_service(policy, service, context.config);
     for component in merged {
         let fine_tuned = fine_tuned.as_ref().filter(|_| component.kind != ComponentKind::Router);
@@ -118,10 +132,13 @@ pub fn assemble<'a, R: Record>(
             service_annotations: &service_annotations,
             component: &component,
         };
-        let ((pod, main), worker) =
-            edit::within(Step::Field(component.kind.as_str()), rec, |rec| {
-                builder.pods(rec, &mut findings)
-            })?;
+        let pods = edit::within(Step::Field(component.kind.as_str()), rec, |rec| {
+            builder.pods(rec, &mut findings)
+        });
+        let (((pod, main), worker), failure) = match pods {
+            Ok(pods) => (pods, None),
+            Err(failure) => (((Node::map(component.spec.origin), 0), None), Some(failure)),
+        };
         let worker_main = worker.as_ref().map_or(0, |((_, main), _)| *main);
         let MergedComponent { kind, name, mode, spec, .. } = component;
         let component = Component {
@@ -137,8 +154,21 @@ pub fn assemble<'a, R: Record>(
             main,
             worker_main,
         };
-        (context.writable)(&component)?;
-        components.push(component);
+        let stopped = match failure {
+            Some(failure) => Err((failure, Stopped::Pods(component))),
+            None => match (context.writable)(&component) {
+                Ok(()) => Ok(component),
+                Err(failure) => Err((failure, Stopped::Objects(component))),
+            },
+        };
+        match stopped {
+            Ok(component) => components.push(component),
+            Err((failure, stopped)) => {
+                let built = Built { service, model, runtime, components };
+                let unfinished = Some(Unfinished { built, stopped: Some(stopped) });
+                return Err(Box::new(Stop { failure, unfinished }));
+            }
+        }
     }
     Ok(Checked { value: Built { service, model, runtime, components }, diagnostics: findings })
 }

@@ -24,9 +24,9 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use assemble::assemble;
 #[cfg(test)]
 pub(crate) use assemble::compose;
+pub use assemble::{Stop, assemble};
 pub use component::{Merged, MergedComponent, merged};
 
 pub use metadata::of_service as service_annotations;

@@ -96,6 +96,22 @@ pub(super) fn workload<'a>(
     component: &'a Component,
     settings: Settings<'a>,
 ) -> Result<Workload<'a>, Failure> {
+    let workload = before_sidecar(service, component, settings)?;
+    if matches!(workload, Workload::Group { .. } | Workload::Ray { .. }) {
+        sidecar_registered(service, component, settings)?;
+    }
+    Ok(workload)
+}
+
+/// How a component is deployed, up to its Sidecar, which is written after the workload.
+///
+/// # Errors
+/// Where the controller fails or crashes before it writes anything of the component.
+pub(super) fn before_sidecar<'a>(
+    service: &Service,
+    component: &'a Component,
+    settings: Settings<'a>,
+) -> Result<Workload<'a>, Failure> {
     match component.mode {
         DeploymentMode::RawDeployment => {
             let class = autoscaler_class(service, component, settings)?;
@@ -133,14 +149,11 @@ pub(super) fn workload<'a>(
                     "add `worker` with a `size`, or leave `leader` out",
                 ));
             };
-            sidecar_registered(service, component, settings)?;
             Ok(Workload::Group { worker, size: group_size(*workers, settings) })
         }
         DeploymentMode::MultiNodeRayVllm => {
             host(service, component, settings)?;
-            let found = ray_clusters(service, component, settings)?;
-            sidecar_registered(service, component, settings)?;
-            Ok(found)
+            ray_clusters(service, component, settings)
         }
         DeploymentMode::VirtualDeployment | DeploymentMode::ModelMesh => {
             let annotation = component.annotations.get(DeploymentMode::ANNOTATION);

@@ -1,0 +1,582 @@
+//! Edits of the input before an upgrade, each found to keep what runs by deciding again with it.
+//!
+//! In: a service under two releases, and the rules that make the difference. Out: per rule an edit
+//! after which the rule makes no difference, with what it changes under the release that runs; or
+//! why there is none. Then all of them together, with what still changes. An edit that was not
+//! decided with is never shown.
+//!
+//! # How cost grows
+//! What is played is one service of each group: for every edit its world is read twice, without the
+//! other services.
+
+use super::made::{Made, Subject, make};
+use super::upgrade::distance;
+use super::{Action, Comparison, Fate, ObjectChange, Refused};
+use crate::api::{Api, FieldEdit, Object, ObjectRef, Scope, Today, Views};
+use crate::pipeline::render::Renderer;
+use crate::pipeline::{Edit, what_if};
+use crate::policy::Policy;
+use crate::policy::upgrade::{EditRule, ReleaseRule, Switch};
+use crate::secret;
+use crate::workspace::{Ground, Others, World, bare};
+use crate::yaml::{self, FieldPath, Node, Origin, Rule, Segment};
+use ecow::EcoString;
+use serde_json::{Value, json};
+use std::sync::OnceLock;
+
+static EDIT: Rule = Rule {
+    id: "upgrade-edit",
+    text: "a value tried out to see whether it keeps what runs through an upgrade",
+    cite: "docs/releases.md, The edit before an upgrade",
+};
+
+/// Where no field is found.
+pub(super) const NO_FIELD: &str = "no field of this service or its runtime keeps what runs";
+/// Rounds in which rules that only the edits bring up get edits of their own.
+const ROUNDS: usize = 3;
+/// Most services of which edits are played.
+const MOST_PLAYED: usize = 200;
+
+/// An edit of the input before an upgrade.
+#[derive(Clone, Debug)]
+pub enum Proposal {
+    /// After it the rule makes no difference.
+    Edit(RuleEdit),
+    /// There is none; why.
+    None(String),
+}
+
+/// An edit after which a rule makes no difference.
+#[derive(Clone, Debug)]
+pub struct RuleEdit {
+    /// The fields.
+    pub changes: Vec<Edit>,
+    /// What it changes under the release that runs; nothing of an edit that is harmless.
+    pub today: Difference,
+}
+
+impl RuleEdit {
+    /// Whether the edit keeps what runs on both sides.
+    pub fn is_verified(&self) -> bool {
+        self.today.is_none()
+    }
+}
+
+/// What differs between two makings of a service.
+#[derive(Clone, Debug, Default)]
+pub struct Difference {
+    /// Pods restart.
+    pub restart: bool,
+    /// It cannot be deployed any more.
+    pub fails: Option<Refused>,
+    /// It has another runtime or another class.
+    pub chooses: bool,
+    /// Objects that change, with the first fields.
+    pub objects: Vec<(ObjectRef, Action, Vec<FieldPath>)>,
+}
+
+impl Difference {
+    /// Nothing differs.
+    pub fn is_none(&self) -> bool {
+        !self.restart && self.fails.is_none() && !self.chooses && self.objects.is_empty()
+    }
+}
+
+/// All edits of a service together.
+#[derive(Clone, Debug)]
+pub struct AllEdits {
+    /// The service that was decided again.
+    pub service: EcoString,
+    /// The fields of all edits.
+    pub changes: Vec<Edit>,
+    /// Rules that only the edits bring up, each with its own.
+    pub brought_up: Vec<(&'static ReleaseRule, Proposal)>,
+    /// What they change under the release that runs.
+    pub today: Difference,
+    /// What still changes at the upgrade.
+    pub upgrade: Difference,
+    /// Rules without an edit of their own that make no difference with these.
+    pub settled: Vec<&'static ReleaseRule>,
+    /// The edits by object; none where a list that is written as a whole holds a secret.
+    pub patch: Option<Vec<Patch>>,
+}
+
+/// The edits of one object as YAML that is merged into it (RFC 7386).
+#[derive(Clone, Debug)]
+pub struct Patch {
+    /// The object.
+    pub object: String,
+    /// The text.
+    pub yaml: String,
+}
+
+/// What edits are played with.
+pub(super) struct Player<'c, 'a> {
+    comparison: &'c Comparison<'c, 'a>,
+    /// By side the rules of the other release, each with the release that has it.
+    hybrids: &'c [Vec<(&'static Switch, &'static Policy)>; 2],
+    grounds: [OnceLock<Ground<'c>>; 2],
+}
+
+/// A service in both worlds, made from its values.
+struct Attempt<'w> {
+    object: &'w Object,
+    made: [Made<'w>; 2],
+    /// The rules by which the later release still differs from today; none are sought without
+    /// edits.
+    hits: Vec<&'static ReleaseRule>,
+}
+
+impl<'c, 'a> Player<'c, 'a> {
+    pub(super) fn new(
+        comparison: &'c Comparison<'c, 'a>,
+        hybrids: &'c [Vec<(&'static Switch, &'static Policy)>; 2],
+    ) -> Self {
+        Self { comparison, hybrids, grounds: [OnceLock::new(), OnceLock::new()] }
+    }
+
+    /// Edits for the rules that hit a service, in their order, and all of them together. `place` is
+    /// the position of its group.
+    pub(super) fn play(
+        &self,
+        place: usize,
+        name: &EcoString,
+        service: [&'a Views; 2],
+        own: &[Made<'a>; 2],
+        rules: &[&'static ReleaseRule],
+    ) -> (Vec<Proposal>, Option<AllEdits>) {
+        let none = |why: &str| Proposal::None(why.to_owned());
+        let said = |rule: &&'static ReleaseRule| match rule.edit {
+            EditRule::None(why) => Some(why),
+            EditRule::Fields(_) | EditRule::DroppedFields => None,
+        };
+        if rules.iter().all(|rule| said(rule).is_some()) {
+            return (rules.iter().filter_map(said).map(none).collect(), None);
+        }
+        let unplayed = |why: &str| {
+            let proposals = rules.iter().map(|rule| none(said(rule).unwrap_or(why)));
+            (proposals.collect(), None)
+        };
+        if place >= MOST_PLAYED {
+            return unplayed("not played: edits are played for the first 200 groups");
+        }
+        let subject = service.map(|views| self.object(views));
+        let case = Case { player: self, subject, dropped: self.dropped(subject, own) };
+        let played = case.attempt(&[], None, &|plain| {
+            let same = (0..2).all(|side| plain.made[side].is_like(&own[side]));
+            same.then(|| {
+                let (proposals, chosen) = case.proposals(plain, rules);
+                (proposals, case.together(plain, name, rules, &chosen))
+            })
+        });
+        match played {
+            Some(Some(played)) => played,
+            _ => unplayed("the service cannot be decided again from its values alone"),
+        }
+    }
+
+    /// Whether it matters for a service that the releases read the input otherwise: the later one,
+    /// given what the earlier one reads, comes closer to today.
+    pub(super) fn reads(&self, service: [&'a Views; 2], own: &[Made<'a>; 2]) -> bool {
+        let comparison = self.comparison;
+        let subject = service.map(|views| self.object(views));
+        let mut others =
+            Others::from([((subject[1].api, subject[1].id.clone()), Some(bare(&subject[0].node)))]);
+        for input in comparison.inputs.iter() {
+            let Some(object) = input.after.or(input.before).filter(|own| !own.builtin) else {
+                continue;
+            };
+            let is_service = matches!(&*object.id.kind, "InferenceService" | "ModelServing");
+            if !is_service {
+                let before = input.before.map(|object| bare(&object.node));
+                others.insert((object.api, object.id.clone()), before);
+            }
+        }
+        let world = self.ground(1).with(&others);
+        let Some(views) = world.catalog.services().first() else { return true };
+        let semantics = comparison.settings.semantics;
+        let domain = comparison.settings.cluster_domain;
+        let renderer = Renderer::new(&world.catalog, semantics, domain);
+        let read = make(&renderer, &world, semantics, Subject::Service(views));
+        distance(&own[0], &read) < distance(&own[0], &own[1])
+    }
+
+    fn ground(&self, side: usize) -> &Ground<'c> {
+        self.grounds[side].get_or_init(|| self.comparison.sides[side].world.ground())
+    }
+
+    fn object(&self, views: &'a Views) -> &'a Object {
+        &views.of(self.comparison.settings.semantics).object
+    }
+
+    /// The objects of the input, on the side of the release that runs else on the other.
+    fn find(&self, api: Api, id: &ObjectRef) -> Option<&'a Object> {
+        let sides = self.comparison.sides;
+        sides.into_iter().find_map(|side| {
+            side.world.catalog.objects().find(|own| own.api == api && own.id == *id)
+        })
+    }
+
+    fn shown(&self, edit: &FieldEdit) -> Edit {
+        shown(edit, self.find(edit.api, &edit.id))
+    }
+
+    /// Edits that take out what the release that runs drops of a service, its runtime and its model.
+    fn dropped(&self, subject: [&'a Object; 2], own: &[Made<'a>; 2]) -> Vec<FieldEdit> {
+        let objects = [Some(subject[1]), own[1].decided.runtime, own[1].decided.model];
+        let inputs = objects.into_iter().flatten().filter_map(|object| {
+            Some((object, self.comparison.inputs.get(object.api, &object.id)?))
+        });
+        let edits = inputs.flat_map(|(object, input)| {
+            let added = input.fields.iter().filter(|field| {
+                field.from.is_none() && field.to.is_some() && !field.path.0.is_empty()
+            });
+            added.map(|field| FieldEdit::remove(object, field.path.clone()))
+        });
+        edits.collect()
+    }
+}
+
+/// One service that edits are played for.
+struct Case<'p, 'c, 'a> {
+    player: &'p Player<'c, 'a>,
+    subject: [&'a Object; 2],
+    /// What the release that runs drops.
+    dropped: Vec<FieldEdit>,
+}
+
+/// The position of the alternative that is taken for a rule.
+type Chosen = Vec<(&'static ReleaseRule, usize)>;
+
+impl Case<'_, '_, '_> {
+    /// The world of a side with the service alone and the edits made.
+    fn world(&self, side: usize, edits: &[FieldEdit]) -> World {
+        let comparison = self.player.comparison;
+        let world = comparison.sides[side].world;
+        let own = self.subject[side];
+        let mut others = Others::from([((own.api, own.id.clone()), Some(bare(&own.node)))]);
+        for edit in edits {
+            let of_side = |object: &&Object| object.api == edit.api && object.id == edit.id;
+            let node = others.entry((edit.api, edit.id.clone())).or_insert_with(|| {
+                let known = world.catalog.objects().find(of_side);
+                Some(known.map_or_else(|| skeleton(edit), |object| bare(&object.node)))
+            });
+            if let Some(node) = node {
+                edit.apply(node, &made);
+            }
+        }
+        self.player.ground(side).with(&others)
+    }
+
+    /// Makes the service with edits on both sides, and compares the later one with what runs
+    /// `today`; none where it is no longer read.
+    fn attempt<R>(
+        &self,
+        edits: &[FieldEdit],
+        today: Option<&Made<'_>>,
+        judge: &dyn Fn(&Attempt<'_>) -> R,
+    ) -> Option<R> {
+        let comparison = self.player.comparison;
+        let semantics = comparison.settings.semantics;
+        let worlds = [0, 1].map(|side| self.world(side, edits));
+        let views = worlds.each_ref().map(|world| world.catalog.services().first());
+        let [Some(before), Some(after)] = views else { return None };
+        let domain = comparison.settings.cluster_domain;
+        let made = [(0, before), (1, after)].map(|(side, views)| {
+            let renderer = Renderer::new(&worlds[side].catalog, semantics, domain);
+            make(&renderer, &worlds[side], semantics, Subject::Service(views))
+        });
+        let mut hits: Vec<&'static ReleaseRule> = Vec::new();
+        let apart = today.map_or(0, |today| distance(today, &made[1]));
+        if let Some(today) = today.filter(|_| apart > 0) {
+            for (switch, policy) in &self.player.hybrids[1] {
+                let catalog = &worlds[1].catalog;
+                let renderer = Renderer::by_policy(catalog, semantics, domain, policy);
+                let hybrid = make(&renderer, &worlds[1], semantics, Subject::Service(after));
+                if distance(today, &hybrid) < apart {
+                    hits.push(&switch.rule);
+                }
+            }
+        }
+        let object = &before.of(semantics).object;
+        Some(judge(&Attempt { object, made, hits }))
+    }
+
+    /// The edits that may keep a service for a rule, as it stands in an attempt.
+    fn alternatives(&self, rule: &ReleaseRule, attempt: &Attempt<'_>) -> Vec<Vec<FieldEdit>> {
+        match rule.edit {
+            EditRule::None(_) => Vec::new(),
+            EditRule::DroppedFields if self.dropped.is_empty() => Vec::new(),
+            EditRule::DroppedFields => vec![self.dropped.clone()],
+            EditRule::Fields(find) => {
+                let made = &attempt.made[0];
+                find(&Today {
+                    service: attempt.object,
+                    runtime: made.decided.runtime,
+                    classes: &made.decided.accelerators,
+                    config: self.player.comparison.sides[0].world.catalog.config(),
+                    objects: &made.objects,
+                })
+            }
+        }
+    }
+
+    /// An edit for every rule, each played alone; and which alternative is taken.
+    fn proposals(
+        &self,
+        plain: &Attempt<'_>,
+        rules: &[&'static ReleaseRule],
+    ) -> (Vec<Proposal>, Chosen) {
+        let mut chosen = Chosen::new();
+        let proposals = rules.iter().map(|rule| {
+            let (proposal, taken) = self.proposal(plain, plain, &[], rule);
+            chosen.extend(taken.map(|taken| (*rule, taken)));
+            proposal
+        });
+        (proposals.collect(), chosen)
+    }
+
+    /// The edit for one rule on top of others, with which the service is as it is `now`; and which
+    /// alternative it is.
+    fn proposal(
+        &self,
+        plain: &Attempt<'_>,
+        now: &Attempt<'_>,
+        others: &[FieldEdit],
+        rule: &'static ReleaseRule,
+    ) -> (Proposal, Option<usize>) {
+        if let EditRule::None(why) = rule.edit {
+            return (Proposal::None(why.to_owned()), None);
+        }
+        let apart = self.apart(&plain.made[0], &now.made[1]);
+        let mut best: Option<(RuleEdit, usize)> = None;
+        let mut failed = None;
+        for (place, edits) in self.alternatives(rule, now).into_iter().enumerate() {
+            let with: Vec<FieldEdit> = others.iter().chain(&edits).cloned().collect();
+            let judged = self.attempt(&with, Some(&plain.made[0]), &|edited| {
+                let gone = !edited.hits.iter().any(|own| own.is(rule));
+                let closer = self.apart(&plain.made[0], &edited.made[1]) < apart;
+                (gone, closer, self.difference(&plain.made[0], &edited.made[0]))
+            });
+            match judged {
+                Some((true, true, today)) => {
+                    let better = best.as_ref().is_none_or(|(best, _)| {
+                        today.is_none() || best.today.restart && !today.restart
+                    });
+                    if better {
+                        let changes = edits.iter().map(|edit| self.player.shown(edit)).collect();
+                        best = Some((RuleEdit { changes, today }, place));
+                    }
+                    if best.as_ref().is_some_and(|(best, _)| best.is_verified()) {
+                        break;
+                    }
+                }
+                Some((gone, ..)) => failed = failed.or(Some((edits, gone))),
+                None => {}
+            }
+        }
+        if let Some((edit, place)) = best {
+            return (Proposal::Edit(edit), Some(place));
+        }
+        let why = match failed {
+            Some((edits, false)) => {
+                format!("decided again with {}: the rule still makes a difference", fields(&edits))
+            }
+            Some((edits, true)) => format!(
+                "decided again with {}: the rule makes no difference then, and no less changes than without it",
+                fields(&edits)
+            ),
+            None => NO_FIELD.to_owned(),
+        };
+        (Proposal::None(why), None)
+    }
+
+    /// All edits together, with those for rules that only they bring up.
+    fn together(
+        &self,
+        plain: &Attempt<'_>,
+        name: &EcoString,
+        rules: &[&'static ReleaseRule],
+        chosen: &Chosen,
+    ) -> Option<AllEdits> {
+        let was = &plain.made[0];
+        let mut edits: Vec<FieldEdit> = Vec::new();
+        for (rule, place) in chosen {
+            let next = self.attempt(&edits, None, &|attempt| {
+                let own = self.alternatives(rule, attempt);
+                own.get(*place).or(own.first()).cloned().unwrap_or_default()
+            });
+            merge(&mut edits, next?);
+        }
+        if edits.is_empty() {
+            return None;
+        }
+        let mut brought_up: Vec<(&'static ReleaseRule, Proposal)> = Vec::new();
+        for _ in 0..ROUNDS {
+            let known = |rule: &&'static ReleaseRule| {
+                let is_it = |own: &ReleaseRule| own.id == rule.id;
+                rules.iter().any(|own| is_it(own)) || brought_up.iter().any(|(own, _)| is_it(own))
+            };
+            let found = self.attempt(&edits, Some(was), &|attempt| {
+                let new: Vec<_> = attempt.hits.iter().filter(|rule| !known(rule)).collect();
+                let proposals = new.into_iter().map(|rule| {
+                    let (proposal, place) = self.proposal(plain, attempt, &edits, rule);
+                    let own = place
+                        .and_then(|place| self.alternatives(rule, attempt).into_iter().nth(place));
+                    (*rule, proposal, own)
+                });
+                proposals.collect::<Vec<_>>()
+            })?;
+            let mut any = false;
+            for (rule, proposal, own) in found {
+                any |= own.is_some();
+                merge(&mut edits, own.unwrap_or_default());
+                brought_up.push((rule, proposal));
+            }
+            if !any {
+                break;
+            }
+        }
+        let (today, upgrade, hits) = self.attempt(&edits, Some(was), &|edited| {
+            let [today, upgrade] = [0, 1].map(|side| self.difference(was, &edited.made[side]));
+            (today, upgrade, edited.hits.clone())
+        })?;
+        // What is read otherwise is not among the rules that are tried.
+        let is_tried = |rule: &ReleaseRule| {
+            let mut all = self.player.hybrids.iter().flatten();
+            all.any(|(switch, _)| switch.rule.is(rule))
+        };
+        let hits = |rule: &ReleaseRule| hits.iter().any(|own| own.id == rule.id);
+        let settled = rules.iter().copied().filter(|rule| {
+            !chosen.iter().any(|(own, _)| own.id == rule.id) && is_tried(rule) && !hits(rule)
+        });
+        Some(AllEdits {
+            service: name.clone(),
+            changes: edits.iter().map(|edit| self.player.shown(edit)).collect(),
+            brought_up,
+            today,
+            upgrade,
+            settled: settled.collect(),
+            patch: patch(&edits, |api, id| self.player.find(api, id)),
+        })
+    }
+
+    /// How far two makings are apart, what weighs most first: a failure, another choice, objects
+    /// that come or go, pods that restart, then every field.
+    fn apart(&self, from: &Made<'_>, to: &Made<'_>) -> (bool, bool, usize, bool, usize) {
+        let own = self.difference(from, to);
+        let moved = |action: &Action| matches!(action, Action::Create | Action::Delete);
+        let moved = own.objects.iter().filter(|(_, action, _)| moved(action)).count();
+        (own.fails.is_some(), own.chooses, moved, own.restart, distance(from, to))
+    }
+
+    /// What differs between two makings, as the operator's update sees it.
+    fn difference(&self, from: &Made<'_>, to: &Made<'_>) -> Difference {
+        let api = self.subject[0].api;
+        let objects = self.player.comparison.updated(api, Fate::Changed, from, to);
+        let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
+        let chooses = runtime(from) != runtime(to)
+            || !super::accelerators(&from.decided, &to.decided).is_empty();
+        Difference {
+            restart: super::restart(&objects),
+            fails: to.decided.error.clone().filter(|_| from.decided.error != to.decided.error),
+            chooses,
+            objects: objects
+                .into_iter()
+                .map(|ObjectChange { id, action, changes, .. }| {
+                    (id, action, changes.into_iter().map(|change| change.path).collect())
+                })
+                .collect(),
+        }
+    }
+}
+
+/// An edit with the value of today; secrets are hidden.
+pub(super) fn shown(edit: &FieldEdit, object: Option<&Object>) -> Edit {
+    let mut whole = object.map_or_else(|| skeleton(edit), |object| bare(&object.node));
+    let from = whole.select(&edit.path).first().copied();
+    let hide = |whole: &Node, node: Option<&Node>| {
+        let place = secret::Place::at(whole, &edit.path);
+        node.map_or(Value::Null, |node| place.shown(node).to_json())
+    };
+    let from = hide(&whole, from);
+    edit.apply(&mut whole, &made);
+    let to = hide(&whole, whole.select(&edit.path).first().copied());
+    match object {
+        Some(object) => Edit { from, ..what_if::edit(object, &edit.path, to) },
+        None => Edit { span: None, path: edit.path.clone(), from, to, object: edit.id.to_string() },
+    }
+}
+
+/// The edits as objects that are merged into those of the input (RFC 7386): lists as a whole, and
+/// null for what goes. None where a list that is written as a whole holds a secret.
+pub(super) fn patch<'o>(
+    edits: &[FieldEdit],
+    find: impl Fn(Api, &ObjectRef) -> Option<&'o Object>,
+) -> Option<Vec<Patch>> {
+    let mut ids: Vec<(Api, &ObjectRef)> = Vec::new();
+    for edit in edits {
+        if !ids.contains(&(edit.api, &edit.id)) {
+            ids.push((edit.api, &edit.id));
+        }
+    }
+    let patches = ids.into_iter().map(|(api, id)| {
+        let own: Vec<&FieldEdit> =
+            edits.iter().filter(|edit| edit.api == api && edit.id == *id).collect();
+        let mut patch = skeleton(own.first()?);
+        let mut whole = find(api, id).map_or_else(|| patch.clone(), |object| bare(&object.node));
+        for edit in &own {
+            edit.apply(&mut whole, &made);
+        }
+        for edit in own {
+            let is_field = |segment: &&Segment| matches!(segment, Segment::Field(_));
+            let path = FieldPath(edit.path.0.iter().take_while(is_field).cloned().collect());
+            let value = whole.select(&path).first().copied().cloned();
+            if let Some(value) = &value {
+                let place = secret::Place::at(&whole, &path);
+                if place.shown(value) != *value {
+                    return None;
+                }
+            }
+            patch.set(&path.0, Some(value.unwrap_or_else(|| made(&Value::Null))));
+        }
+        let mut yaml = String::new();
+        yaml::write(&mut yaml, &patch);
+        Some(Patch { object: id.to_string(), yaml })
+    });
+    patches.collect()
+}
+
+/// A new value.
+pub(super) fn made(value: &Value) -> Node {
+    Node::from_json(value, Origin::Flag(&EDIT))
+}
+
+/// The head of the object of an edit.
+fn skeleton(edit: &FieldEdit) -> Node {
+    let mut metadata = json!({ "name": edit.id.name.as_str() });
+    if let Scope::Namespace(namespace) = &edit.id.scope {
+        metadata["namespace"] = namespace.as_str().into();
+    }
+    let head = json!({
+        "apiVersion": edit.api_version.as_str(),
+        "kind": edit.id.kind.as_str(),
+        "metadata": metadata,
+    });
+    made(&head)
+}
+
+/// Adds edits to others; of one field the later counts.
+fn merge(edits: &mut Vec<FieldEdit>, more: Vec<FieldEdit>) {
+    for edit in more {
+        edits.retain(|own| own.id != edit.id || own.api != edit.api || own.path != edit.path);
+        edits.push(edit);
+    }
+}
+
+/// `spec.a.b` and `spec.c`.
+fn fields(edits: &[FieldEdit]) -> String {
+    let paths: Vec<String> =
+        edits.iter().map(|edit| format!("`{}` of {}", edit.path, edit.id)).collect();
+    paths.join(" and ")
+}

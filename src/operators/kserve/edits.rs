@@ -1,0 +1,84 @@
+//! Edits that keep a service of KServe as it is through an upgrade, rule by rule.
+//!
+//! In: a service as the release that runs decides and writes it. Out: sets of fields that may keep
+//! it. Whether they do is found by deciding again; nothing is promised here.
+
+use crate::api::{FieldEdit, Today};
+use crate::policy::upgrade::EditRule;
+use crate::yaml::{FieldPath, Node};
+use serde_json::Value;
+
+type Edits = Vec<Vec<FieldEdit>>;
+
+pub(super) const NO_WAY: EditRule = EditRule::None(
+    "how images are shown is a setting of the operator that the release before does not know",
+);
+pub(super) const NO_PATH: EditRule =
+    EditRule::None("another `mountPath` restarts the pods before the upgrade");
+pub(super) const REFUSED_TODAY: EditRule =
+    EditRule::None("the API server refuses the pods of today: there is nothing to keep");
+pub(super) const NO_TRAFFIC: EditRule = EditRule::Fields(no_traffic);
+pub(super) const KEEP_IMAGE: EditRule = EditRule::Fields(keep_image);
+pub(super) const ONE_IMAGE: EditRule = EditRule::Fields(one_image);
+pub(super) const MODELCAR: EditRule = EditRule::Fields(modelcar);
+pub(super) const OLD_PROTOCOL: EditRule = EditRule::Fields(old_protocol);
+
+fn path(fields: &[&str]) -> FieldPath {
+    fields.iter().fold(FieldPath::root(), |path, name| path.field(*name))
+}
+
+/// The tag of today's image is the version of the runtime.
+fn keep_image(today: &Today<'_>) -> Edits {
+    let pods = today.objects.iter().filter_map(|(_, object, _)| {
+        let pod = object.at(&["spec", "template", "spec", "containers"])?;
+        let main = |own: &&Node| own.get("name").and_then(Node::as_str) == Some("kserve-container");
+        pod.items().iter().find(main)?.get("image")?.as_str()
+    });
+    let tags = pods
+        .filter_map(|image| image.rsplit_once('/').map_or(image, |(_, name)| name).split_once(':'));
+    let field = path(&["spec", "predictor", "model", "runtimeVersion"]);
+    tags.take(1).map(|(_, tag)| vec![FieldEdit::set(today.service, field.clone(), tag)]).collect()
+}
+
+/// Only the image that is shown today is named.
+fn one_image(today: &Today<'_>) -> Edits {
+    let uris = today.service.node.at(&["spec", "predictor", "storageUris"]);
+    let uris = uris.map(Node::items).unwrap_or_default();
+    let is_image = |uri: &&Node| {
+        uri.get("uri").and_then(Node::as_str).is_some_and(|uri| uri.starts_with("oci"))
+    };
+    let first = uris.iter().find(is_image).filter(|_| uris.len() > 1);
+    let field = path(&["spec", "predictor", "storageUris"]);
+    let edit = first
+        .map(|uri| vec![FieldEdit::set(today.service, field, Value::Array(vec![uri.to_json()]))]);
+    edit.into_iter().collect()
+}
+
+/// The address says that the image is a modelcar.
+fn modelcar(today: &Today<'_>) -> Edits {
+    let fields = ["spec", "predictor", "model", "storageUri"];
+    let uri = today.service.node.at(&fields).and_then(Node::as_str);
+    let bare = uri.and_then(|uri| uri.strip_prefix("oci+fetch://"));
+    let edit = bare.map(|bare| {
+        vec![FieldEdit::set(today.service, path(&fields), format!("oci+modelcar://{bare}"))]
+    });
+    edit.into_iter().collect()
+}
+
+/// The model asks for the protocol that was its default.
+fn old_protocol(today: &Today<'_>) -> Edits {
+    let field = path(&["spec", "predictor", "model", "protocolVersion"]);
+    vec![vec![FieldEdit::set(today.service, field, "v1")]]
+}
+
+/// Canaries get no requests.
+fn no_traffic(today: &Today<'_>) -> Edits {
+    let canaries = path(&["spec", "canary"]);
+    let own = today.service.spec("canary").map(Node::items).unwrap_or_default();
+    let edits: Vec<FieldEdit> = (0..own.len())
+        .map(|index| {
+            FieldEdit::set(today.service, canaries.index(index).field("trafficPercent"), 0)
+        })
+        .collect();
+    if edits.is_empty() { Vec::new() } else { vec![edits] }
+}

@@ -1,0 +1,427 @@
+//! Edits that keep a service of OME as it is through an upgrade, rule by rule.
+//!
+//! In: a service as the release that runs decides and writes it. Out: sets of fields that may keep
+//! it, the best first. Whether they do is found by deciding again; nothing is promised here.
+
+use crate::api::{Api, ComponentKind, FieldEdit, Object, ObjectRef, Scope, Today};
+use crate::policy::upgrade::EditRule;
+use crate::yaml::{FieldPath, Node, Segment};
+use ecow::EcoString;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+type Edits = Vec<Vec<FieldEdit>>;
+
+/// Rules without an edit, each with the reason.
+pub(super) const NOTHING: EditRule =
+    EditRule::None("objects that exist stay as they are, so there is nothing to keep");
+pub(super) const REPAIRED: EditRule =
+    EditRule::None("the service fails before the upgrade and works after it");
+pub(super) const OF_OPERATOR: EditRule =
+    EditRule::None("the operator writes this by itself, and no field of the input prevents it");
+pub(super) const PORT: EditRule = EditRule::None(
+    "the operator sets the port, and no field of the input does: clients have to use the new one",
+);
+pub(super) const NO_ARGUMENTS: EditRule = EditRule::None(
+    "the override is part of today's command: taking it out changes the pods before the upgrade, and keeping it rewrites the text after it",
+);
+
+pub(super) const NAME_CLASS: EditRule = EditRule::Fields(name_class);
+pub(super) const NO_POLICY: EditRule = EditRule::Fields(no_policy);
+pub(super) const OWN_RESOURCES: EditRule = EditRule::Fields(own_resources);
+pub(super) const OWN_PARALLELISM: EditRule = EditRule::Fields(own_parallelism);
+pub(super) const NO_SIZES: EditRule = EditRule::Fields(no_sizes);
+pub(super) const NO_UNUSED_CONFIG: EditRule = EditRule::Fields(no_unused_config);
+pub(super) const NO_VARIABLE: EditRule = EditRule::Fields(no_variable);
+pub(super) const OWN_BLOCKLIST: EditRule = EditRule::Fields(own_blocklist);
+pub(super) const NO_MODE: EditRule = EditRule::Fields(no_mode);
+pub(super) const NO_LABEL: EditRule = EditRule::Fields(no_label);
+pub(super) const NO_SELECTOR: EditRule = EditRule::Fields(no_selector);
+pub(super) const STABLE_SERVICE: EditRule = EditRule::Fields(stable_service);
+pub(super) const NAME_RUNTIME: EditRule = EditRule::Fields(name_runtime);
+pub(super) const KEEP_INGRESS: EditRule = EditRule::Fields(shipped_settings);
+pub(super) const KEEP_PROBER: EditRule = EditRule::Fields(shipped_settings);
+
+/// Components that have accelerators, with the key of their configuration in a runtime.
+const ACCELERATED: [(ComponentKind, &str); 2] =
+    [(ComponentKind::Engine, "engineConfig"), (ComponentKind::Decoder, "decoderConfig")];
+/// Parts of a component that have a runner: itself, and of several nodes the leader and the worker.
+const PARTS: [&[&str]; 3] = [&[], &["leader"], &["worker"]];
+/// Prefix of the node labels that the model agent sets.
+const MODEL_LABEL: &str = "models.ome.io/";
+const MODE: &str = "ome.io/deploymentMode";
+
+fn path(fields: &[&str]) -> FieldPath {
+    fields.iter().fold(FieldPath::root(), |path, name| path.field(*name))
+}
+
+/// The path of the element of a list that has a name.
+fn named(path: &FieldPath, name: &str) -> FieldPath {
+    let mut path = path.clone();
+    path.0.push(Segment::Keyed("name".into(), name.into()));
+    path
+}
+
+/// A field that is there is taken out.
+fn without(object: &Object, fields: &[&str]) -> Option<FieldEdit> {
+    object.node.at(fields).map(|_| FieldEdit::remove(object, path(fields)))
+}
+
+/// One set of edits, where there is any.
+fn one(edits: impl IntoIterator<Item = FieldEdit>) -> Edits {
+    let edits: Vec<FieldEdit> = edits.into_iter().collect();
+    if edits.is_empty() { Vec::new() } else { vec![edits] }
+}
+
+/// The service names the class that it has.
+fn name_class(today: &Today<'_>) -> Edits {
+    let chosen: Vec<(ComponentKind, &EcoString)> = today
+        .classes
+        .iter()
+        .filter_map(|(component, class)| Some((*component, class.as_ref()?)))
+        .collect();
+    let Some((_, first)) = chosen.first().copied() else { return Vec::new() };
+    let by_component = |(component, class): &(ComponentKind, &EcoString)| {
+        let field = path(&["spec", component.as_str(), "acceleratorOverride", "acceleratorClass"]);
+        FieldEdit::set(today.service, field, class.as_str())
+    };
+    let mut found = Vec::new();
+    if chosen.len() == today.classes.len() && chosen.iter().all(|(_, class)| *class == first) {
+        let field = path(&["spec", "acceleratorSelector", "acceleratorClass"]);
+        found.push(vec![FieldEdit::set(today.service, field, first.as_str())]);
+    }
+    found.extend(one(chosen.iter().map(by_component)));
+    found
+}
+
+/// The service names no policy: one that chooses nothing today. Where it has a class, that is named.
+fn no_policy(today: &Today<'_>) -> Edits {
+    let mut found = name_class(today);
+    let places: [&[&str]; 3] = [
+        &["spec", "acceleratorSelector", "policy"],
+        &["spec", "engine", "acceleratorOverride", "policy"],
+        &["spec", "decoder", "acceleratorOverride", "policy"],
+    ];
+    found.extend(one(places.into_iter().filter_map(|place| without(today.service, place))));
+    found
+}
+
+/// A part of a component with a container of its own, as it is written today.
+struct Running<'a> {
+    component: ComponentKind,
+    part: &'static [&'static str],
+    container: &'a Node,
+}
+
+/// The containers that run the model today.
+fn running<'a>(today: &Today<'a>) -> Vec<Running<'a>> {
+    let mut found = Vec::new();
+    for (component, config) in ACCELERATED {
+        let own = today.objects.iter().filter(|(.., own)| *own == Some(component));
+        for (id, object, _) in own {
+            let pods: &[(&'static [&'static str], &[&str])] = match id.kind.as_str() {
+                "Deployment" | "Service" => &[(PARTS[0], &["spec", "template", "spec"])],
+                "LeaderWorkerSet" => &[
+                    (PARTS[1], &["spec", "leaderWorkerTemplate", "leaderTemplate", "spec"]),
+                    (PARTS[2], &["spec", "leaderWorkerTemplate", "workerTemplate", "spec"]),
+                ],
+                _ => &[],
+            };
+            for (part, pod) in pods {
+                let Some(pod) = object.at(pod) else { continue };
+                let runner = |object: Option<&Object>, root: &str| {
+                    let keys: Vec<&str> = ["spec", root]
+                        .into_iter()
+                        .chain(part.iter().copied())
+                        .chain(["runner", "name"])
+                        .collect();
+                    object?.node.at(&keys).and_then(Node::as_str).map(EcoString::from)
+                };
+                let name = runner(Some(today.service), component.as_str())
+                    .or_else(|| runner(today.runtime, config))
+                    .unwrap_or_else(|| "ome-container".into());
+                let is_runner = |container: &&Node| {
+                    container.get("name").and_then(Node::as_str) == Some(name.as_str())
+                };
+                let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+                let container = containers.iter().find(is_runner);
+                found.extend(container.map(|container| Running { component, part, container }));
+            }
+        }
+    }
+    found
+}
+
+impl Running<'_> {
+    /// The path of the runner in the service.
+    fn runner(&self) -> FieldPath {
+        let mut path = path(&["spec", self.component.as_str()]);
+        for name in self.part {
+            path = path.field(*name);
+        }
+        path.field("runner")
+    }
+
+    /// Fields of the runner in the service, which has its name beside.
+    fn edits(
+        &self,
+        service: &Object,
+        fields: impl IntoIterator<Item = (FieldPath, Value)>,
+    ) -> Vec<FieldEdit> {
+        let runner = self.runner();
+        let named = service.node.select(&runner.field("name")).first().copied();
+        let name = self.container.get("name").filter(|_| named.is_none()).map(Node::to_json);
+        let name = name.map(|name| FieldEdit::set(service, runner.field("name"), name));
+        let fields = fields.into_iter().map(|(path, to)| FieldEdit::set(service, path, to));
+        name.into_iter().chain(fields).collect()
+    }
+}
+
+/// The runner of the service names the resources that its container has.
+fn own_resources(today: &Today<'_>) -> Edits {
+    one(running(today).iter().flat_map(|running| {
+        let resources = running.container.get("resources").map(Node::to_json);
+        let field = resources.map(|to| (running.runner().field("resources"), to));
+        field.map(|field| running.edits(today.service, [field])).into_iter().flatten()
+    }))
+}
+
+/// The runner of the service sets `PARALLELISM_SIZE` as its container has it; or, for the sake of
+/// their order, every variable that the operator sets up to it.
+fn own_parallelism(today: &Today<'_>) -> Edits {
+    const SIZE: &str = "PARALLELISM_SIZE";
+    let written: BTreeSet<&str> = layers(today)
+        .into_iter()
+        .flat_map(|(object, root)| PARTS.into_iter().map(move |part| (object, root, part)))
+        .flat_map(|(object, root, part)| {
+            let keys: Vec<&str> =
+                root.iter().chain(part).copied().chain(["runner", "env"]).collect();
+            object.node.at(&keys).map(Node::items).unwrap_or_default()
+        })
+        .filter_map(|entry| entry.get("name").and_then(Node::as_str))
+        .collect();
+    let with = |others: bool| {
+        one(running(today).iter().flat_map(|running| {
+            let env = running.container.get("env").map(Node::items).unwrap_or_default();
+            let name = |entry: &Node| {
+                entry.get("name").and_then(Node::as_str).unwrap_or_default().to_owned()
+            };
+            let Some(last) = env.iter().position(|entry| name(entry) == SIZE) else {
+                return Vec::new();
+            };
+            let own = env[..=last].iter().filter(|entry| {
+                let name = name(entry);
+                name == SIZE || others && !written.contains(name.as_str())
+            });
+            let list = running.runner().field("env");
+            let fields = own.map(|entry| (named(&list, &name(entry)), entry.to_json()));
+            running.edits(today.service, fields.collect::<Vec<_>>())
+        }))
+    };
+    let (alone, all) = (with(false), with(true));
+    if alone == all { alone } else { alone.into_iter().chain(all).collect() }
+}
+
+/// Entries of a runtime's formats, with their position.
+fn formats(runtime: &Object) -> impl Iterator<Item = (usize, &Node)> {
+    runtime.spec("supportedModelFormats").map(Node::items).unwrap_or_default().iter().enumerate()
+}
+
+/// Below a field of an entry of a runtime's formats.
+fn format_field(index: usize, fields: &[&str]) -> FieldPath {
+    let formats = path(&["spec", "supportedModelFormats"]).index(index);
+    fields.iter().fold(formats, |path, name| path.field(*name))
+}
+
+/// The runtime sets no sizes for the classes that are chosen: today they reach no argument.
+fn no_sizes(today: &Today<'_>) -> Edits {
+    let Some(runtime) = today.runtime else { return Vec::new() };
+    let chosen: Vec<&EcoString> =
+        today.classes.iter().filter_map(|(_, class)| class.as_ref()).collect();
+    one(formats(runtime).flat_map(|(index, entry)| {
+        let classes = entry.get("acceleratorConfig").map(Node::entries);
+        let classes = classes.into_iter().flatten().filter(|class| {
+            chosen.contains(&&class.key) && class.node.get("tensorParallelismOverride").is_some()
+        });
+        let field = |class: &str| {
+            format_field(index, &["acceleratorConfig", class, "tensorParallelismOverride"])
+        };
+        let edits = classes.map(|class| FieldEdit::remove(runtime, field(&class.key)));
+        edits.collect::<Vec<_>>()
+    }))
+}
+
+/// The runtime has no `acceleratorConfig` in entries that are not read today.
+fn no_unused_config(today: &Today<'_>) -> Edits {
+    let Some(runtime) = today.runtime else { return Vec::new() };
+    let unused = formats(runtime).filter(|(_, entry)| {
+        entry.get("acceleratorConfig").is_some()
+            && entry.get("autoSelect").and_then(Node::as_bool) != Some(true)
+    });
+    one(unused
+        .map(|(index, _)| FieldEdit::remove(runtime, format_field(index, &["acceleratorConfig"]))))
+}
+
+/// The objects that a component is merged of, with the key of the component in each.
+fn layers<'a>(today: &Today<'a>) -> Vec<(&'a Object, [&'static str; 2])> {
+    ACCELERATED
+        .into_iter()
+        .flat_map(|(component, config)| {
+            let runtime = today.runtime.map(|runtime| (runtime, ["spec", config]));
+            [Some((today.service, ["spec", component.as_str()])), runtime]
+        })
+        .flatten()
+        .collect()
+}
+
+/// Neither the service nor the runtime sets the variables that the operator sets.
+fn no_variable(today: &Today<'_>) -> Edits {
+    let mut edits = Vec::new();
+    for (object, root) in layers(today) {
+        for part in PARTS {
+            let keys: Vec<&str> =
+                root.iter().chain(part).copied().chain(["runner", "env"]).collect();
+            for entry in object.node.at(&keys).map(Node::items).unwrap_or_default() {
+                let name = entry.get("name").and_then(Node::as_str);
+                if let Some(name) = name.filter(|name| ["MODEL_PATH", "TFEW_PATH"].contains(name)) {
+                    edits.push(FieldEdit::remove(object, named(&path(&keys), name)));
+                }
+            }
+        }
+    }
+    one(edits)
+}
+
+/// The service mounts the block lists itself.
+fn own_blocklist(today: &Today<'_>) -> Edits {
+    const VOLUME: &str = "configmap-blocklist-volume";
+    let mut edits: Vec<FieldEdit> = Vec::new();
+    for running in running(today) {
+        let mounts = running.container.get("volumeMounts").map(Node::items).unwrap_or_default();
+        let mounts = mounts
+            .iter()
+            .filter(|mount| mount.get("name").and_then(Node::as_str) == Some(VOLUME))
+            .map(Node::to_json);
+        let mounts: Vec<Value> = mounts.collect();
+        if mounts.is_empty() {
+            continue;
+        }
+        let runner = running.runner();
+        let own = today.service.node.select(&runner.field("volumeMounts")).first().copied();
+        let own = own.map(Node::items).unwrap_or_default().iter().map(Node::to_json);
+        let all: Vec<Value> = own.chain(mounts).collect();
+        edits.extend(running.edits(today.service, [(runner.field("volumeMounts"), all.into())]));
+        let mut volumes = runner;
+        volumes.0.pop();
+        let name = format!("modelconfig-{}", today.service.id.name);
+        edits.push(FieldEdit::set(
+            today.service,
+            named(&volumes.field("volumes"), VOLUME),
+            json!({"name": VOLUME, "configMap": {"name": name}}),
+        ));
+    }
+    if edits.is_empty() {
+        return Vec::new();
+    }
+    let annotation = path(&["metadata", "annotations", "ome.io/disable-blocklist"]);
+    edits.push(FieldEdit::remove(today.service, annotation));
+    vec![edits]
+}
+
+/// No annotation names a mode on an engine or its runtime.
+fn no_mode(today: &Today<'_>) -> Edits {
+    one(layers(today).into_iter().filter_map(|(object, [spec, component])| {
+        without(object, &[spec, component, "annotations", MODE])
+    }))
+}
+
+/// Node selectors of the runtime and of the service.
+fn selectors<'a>(today: &Today<'a>) -> Vec<(&'a Object, Vec<&'static str>)> {
+    let top = today.runtime.map(|runtime| (runtime, vec!["spec", "nodeSelector"]));
+    let own = layers(today).into_iter().flat_map(|(object, root)| {
+        PARTS.into_iter().map(move |part| {
+            (object, root.iter().chain(part).copied().chain(["nodeSelector"]).collect())
+        })
+    });
+    top.into_iter().chain(own).collect()
+}
+
+/// No layer selects nodes by the label of a model.
+fn no_label(today: &Today<'_>) -> Edits {
+    one(selectors(today).into_iter().flat_map(|(object, keys)| {
+        let entries = object.node.at(&keys).map(Node::entries).into_iter().flatten();
+        let labels = entries.filter(|entry| entry.key.starts_with(MODEL_LABEL));
+        let edits =
+            labels.map(|entry| FieldEdit::remove(object, path(&keys).field(entry.key.clone())));
+        edits.collect::<Vec<_>>()
+    }))
+}
+
+/// Node selectors that reach no pod, or not all, are taken out: of the runtime as a whole, then of
+/// the components.
+fn no_selector(today: &Today<'_>) -> Edits {
+    let all: Vec<FieldEdit> =
+        selectors(today).into_iter().filter_map(|(object, keys)| without(object, &keys)).collect();
+    let top = |edit: &FieldEdit| edit.path.is("spec.nodeSelector");
+    let first: Vec<FieldEdit> = all.iter().filter(|edit| top(edit)).cloned().collect();
+    let mut found = one(first.clone());
+    if first.len() < all.len() {
+        found.extend(one(all));
+    }
+    found
+}
+
+/// The annotation asks for the stable Service in every release.
+fn stable_service(today: &Today<'_>) -> Edits {
+    let key = path(&["metadata", "annotations", "ome.io/ingress-disable-creation"]);
+    one([FieldEdit::set(today.service, key, "true")])
+}
+
+/// The service names its runtime.
+fn name_runtime(today: &Today<'_>) -> Edits {
+    let name = today.runtime.map(|runtime| {
+        let field = path(&["spec", "runtime", "name"]);
+        FieldEdit::set(today.service, field, runtime.id.name.as_str())
+    });
+    one(name)
+}
+
+/// The settings of today in a ConfigMap of their own: without one each release follows the one that
+/// it ships.
+fn shipped_settings(today: &Today<'_>) -> Edits {
+    let ingress = &today.config.ingress;
+    let prober = today.config.multinode_prober.as_ref().map(Node::to_json);
+    let deploy = json!({ "defaultDeploymentMode": today.config.default_deployment_mode.as_str() });
+    let ingress = json!({
+        "ingressGateway": ingress.ingress_gateway.as_str(),
+        "ingressService": "istio-ingressgateway.istio-system.svc.cluster.local",
+        "localGateway": ingress.local_gateway.as_str(),
+        "localGatewayService": ingress.local_gateway_service.as_str(),
+        "knativeLocalGatewayService": ingress.knative_local_gateway_service.as_str(),
+        "omeIngressGateway": ingress.ome_ingress_gateway.as_str(),
+        "ingressDomain": ingress.ingress_domain.as_str(),
+        "ingressClassName": ingress.ingress_class_name.as_deref(),
+        "domainTemplate": ingress.domain_template.as_str(),
+        "urlScheme": ingress.url_scheme.as_str(),
+        "disableIstioVirtualHost": ingress.disable_istio_virtual_host,
+        "pathTemplate": ingress.path_template.as_str(),
+        "disableIngressCreation": ingress.disable_ingress_creation,
+        "enableGatewayAPI": ingress.enable_gateway_api,
+    });
+    let settings =
+        [("deploy", Some(deploy)), ("ingress", Some(ingress)), ("multinodeProber", prober)];
+    let edits = settings.into_iter().filter_map(|(key, value)| {
+        Some(FieldEdit {
+            api: Api::Cluster,
+            api_version: "v1".into(),
+            id: ObjectRef {
+                kind: "ConfigMap".into(),
+                scope: Scope::Namespace("ome".into()),
+                name: "inferenceservice-config".into(),
+            },
+            path: path(&["data", key]),
+            to: serde_json::to_string_pretty(&value?).ok()?.into(),
+        })
+    });
+    one(edits)
+}

@@ -1,0 +1,153 @@
+//! Edits before an upgrade: as JSON, and as sentences for people.
+
+use crate::diff::{AllEdits, Difference, Group, Proposal, RuleEdit};
+use crate::pipeline::Edit;
+use crate::policy::upgrade::ReleaseRule;
+use crate::report::screen::printable;
+use serde_json::{Value, json};
+
+/// Objects of a difference that are named before they are counted.
+const OBJECTS: usize = 3;
+
+/// A rule with its edit.
+pub(super) fn rule(rule: &ReleaseRule, proposal: Option<&Proposal>) -> Value {
+    let edit = match proposal {
+        Some(Proposal::Edit(edit)) => json!({
+            "changes": edit.changes.iter().map(change).collect::<Vec<_>>(),
+            "verified": edit.is_verified(),
+            "proof": proof(edit),
+            "today": difference(&edit.today),
+        }),
+        Some(Proposal::None(_)) | None => Value::Null,
+    };
+    let none = match proposal {
+        Some(Proposal::None(why)) => Value::from(why.as_str()),
+        Some(Proposal::Edit(_)) | None => Value::Null,
+    };
+    json!({ "id": rule.id, "title": rule.title, "source": rule.source, "action": rule.action, "edit": edit, "noEdit": none })
+}
+
+/// The rules of a group, each with its edit.
+pub(super) fn rules(group: &Group) -> Value {
+    let rules = group.rules.iter().enumerate();
+    rules.map(|(place, own)| rule(own, group.edits.get(place))).collect()
+}
+
+/// All edits of a group together.
+pub(super) fn all(edits: &AllEdits) -> Value {
+    json!({
+        "service": edits.service.as_str(),
+        "changes": edits.changes.iter().map(change).collect::<Vec<_>>(),
+        "broughtUp": edits.brought_up.iter().map(|(own, proposal)| rule(own, Some(proposal))).collect::<Vec<_>>(),
+        "today": difference(&edits.today),
+        "upgrade": difference(&edits.upgrade),
+        "settled": edits.settled.iter().map(|rule| rule.id).collect::<Vec<_>>(),
+        "patch": edits.patch.as_ref().map(|all| {
+            let yaml: Vec<&str> = all.iter().map(|own| own.yaml.as_str()).collect();
+            yaml.join("---\n")
+        }),
+    })
+}
+
+fn change(edit: &Edit) -> Value {
+    json!({ "object": edit.object, "path": edit.path.to_string(), "from": edit.from, "to": edit.to })
+}
+
+fn difference(own: &Difference) -> Value {
+    let objects = own.objects.iter().map(|(id, action, paths)| {
+        let fields: Vec<String> = paths.iter().map(ToString::to_string).collect();
+        json!({ "object": id.to_string(), "action": action.as_str(), "fields": fields })
+    });
+    json!({
+        "restart": own.restart,
+        "fails": own.fails.as_ref().map(|error| json!({ "code": error.code.as_str(), "message": error.message })),
+        "chooses": own.chooses,
+        "objects": objects.collect::<Vec<_>>(),
+    })
+}
+
+/// What deciding again came to.
+fn proof(edit: &RuleEdit) -> String {
+    let after = "after the upgrade the rule makes no difference";
+    if edit.is_verified() {
+        format!("verified by deciding again: before the upgrade nothing changes, {after}")
+    } else {
+        format!("decided again: {after}; applying the edit before it: {}", said(&edit.today))
+    }
+}
+
+/// The lines under a rule that say how to keep what runs.
+pub(super) fn lines(proposal: Option<&Proposal>, settled: bool) -> Vec<String> {
+    match proposal {
+        None => Vec::new(),
+        Some(Proposal::None(why)) if !settled => vec![format!("no edit: {}", printable(why))],
+        Some(Proposal::None(_)) => {
+            vec!["no edit of its own: with those of the other rules it makes no difference, decided again".to_owned()]
+        }
+        Some(Proposal::Edit(edit)) => {
+            let changes = edit.changes.iter().map(|change| format!("edit: {}", assigned(change)));
+            changes.chain([proof(edit)]).collect()
+        }
+    }
+}
+
+/// The lines about all edits of a group together.
+pub(super) fn together(edits: &AllEdits) -> Vec<String> {
+    let edit = if edits.changes.len() == 1 { "this edit" } else { "these edits" };
+    let mut said_of = vec![format!("{edit} on {}, decided again:", printable(&edits.service))];
+    said_of.push(format!("  applied before the upgrade: {}", said(&edits.today)));
+    said_of.push(format!("  applied with the upgrade: {}", said(&edits.upgrade)));
+    for (rule, proposal) in &edits.brought_up {
+        let title = format!("{}: {} ({})", rule.id, rule.title, rule.source);
+        said_of.push(format!("  with {edit} another rule counts. {title}"));
+        said_of.extend(lines(Some(proposal), false).into_iter().map(|line| format!("    {line}")));
+    }
+    if edits.patch.is_none() {
+        said_of.push("  no patch is printed: a list in it holds a secret".to_owned());
+    }
+    said_of
+}
+
+/// `spec.a.b of Kind/name: set to x`.
+fn assigned(edit: &Edit) -> String {
+    let short = |value: &Value| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match text.lines().count() {
+            0 | 1 => printable(&text),
+            lines => format!("{lines} lines"),
+        }
+    };
+    let what = match (&edit.from, &edit.to) {
+        (from, Value::Null) => format!("take out {}", short(from)),
+        (Value::Null, to) => format!("set to {}", short(to)),
+        (from, to) => format!("{} → {}", short(from), short(to)),
+    };
+    printable(&format!("`{}` of {}: {what}", edit.path, edit.object))
+}
+
+/// A difference in a sentence.
+fn said(own: &Difference) -> String {
+    if own.is_none() {
+        return "nothing changes".to_owned();
+    }
+    let mut parts = Vec::new();
+    if let Some(error) = &own.fails {
+        parts.push(format!("the service fails: {}", printable(&error.message)));
+    }
+    parts.push(if own.restart { "pods restart" } else { "no pod restarts" }.to_owned());
+    if own.chooses {
+        parts.push("another runtime or class is chosen".to_owned());
+    }
+    let named: Vec<String> =
+        own.objects.iter().take(OBJECTS).map(|(id, ..)| printable(&id.to_string())).collect();
+    let more = own.objects.len() - named.len();
+    if !named.is_empty() {
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        parts.push(format!(
+            "{}{more} change{}",
+            named.join(", "),
+            if own.objects.len() == 1 { "s" } else { "" }
+        ));
+    }
+    parts.join(", ")
+}
