@@ -5,8 +5,8 @@
 
 use super::{Fate, Group, Settings, Side};
 use crate::pipeline::{
-    self, Asked, Before, Beside, Changes, Planner, RollEnd, State, Together, Verdict, roll,
-    same_room, together,
+    self, Asked, Before, Beside, Changes, Planner, RollEnd, ServiceRollout, State, Together,
+    Verdict, roll, same_room, together,
 };
 use crate::policy::KthenaPolicy;
 use ecow::{EcoString, eco_format};
@@ -46,6 +46,11 @@ pub struct Capacity {
     /// Updates that go no further on the nodes beside everything else; none where they were not
     /// played.
     pub stuck: Option<Vec<Waits>>,
+    /// Restarts were played, all at once.
+    pub restarts: bool,
+    /// `namespace/name` in an order in which restarts get through one after the other, where all at
+    /// once do not; those that are in it nowhere were stuck there too.
+    pub order: Vec<EcoString>,
 }
 
 /// With more services updates are not played.
@@ -80,11 +85,18 @@ pub(super) fn capacity(
         message: own.message.clone(),
     });
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
+    let (stuck, order) = if restarts {
+        self::stuck(before, after, settings)
+    } else {
+        (Some(Vec::new()), Vec::new())
+    };
     Some(Capacity {
+        restarts: restarts && stuck.is_some(),
+        order,
         before: earlier.as_ref().map(room),
         after: room(&placed),
         lost: lost.collect(),
-        stuck: if restarts { stuck(before, after, settings) } else { Some(Vec::new()) },
+        stuck,
     })
 }
 
@@ -105,14 +117,30 @@ fn placed(side: &Side<'_>, kthena: &KthenaPolicy, settings: Settings<'_>) -> Opt
 
 /// Updates that are stuck when everything changes at once; what waits for room without being an
 /// update is said already.
-fn stuck(before: &Side<'_>, after: &Side<'_>, settings: Settings<'_>) -> Option<Vec<Waits>> {
+fn stuck(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    settings: Settings<'_>,
+) -> (Option<Vec<Waits>>, Vec<EcoString>) {
     let (before, now) = (State::all(&before.world.catalog), State::all(&after.world.catalog));
     let changes = Changes::between(Some(&before), &now, settings.semantics);
     if changes.len() > MOST_PLAYED {
-        return None;
+        return (None, Vec::new());
     }
-    let asked = Asked { without_edits: true, ..Asked::default() };
-    let rolled = roll(now.catalog, settings.semantics, settings.kthena[1], &changes, &asked)?;
+    let [earlier, later] = settings.kthena;
+    let asked = Asked {
+        without_edits: true,
+        in_order: true,
+        kthena_before: Some(earlier),
+        ..Asked::default()
+    };
+    let Some(rolled) = roll(now.catalog, settings.semantics, later, &changes, &asked) else {
+        return (None, Vec::new());
+    };
+    let name = |own: &ServiceRollout| eco_format!("{}/{}", own.namespace, own.name);
+    let mut order: Vec<(usize, EcoString)> =
+        rolled.iter().filter_map(|own| Some((own.turn?, name(own)))).collect();
+    order.sort();
     let services = changes.services.iter();
     let services = services.map(|change| matches!(change.before, Before::Applied(Some(_))));
     let servings = changes.servings.iter();
@@ -121,12 +149,12 @@ fn stuck(before: &Side<'_>, after: &Side<'_>, settings: Settings<'_>) -> Option<
     for (own, is_update) in rolled.iter().zip(services.chain(servings)) {
         let stuck = own.components.iter().filter(|own| own.end == RollEnd::Stuck && is_update);
         found.extend(stuck.map(|component| Waits {
-            service: eco_format!("{}/{}", own.namespace, own.name),
+            service: name(own),
             component: component.component.into(),
             message: component.stuck.as_ref().map(said).unwrap_or_default(),
         }));
     }
-    Some(found)
+    (Some(found), order.into_iter().map(|(_, name)| name).collect())
 }
 
 fn said(stuck: &pipeline::Stuck) -> EcoString {

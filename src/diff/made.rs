@@ -191,3 +191,13 @@ pub(super) fn broken(world: &World, serving: &ModelServing) -> Option<Refused> {
         .find(inside)
         .map(|found| Refused { code: found.code, message: found.message.clone() })
 }
+
+/// How many decisions, objects and fields differ between two makings of one service.
+pub(super) fn distance(a: &Made<'_>, b: &Made<'_>) -> usize {
+    let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
+    let objects = object_changes(a, b);
+    usize::from(runtime(a) != runtime(b))
+        + accelerators(&a.decided, &b.decided).len()
+        + usize::from(a.decided.error != b.decided.error)
+        + objects.iter().map(|object| object.changes.len().max(1)).sum::<usize>()
+}

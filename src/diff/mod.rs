@@ -55,7 +55,7 @@ use ecow::EcoString;
 use effects::api_version_and_kind;
 use group::{Key, Names, Writer};
 use inputs::Inputs;
-use made::{Both, Decided, Made, Subject};
+use made::{Both, Decided, Extent, Made, Subject};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trial::Trials;
@@ -147,7 +147,8 @@ pub struct ObjectChange {
     /// The object as a whole, of one that is there on one side only.
     whole: Option<Node>,
     component: Option<ComponentKind>,
-    runs_pods: bool,
+    /// Objects of its kind run pods.
+    pub runs_pods: bool,
 }
 
 /// A value before and after.
@@ -185,6 +186,8 @@ pub struct Group {
     pub restart: bool,
     /// Pods of all of them that are replaced, at minReplicas.
     pub pods_restarted: Count,
+    /// GPUs of these pods.
+    pub gpus_restarted: Count,
     /// GPUs of all of them, at minReplicas.
     pub gpus: Pair<Count>,
     /// Dollars per hour of each of them, in their order.
@@ -238,6 +241,8 @@ pub struct Summary {
     pub restarts: usize,
     /// Pods that are replaced, at minReplicas.
     pub pods_restarted: Count,
+    /// GPUs of these pods.
+    pub gpus_restarted: Count,
     /// GPUs of all services at minReplicas; those of a service in error do not count.
     pub gpus: Pair<Count>,
     /// Dollars per hour of the same, where classes have prices.
@@ -382,12 +387,14 @@ impl Gathered {
         let broke = |error: &Pair<Option<Refused>>| error.from.is_none() && error.to.is_some();
         summary.broken += usize::from(group.error.as_ref().is_some_and(broke));
         summary.pods_restarted += group.pods_restarted;
+        summary.gpus_restarted += group.gpus_restarted;
         let index = keys.iter().find_map(|key| self.known.get(key).copied());
         let index = if let Some(index) = index {
             let known = &mut self.diff.groups[index];
             known.services.append(&mut group.services);
             known.costs.append(&mut group.costs);
             known.pods_restarted += group.pods_restarted;
+            known.gpus_restarted += group.gpus_restarted;
             known.gpus.from += group.gpus.from;
             known.gpus.to += group.gpus.to;
             index
@@ -492,12 +499,13 @@ impl<'c, 'a> Comparison<'c, 'a> {
             let own = objects.iter().filter(|object| object.component == component);
             restart(own)
         };
-        let pods_restarted = if fate == Fate::Changed {
-            let restarted = before.components.iter().filter(|(component, _)| restarts(*component));
-            restarted.map(|(_, extent)| extent.pods).sum()
-        } else {
-            Count::default()
-        };
+        let restarted = before
+            .components
+            .iter()
+            .filter(|(component, _)| fate == Fate::Changed && restarts(*component));
+        let restarted: Vec<&Extent> = restarted.map(|(_, extent)| extent).collect();
+        let pods_restarted = restarted.iter().map(|extent| extent.pods).sum();
+        let gpus_restarted = restarted.iter().map(|extent| extent.gpus).sum();
         let restart = fate == Fate::Changed && restart(&objects);
         let group = Group {
             fate,
@@ -513,6 +521,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             objects,
             restart,
             pods_restarted,
+            gpus_restarted,
             gpus: gpus.clone(),
             costs: vec![Pair { from: before.cost, to: after.cost }],
             rules: Vec::new(),

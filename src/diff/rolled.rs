@@ -45,6 +45,8 @@ pub(super) fn answer<'c, 'a>(
             None => all(),
         };
         let restart = pods != Count::default();
+        // Of one that is not played all restart or none.
+        let gpus_restarted = if restart { gpus } else { Count::default() };
         let rules = rules(comparison, from, to, after);
         let (edits, all_edits) = edits(comparison, upgrades, before, &rules);
         let mut group = Group {
@@ -59,6 +61,7 @@ pub(super) fn answer<'c, 'a>(
             objects: vec![revision(after, &rolled, restart)],
             restart,
             pods_restarted: pods,
+            gpus_restarted: rolled.played.as_ref().map_or(gpus_restarted, |played| played.gpus),
             gpus: Pair { from: gpus, to: gpus },
             costs: vec![Pair::default()],
             rules,

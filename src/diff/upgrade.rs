@@ -5,12 +5,11 @@
 //! are told by what was read.
 
 use super::edit::Player;
-use super::{
-    Comparison, Diff, Group, Made, Note, Pair, Settings, Side, Subject, accelerators,
-    object_changes,
-};
+use super::made::distance;
+use super::{Cause, Comparison, Diff, Group, Note, Pair, Settings, Side, Subject};
 use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
 use crate::decision::kserve_mode;
+use crate::diag::Code;
 use crate::objects::domain::IngressSettings;
 use crate::operators::kserve::upgrade as kserve;
 use crate::operators::ome::compose::service_annotations;
@@ -20,7 +19,7 @@ use crate::pipeline::render::Renderer;
 use crate::policy::upgrade::{self, Reach, ReleaseRule, Switch};
 use crate::policy::{Own, Policy};
 use crate::source::Location;
-use crate::yaml::Node;
+use crate::yaml::{FieldPath, Node, Segment};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -96,14 +95,19 @@ pub(super) fn explain(
             }
             made = Some(([before, after], own));
         }
+        let by_policy = hit.iter().any(|own| own.id == "A2");
         hit.extend(match before.own {
             Own::Ome(_) => {
                 let mut hit = read_otherwise(comparison, releases, group, found);
-                let counts = |own: &ReleaseRule| {
-                    !own.is(&ome::FIELDS.rule)
-                        || made.as_ref().is_none_or(|(service, own)| player.reads(*service, own))
-                };
-                hit.retain(|own| counts(own));
+                let is_read =
+                    |own: &ReleaseRule| ome::READ.iter().any(|(rule, _)| own.is(&rule.rule));
+                if hit.iter().any(|own| is_read(own))
+                    && made.as_ref().is_some_and(|(service, own)| !player.reads(*service, own))
+                {
+                    hit.retain(|own| !is_read(own));
+                }
+                let crashes = group.fails.as_ref().is_some_and(|own| own.code == Code::WouldPanic);
+                hit.extend(Some(&ome::CRASH).filter(|_| crashes && by_policy));
                 hit
             }
             Own::KServe(_) => {
@@ -194,28 +198,33 @@ pub(super) fn basis([before, _]: [&'static Policy; 2]) -> Option<&'static str> {
     }
 }
 
-/// Orders groups by what they do: restarts, failures, other choices, what is left behind, the rest.
+/// Orders groups by what they do: restarts, failures, other choices, what is left behind, what clients
+/// notice, the rest.
 pub(super) fn order(diff: &mut Diff) {
     diff.groups.sort_by_key(|group| {
         let fails = group.fails.is_some();
         let chooses = group.runtime.is_some() || !group.accelerators.is_empty();
         let leaves = group.objects.iter().any(|object| object.left_behind);
-        (!group.restart, !fails, !chooses, !leaves)
+        (!group.restart, !fails, !chooses, !leaves, !is_noticed(group))
     });
+}
+
+/// Whether clients notice a change: ports and hosts are others.
+fn is_noticed(group: &Group) -> bool {
+    group.objects.iter().any(|object| {
+        let leads = matches!(
+            object.id.kind.as_str(),
+            "Service" | "Ingress" | "VirtualService" | "HTTPRoute"
+        );
+        let spec = |path: &FieldPath| {
+            path.0.first().is_some_and(|own| *own == Segment::Field("spec".into()))
+        };
+        leads && (object.changes.is_empty() || object.changes.iter().any(|own| spec(&own.path)))
+    })
 }
 
 fn count(groups: &[Group], wanted: impl Fn(&Group) -> bool) -> usize {
     groups.iter().filter(|group| wanted(group)).map(|group| group.services.len()).sum()
-}
-
-/// How many decisions, objects and fields differ between two makings of one service.
-pub(super) fn distance(a: &Made<'_>, b: &Made<'_>) -> usize {
-    let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
-    let objects = object_changes(a, b);
-    usize::from(runtime(a) != runtime(b))
-        + accelerators(&a.decided, &b.decided).len()
-        + usize::from(a.decided.error != b.decided.error)
-        + objects.iter().map(|object| object.changes.len().max(1)).sum::<usize>()
 }
 
 /// The rules about settings and fields that are read otherwise, as far as they reach a group.
@@ -260,7 +269,17 @@ fn read_otherwise(
     if ome::PROBER.is_between(before, after) && old != new && changed(&new) {
         hit.push(&ome::PROBER.rule);
     }
-    hit.extend(fields(&ome::FIELDS, [before, after], group, |_| true));
+    // A field belongs to the first rule that is about it.
+    let about = |words: &[&str], field: &str| words.iter().any(|word| field.contains(word));
+    for (place, (rule, words)) in ome::READ.iter().enumerate() {
+        let own = |field: &str| {
+            let of_others = ome::READ[..place]
+                .iter()
+                .any(|(other, words)| other.is_between(before, after) && about(words, field));
+            about(words, field) && !of_others
+        };
+        hit.extend(fields(rule, [before, after], group, own));
+    }
     hit
 }
 
@@ -274,7 +293,11 @@ fn fields(
 ) -> Option<&'static ReleaseRule> {
     // What a release ships is no field that is read otherwise.
     let of_input = |place: &Location| !place.to_string().starts_with("builtin:");
-    let causes = group.causes.iter().filter(|cause| own(&cause.path.to_string()));
+    // Of an object as a whole its name.
+    let field = |cause: &Cause| {
+        if cause.path.0.is_empty() { cause.object.clone() } else { cause.path.to_string() }
+    };
+    let causes = group.causes.iter().filter(|cause| own(&field(cause)));
     let mut places = causes.filter_map(|cause| cause.place.as_ref().or(cause.before.as_ref()));
     (rule.is_between(before, after) && places.any(of_input)).then_some(&rule.rule)
 }

@@ -7,13 +7,14 @@ use super::edits::{
 };
 use super::read::predictor::used_by_most_alone;
 use crate::api::Object;
-use crate::policy::Own;
+use crate::policy::ome::ClassResourceRule;
 use crate::policy::upgrade::{EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, effects, switches};
+use crate::policy::{Own, Policy};
 use crate::yaml::Node;
 
 /// Every rule that deciding again shows.
 pub fn rules() -> impl Iterator<Item = &'static Switch> {
-    RULES.iter().chain([&VERSIONS])
+    RULES.iter().chain([&CLASS_RESOURCES, &CONTAINER_RESOURCES, &VERSIONS])
 }
 
 /// Rules that are fields of [`OmeRelease`], by the consequence: restarts first.
@@ -24,8 +25,6 @@ static RULES: &[Switch] = switches! { ome Ome
         "#518 and #547, pkg/acceleratorclassselector/selector.go" "leave the policy out, or name the class that is wanted" NO_POLICY
     "A3" [first_available_looks] "FirstAvailable takes the first class that exists and meets the constraints, no longer the first name"
         "#518, pkg/acceleratorclassselector/policy_helpers.go" "name the class: `spec.acceleratorSelector.acceleratorClass`" NAME_CLASS
-    "A4" [class_resources] "resources of the chosen class override those of the runtime; before the largest counted"
-        "#468, utils/merging.go MergeResource" "write the resources on the service's runner" OWN_RESOURCES
     "A5" [class_replaces_parallelism] "PARALLELISM_SIZE is set only where no class was chosen"
         "#503, components/engine.go" "set PARALLELISM_SIZE in the runner if a command uses it" OWN_PARALLELISM
     "A6" [arguments] "runtimeArgsOverride is merged flag by flag, and a multi-line text is rewritten"
@@ -68,6 +67,42 @@ static RULES: &[Switch] = switches! { ome Ome
         "reconcilers/hpa" "plan for pods that are not scaled until v0.1.5" OF_OPERATOR
 };
 
+static CLASS_RESOURCES: Switch = Switch {
+    rule: ReleaseRule {
+        id: "A4",
+        title: "resources of the chosen class override those of the runtime; before the largest counted",
+        source: "#468, utils/merging.go MergeResource",
+        action: "write the resources on the service's runner",
+        edit: OWN_RESOURCES,
+    },
+    differs: |a, b| {
+        let rules = [a, b].map(|own| own.ome().class_resources);
+        rules[0] != rules[1] && !rules.contains(&ClassResourceRule::None)
+    },
+    take: Some(take_resources),
+};
+
+static CONTAINER_RESOURCES: Switch = Switch {
+    rule: ReleaseRule {
+        id: "G4",
+        title: "the runner gets the resources of its class and of the runtime's own container of its name, where the service states none",
+        source: "utils/merging.go MergeResource",
+        action: "write the resources on the service's runner",
+        edit: OWN_RESOURCES,
+    },
+    differs: |a, b| {
+        let is_none = |own: &Policy| own.ome().class_resources == ClassResourceRule::None;
+        is_none(a) != is_none(b)
+    },
+    take: Some(take_resources),
+};
+
+fn take_resources(policy: &mut Policy, from: &Policy) {
+    let mut own = *policy.ome();
+    own.class_resources = from.ome().class_resources;
+    policy.own = Own::Ome(Box::leak(Box::new(own)));
+}
+
 static VERSIONS: Switch = Switch {
     rule: ReleaseRule {
         id: "A15",
@@ -106,8 +141,78 @@ pub static PROBER: Switch = Switch {
     take: None,
 };
 
-/// See [`INGRESS`].
-pub static FIELDS: Switch = Switch {
+/// Rules about fields that one of the releases drops, each with what it is about: kinds and parts of
+/// paths. The first that a field belongs to is its rule.
+pub static READ: [(&Switch, &[&str]); 4] = [
+    (&DIFFUSION, &["diffusionPipeline"]),
+    (
+        &CONSTRAINTS,
+        &[
+            "minComputeCapability",
+            "minComputePerformanceTFLOPS",
+            "minArchitectureVersion",
+            "preferredPrecisions",
+        ],
+    ),
+    (
+        &CLASSES,
+        &[
+            "AcceleratorClass/",
+            "acceleratorRequirements",
+            "acceleratorSelector",
+            "acceleratorOverride",
+            "acceleratorConfig",
+        ],
+    ),
+    (&FIELDS, &[""]),
+];
+
+static DIFFUSION: Switch = Switch {
+    rule: ReleaseRule {
+        id: "A16",
+        title: "`diffusionPipeline` decides: class name and every component of the runtime's entry must match; before the CRDs dropped it",
+        source: "#489, pkg/runtimeselector/matcher.go",
+        action: "name the runtime: `spec.runtime.name`",
+        edit: EditRule::DroppedFields,
+    },
+    differs: |a, b| !std::ptr::eq(a.ome().unknown, b.ome().unknown),
+    take: None,
+};
+
+static CONSTRAINTS: Switch = Switch {
+    rule: ReleaseRule {
+        id: "C7",
+        title: "constraints on accelerators have other fields: `minComputePerformanceTFLOPS` instead of `minComputeCapability`, `minArchitectureVersion` and `preferredPrecisions`; the one that is not known is dropped",
+        source: "config/crd/full",
+        action: "write the field that the later release knows",
+        edit: EditRule::DroppedFields,
+    },
+    differs: |a, b| !std::ptr::eq(a.ome().unknown, b.ome().unknown),
+    take: None,
+};
+
+static CLASSES: Switch = Switch {
+    rule: ReleaseRule {
+        id: "G2",
+        title: "AcceleratorClass and the fields that name one are known: classes are chosen, keep runtimes away and change pods; before the CRDs dropped them",
+        source: "#215 to #293, pkg/acceleratorclassselector",
+        action: "take the fields out until the restart is wanted",
+        edit: EditRule::DroppedFields,
+    },
+    differs: |a, b| a.ome().classes != b.ome().classes,
+    take: None,
+};
+
+/// A policy that crashes the controller, which is seen where a service fails.
+pub static CRASH: ReleaseRule = ReleaseRule {
+    id: "C1",
+    title: "BestFit without constraints crashes the controller where two classes or more are candidates: nothing of the service is written any more, and what runs stays",
+    source: "pkg/acceleratorclassselector/policy_helpers.go",
+    action: "leave the policy out, or name the class that is wanted",
+    edit: NO_POLICY,
+};
+
+static FIELDS: Switch = Switch {
     rule: ReleaseRule {
         id: "C9",
         title: "the CRDs know other fields: what a release does not know it drops",

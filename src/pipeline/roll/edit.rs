@@ -161,8 +161,9 @@ pub(super) fn edited(
             side::with(track, side::made(&renderer, &read, context).workloads)
         }
         Subject::Serving(_) => {
-            let read = kthena::model_serving(object, ground.kthena);
-            let mut kind = ServingKind::new(&read, ground.kthena, context).ok()?;
+            let [_, policy] = ground.kthena;
+            let read = kthena::model_serving(object, policy);
+            let mut kind = ServingKind::new(&read, policy, context).ok()?;
             if let Some(Kind::Serving(own)) = &track.after {
                 kind.start_like(own);
             }

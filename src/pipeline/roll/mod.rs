@@ -12,6 +12,7 @@ pub(crate) mod edit;
 pub(crate) mod end;
 pub(crate) mod fix;
 pub(crate) mod found;
+pub(crate) mod order;
 mod play;
 pub(crate) mod serving;
 pub(crate) mod side;
@@ -84,6 +85,10 @@ pub struct Asked {
     pub troubles: Troubles,
     /// No edits are sought for updates that are stuck.
     pub without_edits: bool,
+    /// Where some are stuck, an order is sought in which they get through one after the other.
+    pub in_order: bool,
+    /// What ModelServings follow before, where that is another release than afterwards.
+    pub kthena_before: Option<&'static KthenaPolicy>,
 }
 
 /// One edit of an input.
@@ -129,6 +134,9 @@ pub struct ServiceRollout {
     pub name: EcoString,
     /// Its components; of a ModelServing its groups.
     pub components: Vec<ComponentRollout>,
+    /// Its place in an order in which updates get through one after the other, where one was
+    /// sought.
+    pub turn: Option<usize>,
     /// Why it stays as it is: the operator can make nothing of it.
     pub error: Option<Failure>,
     /// What was found while it was rendered.
@@ -146,7 +154,8 @@ struct Ground<'a> {
     templates: Vec<Arc<PodTemplate>>,
     /// Pods of the services that change.
     own: BTreeSet<usize>,
-    kthena: &'static KthenaPolicy,
+    /// What ModelServings follow before and afterwards.
+    kthena: [&'static KthenaPolicy; 2],
 }
 
 impl Ground<'_> {
@@ -186,6 +195,7 @@ pub fn roll<'a>(
     let running = RunningPods::new(catalog.others());
     let templates = running.templates(&context);
     let own = BTreeSet::new();
+    let kthena = [asked.kthena_before.unwrap_or(kthena), kthena];
     let mut ground = Ground { machines: nodes(catalog), catalog, running, templates, own, kthena };
     let renderer = Renderer::new(catalog, semantics, DOMAIN);
     let services = &changes.services;
@@ -215,8 +225,9 @@ pub fn roll<'a>(
         let Some(service) = change.service(semantics) else { continue };
         // Of a service in error the operator leaves what is there.
         let (after_made, before) = match (&after.error, before) {
-            (Some(_), Some(before)) => (before.clone(), Some(before)),
-            (_, before) => (after.workloads, before),
+            (Some(_), Some(before)) => (side::written(&before, after.workloads), Some(before)),
+            (Some(_), None) => (Vec::new(), None),
+            (None, before) => (after.workloads, before),
         };
         let own = side::own(&ground.running, service, &after_made, before.as_deref());
         ground.own.extend(own.iter().flat_map(|(_, pods)| pods.iter().copied()));
@@ -226,6 +237,7 @@ pub fn roll<'a>(
             namespace: service.namespace.clone(),
             name: service.name().clone(),
             components: Vec::new(),
+            turn: None,
             error: after.error,
             diagnostics: after.diagnostics,
         });
@@ -240,6 +252,7 @@ pub fn roll<'a>(
             namespace: serving.namespace.clone(),
             name: serving.name().clone(),
             components: Vec::new(),
+            turn: None,
             error: None,
             diagnostics: Vec::new(),
         });
@@ -270,6 +283,11 @@ pub fn roll<'a>(
     };
     if !asked.without_edits {
         fix::all(&ground, semantics, &context, &tracks, &mut played, &subject);
+    }
+    if asked.in_order {
+        for (turn, service) in order::order(&ground, &tracks, &played).into_iter().enumerate() {
+            rollouts[service].turn = Some(turn);
+        }
     }
     for (track, played) in tracks.iter().zip(played) {
         rollouts[track.service].components.push(played);

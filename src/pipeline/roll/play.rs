@@ -1,6 +1,6 @@
 //! The play: what is there before, the change, and the stages until nothing moves any more.
 
-use super::found::{ComponentRollout, RollStage};
+use super::found::{ComponentRollout, RollEnd, RollStage};
 use super::serving::Coupled;
 use super::track::{Begins, Kind, Placed, Track};
 use super::{Ground, end, stages};
@@ -20,31 +20,9 @@ pub(super) fn play(
     tracks: &[Track],
     more: &[Arc<Machine>],
 ) -> Vec<ComponentRollout> {
-    let mut scheduler = ground.scheduler(more);
-    let mut adopted: Vec<Vec<(usize, PodId)>> = Vec::new();
-    for track in tracks {
-        let mut own = Vec::new();
-        for at in &track.pods {
-            let pod = ground.pod(*at);
-            let template: TemplateId = scheduler.template(Arc::clone(&ground.templates[*at]));
-            if let Some(id) = scheduler.run(template, &pod.node, pod.started.as_deref()) {
-                own.push((*at, id));
-            }
-        }
-        adopted.push(own);
-    }
-    let mut world = World::new(scheduler);
-    let mut placed: Vec<Placed> = tracks
-        .iter()
-        .zip(&adopted)
-        .map(|(track, own)| begin(&mut world, ground, track, own))
-        .collect();
-    rest(&mut world, &mut placed);
+    let (mut world, mut placed, adopted) = start(ground, tracks, more);
     for ((track, own), placed) in tracks.iter().zip(&adopted).zip(&mut placed) {
-        if let (Begins::Running, Some(coupled)) = (&track.begins, &mut placed.coupled) {
-            placed.same = !coupled.outdate(ground, own) && coupled.is_complete(track.stays());
-        }
-        change(&mut world, track.after.as_ref(), placed);
+        turn(&mut world, ground, track, own, placed);
     }
     let mut stages: Vec<Vec<RollStage>> = vec![Vec::new(); tracks.len()];
     let mut again = tracks.iter().any(|track| track.then.is_some());
@@ -92,6 +70,93 @@ pub(super) fn play(
         .zip(stages)
         .map(|((track, placed), stages)| end::outcome(&world, track, &placed, stages))
         .collect()
+}
+
+/// Plays services one after the other, each when the one before it is through.
+///
+/// # Errors
+/// The place in the order of the first one that is stuck.
+pub(super) fn in_order(
+    ground: &Ground<'_>,
+    tracks: &[Track],
+    order: &[usize],
+) -> Result<(), usize> {
+    let (mut world, mut placed, adopted) = start(ground, tracks, &[]);
+    for (place, service) in order.iter().enumerate() {
+        let own = |track: &&Track| track.service == *service;
+        for ((track, adopted), placed) in tracks.iter().zip(&adopted).zip(&mut placed) {
+            if own(&track) {
+                turn(&mut world, ground, track, adopted, placed);
+            }
+        }
+        for tick in 0..MOST_STAGES {
+            if tick > 0 {
+                world.advance(&mut First);
+            }
+            loop {
+                world.settle();
+                if !switch(&mut world, tracks, &placed) && !drive(&mut world, &mut placed) {
+                    break;
+                }
+            }
+            if world.is_quiet() {
+                break;
+            }
+        }
+        for (track, placed) in tracks.iter().zip(&placed).filter(|(track, _)| own(track)) {
+            let last = stages::stage(&world, track, placed);
+            if end::outcome(&world, track, placed, vec![last]).end == RollEnd::Stuck {
+                return Err(place);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Pods of a track that run, by place.
+type Adopted = Vec<(usize, PodId)>;
+
+/// The state before the changes.
+fn start(
+    ground: &Ground<'_>,
+    tracks: &[Track],
+    more: &[Arc<Machine>],
+) -> (World, Vec<Placed>, Vec<Adopted>) {
+    let mut scheduler = ground.scheduler(more);
+    let mut adopted: Vec<Adopted> = Vec::new();
+    for track in tracks {
+        let mut own = Vec::new();
+        for at in &track.pods {
+            let pod = ground.pod(*at);
+            let template: TemplateId = scheduler.template(Arc::clone(&ground.templates[*at]));
+            if let Some(id) = scheduler.run(template, &pod.node, pod.started.as_deref()) {
+                own.push((*at, id));
+            }
+        }
+        adopted.push(own);
+    }
+    let mut world = World::new(scheduler);
+    let mut placed: Vec<Placed> = tracks
+        .iter()
+        .zip(&adopted)
+        .map(|(track, own)| begin(&mut world, ground, track, own))
+        .collect();
+    rest(&mut world, &mut placed);
+    (world, placed, adopted)
+}
+
+/// Applies the change of a track.
+fn turn(
+    world: &mut World,
+    ground: &Ground<'_>,
+    track: &Track,
+    own: &[(usize, PodId)],
+    placed: &mut Placed,
+) {
+    if let (Begins::Running, Some(coupled)) = (&track.begins, &mut placed.coupled) {
+        placed.same = !coupled.outdate(ground, own) && coupled.is_complete(track.stays());
+    }
+    change(world, track.after.as_ref(), placed);
 }
 
 /// The controllers of ModelServings do what they can.

@@ -74,7 +74,7 @@ impl ServingKind {
     /// Nothing is other than in another state.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let spec = |own: &Self| own.serving.object.node.get("spec").cloned();
-        spec(self) == spec(other)
+        self.policy.role_struct == other.policy.role_struct && spec(self) == spec(other)
     }
 }
 
@@ -118,7 +118,7 @@ impl Coupled {
 
     /// Another version is applied.
     pub(super) fn apply(&mut self, kind: &ServingKind) {
-        self.driven.apply(&kind.serving);
+        self.driven.apply(&kind.serving, kind.policy);
         self.gang = gang(kind);
         self.current = kind.templates.len();
         let templates = std::mem::replace(&mut self.kind, kind.clone()).templates;

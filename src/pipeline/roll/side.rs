@@ -30,7 +30,7 @@ pub(super) struct Made {
 /// What a service becomes.
 #[derive(Debug, Default)]
 pub(super) struct Side {
-    /// Its workloads; none where it is in error.
+    /// Its workloads; of a service in error those that the operator writes before it fails.
     pub(super) workloads: Vec<Made>,
     pub(super) error: Option<Failure>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -48,13 +48,15 @@ pub(super) fn made<'a>(
         let own = components.iter().find(|component| component.kind == kind);
         own.and_then(|component| component.max_replicas)
     };
-    let found = context.workloads(&rendered.objects);
+    let before = rendered.unfinished.as_ref().map(|own| renderer.before_failure(own));
+    let objects = before.as_ref().unwrap_or(&rendered.objects);
+    let found = context.workloads(objects);
     let replicas = |kind: ComponentKind| {
         let own = components.iter().find(|component| component.kind == kind);
         own.and_then(|component| component.min_replicas.known()).unwrap_or(1)
     };
     let specs = |own: &Workload| {
-        let object = rendered.objects.iter().find(|object| {
+        let object = objects.iter().find(|object| {
             object.component == Some(own.component)
                 && object.node.at(&["metadata", "name"]).and_then(Node::as_str) == Some(&own.name)
                 && matches!(
@@ -215,6 +217,18 @@ pub(super) fn tracks(
     tracks
 }
 
+/// What a service in error runs: what the operator writes before it fails, and the rest as it was.
+pub(super) fn written(before: &[Made], written: Vec<Made>) -> Vec<Made> {
+    let mut all = before.to_vec();
+    for own in written {
+        match all.iter_mut().find(|old| old.name == own.name) {
+            Some(old) => *old = own,
+            None => all.push(own),
+        }
+    }
+    all
+}
+
 /// What is played of a ModelServing; none where its numbers are none that can be played, which
 /// reading has said.
 pub(super) fn serving(
@@ -224,7 +238,8 @@ pub(super) fn serving(
     context: &PodContext,
 ) -> Option<Track> {
     let serving = change.serving()?;
-    let kind = |serving: &ModelServing| match ServingKind::new(serving, ground.kthena, context) {
+    let [before, after] = ground.kthena;
+    let kind = |serving: &ModelServing, policy| match ServingKind::new(serving, policy, context) {
         Ok(kind) => Kind::Serving(Box::new(kind)),
         Err(invalid) => Kind::Refused(ecow::eco_format!("{invalid}")),
     };
@@ -239,7 +254,7 @@ pub(super) fn serving(
     let owner: Owner = (Api::Kthena, serving.namespace.clone(), serving.name().clone());
     let pods = ground.running.of(&owner, [serving.name()]);
     let begins = match change.before {
-        Before::Applied(Some(before)) => Begins::With(kind(before)),
+        Before::Applied(Some(earlier)) => Begins::With(kind(earlier, before)),
         Before::Running if !pods.is_empty() => Begins::Running,
         Before::Applied(None) | Before::Running => Begins::Nothing,
     };
@@ -248,7 +263,7 @@ pub(super) fn serving(
         component: None,
         name: serving.name().clone(),
         begins,
-        after: change.after.map(kind),
+        after: change.after.map(|own| kind(own, after)),
         then: None,
         specs: Vec::new(),
         pods,

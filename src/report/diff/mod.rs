@@ -69,6 +69,7 @@ impl Answer for View<'_> {
                 "removed": summary.removed,
                 "restarts": summary.restarts,
                 "podsRestarted": summary.pods_restarted,
+                "gpusRestarted": summary.gpus_restarted,
                 "gpus": gpus(&summary.gpus),
                 "refused": summary.refused,
                 "fails": summary.fails,
@@ -123,6 +124,7 @@ fn capacity(capacity: &Capacity) -> Value {
         "after": room(&capacity.after),
         "noLongerFits": waits(&capacity.lost),
         "stuck": capacity.stuck.as_deref().map(waits),
+        "order": capacity.order.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
     })
 }
 
@@ -159,6 +161,7 @@ fn group(group: &Group, between_releases: bool) -> Value {
         "objects": group.objects.iter().map(|own| object(own, fails)).collect::<Vec<_>>(),
         "restart": group.restart,
         "podsRestarted": group.pods_restarted,
+        "gpusRestarted": group.gpus_restarted,
         "gpus": gpus(&group.gpus),
     });
     if between_releases {
@@ -166,7 +169,7 @@ fn group(group: &Group, between_releases: bool) -> Value {
         out["allEdits"] = group.all_edits.as_ref().map_or(Value::Null, edit::all);
         let left = group.objects.iter().filter(|object| object.left_behind);
         out["leftBehind"] = left
-            .map(|object| json!({ "object": object.id.to_string(), "why": shown::LEFT_BEHIND }))
+            .map(|object| json!({ "object": object.id.to_string(), "why": shown::left_behind(object) }))
             .collect();
         out["fails"] = group.fails.as_ref().map_or(
             Value::Null,

@@ -20,11 +20,23 @@ use std::collections::BTreeSet;
 const NAMES: usize = 6;
 const CAUSES: usize = 8;
 const FIELDS: usize = 12;
+/// Services that are named in the order of their restarts.
+const ORDER: usize = 20;
 /// Longest value in one line.
 const LONGEST: usize = 160;
 
-/// Why an object that should go stays.
-pub(super) const LEFT_BEHIND: &str = "the controller leaves it behind";
+/// What stays of an object that should go.
+pub(super) fn left_behind(object: &ObjectChange) -> &'static str {
+    match object.id.kind.as_str() {
+        "Ingress" | "VirtualService" | "HTTPRoute" => {
+            "the controller leaves it behind: it still routes, and is not updated any more"
+        }
+        _ if object.runs_pods => {
+            "the controller leaves it behind: its pods hold their GPUs until it is deleted"
+        }
+        _ => "the controller leaves it behind",
+    }
+}
 
 /// Everything.
 #[derive(Debug, Serialize)]
@@ -188,7 +200,16 @@ fn capacity(capacity: &Capacity) -> Vec<String> {
     if capacity.stuck.is_none() {
         out.push("the updates are not played: there are more than 2000 services".to_owned());
     } else if capacity.stuck.as_ref().is_some_and(|stuck| !stuck.is_empty()) {
+        if !capacity.order.is_empty() {
+            let names = capacity.order.iter().map(|name| printable(name));
+            out.push(format!(
+                "one after the other they get through in this order: {}",
+                first_of(names, ORDER)
+            ));
+        }
         out.push("the stages, and what gets through: ome rollout NAME --base BASE".to_owned());
+    } else if capacity.restarts {
+        out.push("all restarts get through at once on the nodes that were read".to_owned());
     }
     out
 }
@@ -199,13 +220,8 @@ impl Shown {
         let summary = &view.diff.summary;
         let capacity = view.diff.capacity.as_ref().map(capacity).unwrap_or_default();
         let mut seen = BTreeSet::new();
-        let groups: Vec<ShownGroup> = view
-            .diff
-            .groups
-            .iter()
-            .take(most)
-            .map(|found| group(found, view.all, &mut seen))
-            .collect();
+        let groups: Vec<ShownGroup> =
+            view.diff.groups.iter().take(most).map(|found| group(found, view, &mut seen)).collect();
         Self {
             headline: headline(view),
             semantics: view.semantics.to_string(),
@@ -310,7 +326,8 @@ fn bars(gpus: &Pair<Count>) -> Bars {
 }
 
 /// `seen` are the patches that earlier groups have: a patch is shown once.
-fn group<'v>(group: &'v Group, all: bool, seen: &mut BTreeSet<&'v str>) -> ShownGroup {
+fn group<'v>(group: &'v Group, view: &View<'_>, seen: &mut BTreeSet<&'v str>) -> ShownGroup {
+    let all = view.all;
     let most = |usual: usize| if all { usize::MAX } else { usual };
     let (marker, marker_html, class, verb) = match group.fate {
         Fate::Changed => ("~", "🟡", "change", "change"),
@@ -329,15 +346,15 @@ fn group<'v>(group: &'v Group, all: bool, seen: &mut BTreeSet<&'v str>) -> Shown
     let mut facts = Vec::new();
     if group.restart {
         let one = group.pods_restarted == Count::from(1);
-        let gpus = group.rolled.as_ref().and_then(|rolled| rolled.played.as_ref());
-        let gpus = gpus.filter(|played| played.gpus != Count::default());
+        let gpus = Some(group.gpus_restarted)
+            .filter(|gpus| view.diff.between_releases && *gpus != Count::default());
         facts.push(format!(
             "{} pod{}{} restart",
             group.pods_restarted,
             if one { "" } else { "s" },
-            gpus.map(|played| {
-                let one = played.gpus == Count::from(1);
-                format!(" with {} GPU{}", played.gpus, if one { "" } else { "s" })
+            gpus.map(|gpus| {
+                let one = gpus == Count::from(1);
+                format!(" with {gpus} GPU{}", if one { "" } else { "s" })
             })
             .unwrap_or_default()
         ));
@@ -547,7 +564,7 @@ fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {
             format!("must be replaced: {} may not change", fields.join(", "))
         }
         (_, true) => "restarts pods".to_owned(),
-        _ if object.left_behind => format!("{LEFT_BEHIND}: delete it by hand"),
+        _ if object.left_behind => format!("{}; delete it by hand", left_behind(object)),
         _ => String::new(),
     };
     let lines: Vec<Line> =

@@ -45,7 +45,7 @@ pub(super) fn of(args: &Args, session: &Session, played: Played<'_>) -> Result<A
             found.extend(targets.into_iter().map(|(at, target)| (at, target, trouble)));
         }
     }
-    Ok(Asked { troubles: found, without_edits: false })
+    Ok(Asked { troubles: found, ..Asked::default() })
 }
 
 impl Played<'_> {

@@ -89,14 +89,18 @@ impl Driven {
         let target = Target::new(serving, policy, policy.role_struct, &mut trace.names);
         let cluster = Cluster::new(policy, target, trace);
         let mut own = Self { cluster, applied: None, waits: None };
-        own.apply(serving);
+        own.apply(serving, policy);
         own
     }
 
-    /// Another version of it is applied.
-    pub fn apply(&mut self, serving: &ModelServing) {
+    /// Another version of it is applied, or another release of the controller starts.
+    pub fn apply(&mut self, serving: &ModelServing, policy: &'static KthenaPolicy) {
         let cluster = &mut self.cluster;
-        let policy = cluster.policy;
+        // A controller that starts looks at everything, changed or not.
+        if cluster.policy.role_struct != policy.role_struct {
+            self.applied = None;
+        }
+        cluster.policy = policy;
         let names = &mut cluster.trace.names;
         let target = Target::new(serving, policy, policy.role_struct, names);
         let spec = serving.object.node.get("spec");

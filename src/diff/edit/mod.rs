@@ -9,19 +9,23 @@
 //! What is played is one service of each group: for every edit its world is read twice, without the
 //! other services.
 
-use super::made::{Made, Subject, make};
-use super::upgrade::distance;
-use super::{Action, Comparison, Fate, ObjectChange, Refused};
-use crate::api::{Api, FieldEdit, Object, ObjectRef, Scope, Today, Views};
+mod patch;
+mod proposal;
+
+pub(super) use patch::{made, patch, shown};
+pub use proposal::{AllEdits, Difference, Proposal, RuleEdit};
+
+use super::made::{Made, Subject, distance, make};
+use super::{Action, Comparison, Fate, ObjectChange};
+use crate::api::{Api, FieldEdit, Object, ObjectRef, Today, Views};
+use crate::pipeline::Edit;
 use crate::pipeline::render::Renderer;
-use crate::pipeline::{Edit, what_if};
 use crate::policy::Policy;
 use crate::policy::upgrade::{EditRule, ReleaseRule, Switch};
-use crate::secret;
 use crate::workspace::{Ground, Others, World, bare};
-use crate::yaml::{self, FieldPath, Node, Origin, Rule, Segment};
+use crate::yaml::Rule;
 use ecow::EcoString;
-use serde_json::{Value, json};
+use patch::{fields, merge, skeleton};
 use std::sync::OnceLock;
 
 static EDIT: Rule = Rule {
@@ -34,81 +38,8 @@ static EDIT: Rule = Rule {
 pub(super) const NO_FIELD: &str = "no field of this service or its runtime keeps what runs";
 /// Rounds in which rules that only the edits bring up get edits of their own.
 const ROUNDS: usize = 3;
-/// Most services of which edits are played.
-const MOST_PLAYED: usize = 200;
-
-/// An edit of the input before an upgrade.
-#[derive(Clone, Debug)]
-pub enum Proposal {
-    /// After it the rule makes no difference.
-    Edit(RuleEdit),
-    /// There is none; why.
-    None(String),
-}
-
-/// An edit after which a rule makes no difference.
-#[derive(Clone, Debug)]
-pub struct RuleEdit {
-    /// The fields.
-    pub changes: Vec<Edit>,
-    /// What it changes under the release that runs; nothing of an edit that is harmless.
-    pub today: Difference,
-}
-
-impl RuleEdit {
-    /// Whether the edit keeps what runs on both sides.
-    pub fn is_verified(&self) -> bool {
-        self.today.is_none()
-    }
-}
-
-/// What differs between two makings of a service.
-#[derive(Clone, Debug, Default)]
-pub struct Difference {
-    /// Pods restart.
-    pub restart: bool,
-    /// It cannot be deployed any more.
-    pub fails: Option<Refused>,
-    /// It has another runtime or another class.
-    pub chooses: bool,
-    /// Objects that change, with the first fields.
-    pub objects: Vec<(ObjectRef, Action, Vec<FieldPath>)>,
-}
-
-impl Difference {
-    /// Nothing differs.
-    pub fn is_none(&self) -> bool {
-        !self.restart && self.fails.is_none() && !self.chooses && self.objects.is_empty()
-    }
-}
-
-/// All edits of a service together.
-#[derive(Clone, Debug)]
-pub struct AllEdits {
-    /// The service that was decided again.
-    pub service: EcoString,
-    /// The fields of all edits.
-    pub changes: Vec<Edit>,
-    /// Rules that only the edits bring up, each with its own.
-    pub brought_up: Vec<(&'static ReleaseRule, Proposal)>,
-    /// What they change under the release that runs.
-    pub today: Difference,
-    /// What still changes at the upgrade.
-    pub upgrade: Difference,
-    /// Rules without an edit of their own that make no difference with these.
-    pub settled: Vec<&'static ReleaseRule>,
-    /// The edits by object; none where a list that is written as a whole holds a secret.
-    pub patch: Option<Vec<Patch>>,
-}
-
-/// The edits of one object as YAML that is merged into it (RFC 7386).
-#[derive(Clone, Debug)]
-pub struct Patch {
-    /// The object.
-    pub object: String,
-    /// The text.
-    pub yaml: String,
-}
+/// Most groups of which edits are played.
+const MOST_PLAYED: usize = 100;
 
 /// What edits are played with.
 pub(super) struct Player<'c, 'a> {
@@ -158,10 +89,15 @@ impl<'c, 'a> Player<'c, 'a> {
             (proposals.collect(), None)
         };
         if place >= MOST_PLAYED {
-            return unplayed("not played: edits are played for the first 200 groups");
+            return unplayed("not played: edits are played for the first 100 groups");
         }
         let subject = service.map(|views| self.object(views));
-        let case = Case { player: self, subject, dropped: self.dropped(subject, own) };
+        let case = Case {
+            player: self,
+            subject,
+            model: own.each_ref().map(|made| made.decided.model),
+            dropped: self.dropped(subject, own),
+        };
         let played = case.attempt(&[], None, &|plain| {
             let same = (0..2).all(|side| plain.made[side].is_like(&own[side]));
             same.then(|| {
@@ -223,8 +159,14 @@ impl<'c, 'a> Player<'c, 'a> {
 
     /// Edits that take out what the release that runs drops of a service, its runtime and its model.
     fn dropped(&self, subject: [&'a Object; 2], own: &[Made<'a>; 2]) -> Vec<FieldEdit> {
-        let objects = [Some(subject[1]), own[1].decided.runtime, own[1].decided.model];
-        let inputs = objects.into_iter().flatten().filter_map(|object| {
+        let made = |made: &Made<'a>| [made.decided.runtime, made.decided.model];
+        let mut objects: Vec<&Object> = vec![subject[1]];
+        for object in made(&own[1]).into_iter().chain(made(&own[0])).flatten() {
+            if objects.iter().all(|known| known.id != object.id) {
+                objects.push(object);
+            }
+        }
+        let inputs = objects.into_iter().filter_map(|object| {
             Some((object, self.comparison.inputs.get(object.api, &object.id)?))
         });
         let edits = inputs.flat_map(|(object, input)| {
@@ -241,6 +183,8 @@ impl<'c, 'a> Player<'c, 'a> {
 struct Case<'p, 'c, 'a> {
     player: &'p Player<'c, 'a>,
     subject: [&'a Object; 2],
+    /// Its model on each side, where it has one.
+    model: [Option<&'a Object>; 2],
     /// What the release that runs drops.
     dropped: Vec<FieldEdit>,
 }
@@ -255,6 +199,15 @@ impl Case<'_, '_, '_> {
         let world = comparison.sides[side].world;
         let own = self.subject[side];
         let mut others = Others::from([((own.api, own.id.clone()), Some(bare(&own.node)))]);
+        // Other models are not looked at: without them the world is read in less time.
+        if let Some(model) = self.model[side] {
+            let is_model = |own: &&Object| {
+                matches!(own.id.kind.as_str(), "BaseModel" | "ClusterBaseModel")
+                    && own.id.name != model.id.name
+            };
+            let other = world.catalog.objects().filter(is_model);
+            others.extend(other.map(|own| ((own.api, own.id.clone()), None)));
+        }
         for edit in edits {
             let of_side = |object: &&Object| object.api == edit.api && object.id == edit.id;
             let node = others.entry((edit.api, edit.id.clone())).or_insert_with(|| {
@@ -489,94 +442,4 @@ impl Case<'_, '_, '_> {
                 .collect(),
         }
     }
-}
-
-/// An edit with the value of today; secrets are hidden.
-pub(super) fn shown(edit: &FieldEdit, object: Option<&Object>) -> Edit {
-    let mut whole = object.map_or_else(|| skeleton(edit), |object| bare(&object.node));
-    let from = whole.select(&edit.path).first().copied();
-    let hide = |whole: &Node, node: Option<&Node>| {
-        let place = secret::Place::at(whole, &edit.path);
-        node.map_or(Value::Null, |node| place.shown(node).to_json())
-    };
-    let from = hide(&whole, from);
-    edit.apply(&mut whole, &made);
-    let to = hide(&whole, whole.select(&edit.path).first().copied());
-    match object {
-        Some(object) => Edit { from, ..what_if::edit(object, &edit.path, to) },
-        None => Edit { span: None, path: edit.path.clone(), from, to, object: edit.id.to_string() },
-    }
-}
-
-/// The edits as objects that are merged into those of the input (RFC 7386): lists as a whole, and
-/// null for what goes. None where a list that is written as a whole holds a secret.
-pub(super) fn patch<'o>(
-    edits: &[FieldEdit],
-    find: impl Fn(Api, &ObjectRef) -> Option<&'o Object>,
-) -> Option<Vec<Patch>> {
-    let mut ids: Vec<(Api, &ObjectRef)> = Vec::new();
-    for edit in edits {
-        if !ids.contains(&(edit.api, &edit.id)) {
-            ids.push((edit.api, &edit.id));
-        }
-    }
-    let patches = ids.into_iter().map(|(api, id)| {
-        let own: Vec<&FieldEdit> =
-            edits.iter().filter(|edit| edit.api == api && edit.id == *id).collect();
-        let mut patch = skeleton(own.first()?);
-        let mut whole = find(api, id).map_or_else(|| patch.clone(), |object| bare(&object.node));
-        for edit in &own {
-            edit.apply(&mut whole, &made);
-        }
-        for edit in own {
-            let is_field = |segment: &&Segment| matches!(segment, Segment::Field(_));
-            let path = FieldPath(edit.path.0.iter().take_while(is_field).cloned().collect());
-            let value = whole.select(&path).first().copied().cloned();
-            if let Some(value) = &value {
-                let place = secret::Place::at(&whole, &path);
-                if place.shown(value) != *value {
-                    return None;
-                }
-            }
-            patch.set(&path.0, Some(value.unwrap_or_else(|| made(&Value::Null))));
-        }
-        let mut yaml = String::new();
-        yaml::write(&mut yaml, &patch);
-        Some(Patch { object: id.to_string(), yaml })
-    });
-    patches.collect()
-}
-
-/// A new value.
-pub(super) fn made(value: &Value) -> Node {
-    Node::from_json(value, Origin::Flag(&EDIT))
-}
-
-/// The head of the object of an edit.
-fn skeleton(edit: &FieldEdit) -> Node {
-    let mut metadata = json!({ "name": edit.id.name.as_str() });
-    if let Scope::Namespace(namespace) = &edit.id.scope {
-        metadata["namespace"] = namespace.as_str().into();
-    }
-    let head = json!({
-        "apiVersion": edit.api_version.as_str(),
-        "kind": edit.id.kind.as_str(),
-        "metadata": metadata,
-    });
-    made(&head)
-}
-
-/// Adds edits to others; of one field the later counts.
-fn merge(edits: &mut Vec<FieldEdit>, more: Vec<FieldEdit>) {
-    for edit in more {
-        edits.retain(|own| own.id != edit.id || own.api != edit.api || own.path != edit.path);
-        edits.push(edit);
-    }
-}
-
-/// `spec.a.b` and `spec.c`.
-fn fields(edits: &[FieldEdit]) -> String {
-    let paths: Vec<String> =
-        edits.iter().map(|edit| format!("`{}` of {}", edit.path, edit.id)).collect();
-    paths.join(" and ")
 }
