@@ -3393,15 +3393,15 @@ _ome() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "human json sarif github junit gitlab rdjson" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json html sarif github junit gitlab rdjson" -- "${cur}"))
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json sarif github junit gitlab rdjson" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json html sarif github junit gitlab rdjson" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "human json sarif github junit gitlab rdjson" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json html sarif github junit gitlab rdjson" -- "${cur}"))
                     return 0
                     ;;
                 --min-severity)

@@ -1002,6 +1002,7 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-pager -d 'Write ou
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s o -l output -l format -d 'Output format; `--format` is the same flag' -r -f -a "human\t'Text for people, with the lines in question'
 json\t'One JSON document; its schema has a version'
+html\t'A single HTML page'
 sarif\t'SARIF 2.1.0, for code hosts'
 github\t'Workflow commands of GitHub Actions'
 junit\t'JUnit XML, a test case per file'

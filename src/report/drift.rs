@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::diff::values;
 use super::fill::fill;
 use super::markdown;
+use super::meaning::Meaning;
 use super::phrases::plural;
 use super::screen::{Page, line, printable, put};
 use super::table::Style;
@@ -134,13 +135,7 @@ impl Answer for View<'_> {
 
     fn text(&self, style: Style) -> String {
         let paint = |sign: &str, text: &str| {
-            let color = match sign {
-                _ if !style.color => return text.to_owned(),
-                "+" => "32",
-                "~" => "33",
-                _ => "31",
-            };
-            format!("\u{1b}[{color}m{text}\u{1b}[0m")
+            if style.color { Meaning::of_sign(sign).painted(text) } else { text.to_owned() }
         };
         let mut out = Page::default();
         put!(out, "mode: {}\n\n", self.semantics);
@@ -189,6 +184,8 @@ impl Answer for View<'_> {
             let (sign, what) = words(object.action);
             json!({
                 "sign": sign,
+                "class": Meaning::of_sign(sign).class(),
+                "count": plural(object.fields.len(), "field"),
                 "name": object.id.to_string(),
                 "what": what,
                 "fields": object.fields.iter().map(|field| line(field, self.sources)).collect::<Vec<_>>(),
@@ -201,6 +198,6 @@ impl Answer for View<'_> {
             })
         });
         let data = json!({ "headline": self.headline(), "groups": groups.collect::<Vec<_>>() });
-        fill("drift.html", include_str!("drift.html"), &data)
+        fill("drift.html", include_str!("page/drift.html"), &data)
     }
 }

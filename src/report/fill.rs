@@ -1,8 +1,10 @@
 //! Pages and comments made from templates.
 //!
 //! [`fill`] is the only place that names minijinja. A template gets data that is worded already, and
-//! made printable here. In pages, whose names end in `.html`, every value is escaped too.
+//! made printable here. In pages, whose names end in `.html`, every value is escaped too. Every page
+//! extends `page/layout.html`: one design, one stylesheet, one script, nothing from elsewhere.
 
+use super::meaning::Meaning;
 use super::screen::printable;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
@@ -22,9 +24,18 @@ pub(super) fn fill(
     let failed = |error: minijinja::Error| format!("cannot fill {name}: {error:#}");
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    // Tables on narrow screens, in the style of every page.
-    let narrow = minijinja::Value::from_safe_string(include_str!("narrow.css").to_owned());
-    environment.add_global("narrow", narrow);
+    for (name, text) in
+        [("style", include_str!("page/style.css")), ("script", include_str!("page/script.js"))]
+    {
+        environment.add_global(name, minijinja::Value::from_safe_string(text.to_owned()));
+    }
+    for (name, text) in [
+        ("layout.html", include_str!("page/layout.html")),
+        ("parts.html", include_str!("page/parts.html")),
+    ] {
+        environment.add_template(name, text).map_err(failed)?;
+    }
+    environment.add_filter("meaning", |text: &str| Meaning::of(text).map_or("", Meaning::class));
     environment.add_template(name, template).map_err(failed)?;
     let mut text = environment
         .get_template(name)

@@ -1,13 +1,15 @@
 //! Models against accelerator classes, for people and programs (docs/cli.md `matrix`).
 
+use super::fill::fill;
 use super::markdown;
-use super::screen::{Page, html as escape, line};
+use super::phrases::plural;
+use super::screen::{Page, line};
 use super::table::{Style, table};
 use super::{SCHEMA_VERSION, kv_cache};
 use crate::pipeline::{Cell, Matrix, MatrixOutcome};
 use crate::source::SourceMap;
+use indexmap::IndexMap;
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// The documented shape.
 pub fn json(matrix: &Matrix, sources: &SourceMap) -> Value {
@@ -39,8 +41,8 @@ fn cell(cell: &Cell, sources: &SourceMap) -> Value {
 
 fn word(cell: &Cell) -> String {
     let runtime = match &cell.outcome {
-        MatrixOutcome::Winner(runtime) => runtime.to_string(),
-        MatrixOutcome::Tie(tied) => format!("tie: {}", tied.join(", ")),
+        MatrixOutcome::Winner(runtime) => format!("✓ {runtime}"),
+        MatrixOutcome::Tie(tied) => format!("! tie: {}", tied.join(", ")),
         MatrixOutcome::Hole(_) => return "-".to_owned(),
     };
     match cell.cache.as_deref().and_then(kv_cache::words) {
@@ -89,24 +91,54 @@ pub fn markdown(matrix: &Matrix) -> String {
     out.finish()
 }
 
-/// The same as a page that stands alone.
-pub fn html(matrix: &Matrix) -> String {
-    let mut out = String::from(
-        "<!doctype html>\n<meta charset=\"utf-8\">\n<title>ome matrix</title>\n<table border=\"1\">\n<tr><th>model</th>",
-    );
-    for class in &matrix.classes {
-        let _ = write!(out, "<th>{}</th>", escape(class));
+/// The same as a heat map on a page that stands alone; holes with the same reason are one below it.
+///
+/// # Errors
+/// What is wrong with the template.
+pub fn html(matrix: &Matrix) -> Result<String, String> {
+    let mut counts = [0_usize; 3];
+    let mut holes: IndexMap<&str, Vec<String>> = IndexMap::new();
+    for cell in &matrix.cells {
+        counts[match &cell.outcome {
+            MatrixOutcome::Winner(_) => 0,
+            MatrixOutcome::Tie(_) => 1,
+            MatrixOutcome::Hole(reason) => {
+                let pairs = holes.entry(reason).or_default();
+                pairs.push(format!("{} on {}", cell.model, cell.class));
+                2
+            }
+        }] += 1;
     }
-    out.push_str("</tr>\n");
-    for (model, cells) in rows(matrix) {
-        let _ = write!(out, "<tr><th>{}</th>", escape(model));
-        for cell in cells {
-            let title =
-                if let MatrixOutcome::Hole(reason) = &cell.outcome { reason.as_str() } else { "" };
-            let _ = write!(out, "<td title=\"{}\">{}</td>", escape(title), escape(&word(cell)));
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</table>\n");
-    out
+    let shown = |cell: &Cell| {
+        let (class, reason) = match &cell.outcome {
+            MatrixOutcome::Winner(_) => ("win", None),
+            MatrixOutcome::Tie(_) => ("tie", Some("age or name would decide")),
+            MatrixOutcome::Hole(reason) => ("hole", Some(reason.as_str())),
+        };
+        json!({ "class": class, "reason": reason, "text": word(cell) })
+    };
+    let row = |(model, cells): (&str, &[Cell])| json!({ "model": model, "cells": cells.iter().map(shown).collect::<Vec<_>>() });
+    let [wins, ties, none] = counts;
+    let data = json!({
+        "summary": format!(
+            "{} on {}: of {}, {wins} with one runtime, {} decided by age or name, {none} without a runtime",
+            plural(matrix.models.len(), "model"),
+            plural_of(matrix.classes.len()),
+            plural(matrix.cells.len(), "pair"),
+            ties,
+        ),
+        "legend": [
+            { "class": "win", "label": "✓ this runtime is chosen" },
+            { "class": "tie", "label": "! tie: age or name decides" },
+            { "class": "hole", "label": "- no runtime" },
+        ],
+        "classes": matrix.classes.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
+        "rows": rows(matrix).map(row).collect::<Vec<_>>(),
+        "holes": holes.into_iter().map(|(reason, pairs)| json!({ "reason": reason, "count": plural(pairs.len(), "pair"), "pairs": pairs })).collect::<Vec<_>>(),
+    });
+    fill("matrix.html", include_str!("page/matrix.html"), &data)
+}
+
+fn plural_of(classes: usize) -> String {
+    format!("{classes} accelerator class{}", if classes == 1 { "" } else { "es" })
 }

@@ -76,7 +76,17 @@ pub(super) fn json(own: &ComponentRollout, sources: &SourceMap) -> Value {
     json!({ "name": own.component, "rollout": out })
 }
 
-/// `1 of 2 ready, 1 waits`.
+/// `✓ complete`, `✗ stuck`, `nothing to do`.
+pub(super) fn end(end: RollEnd) -> String {
+    let symbol = match end {
+        RollEnd::Complete => "✓ ",
+        RollEnd::Stuck => "✗ ",
+        RollEnd::NothingToDo => "",
+    };
+    format!("{symbol}{}", end.as_str())
+}
+
+/// `1 of 2 ready, 1 pending`.
 fn amounts(amounts: &Amounts) -> String {
     match amounts {
         Amounts { total: 0, .. } => "-".to_owned(),
@@ -118,14 +128,14 @@ pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<Stri
     let mut out = Vec::new();
     match (own.end, &own.stuck) {
         (RollEnd::Complete, _) => {
-            out.push(format!("complete: {}", cost(own.lowest_ready, own.peak_gpus)));
+            out.push(format!("✓ complete: {}", cost(own.lowest_ready, own.peak_gpus)));
         }
         (RollEnd::NothingToDo, _) => out.push("nothing to do: no pod is replaced".to_owned()),
         (RollEnd::Stuck, stuck) => {
             let why = stuck
                 .as_ref()
                 .map_or(String::new(), |stuck| format!(": {}: {}", stuck.pod, stuck.message));
-            out.push(format!("stuck{why}"));
+            out.push(format!("✗ stuck{why}"));
             out.push(format!("meanwhile {}", cost(own.lowest_ready, own.peak_gpus)));
         }
     }

@@ -81,7 +81,7 @@ impl All<'_> {
                 own.stages.len().to_string(),
                 own.lowest_ready.to_string(),
                 own.peak_gpus.to_string(),
-                own.end.as_str().to_owned(),
+                roll::end(own.end),
             ]
         };
         self.changed().map(row).collect()
@@ -169,7 +169,7 @@ impl Answer for All<'_> {
         let component = |(service, own): (&ServiceRollout, &ComponentRollout)| json!({ "title": format!("{} {}", name(service), roll::title(own)), "titles": roll::TITLES, "rows": roll::rows(own), "said": roll::sentences(own, self.sources), "stuck": own.end == RollEnd::Stuck });
         fill(
             "roll_all.html",
-            include_str!("roll_all.html"),
+            include_str!("page/roll_all.html"),
             &json!({ "summary": self.summary(), "components": self.changed().map(component).collect::<Vec<_>>() }),
         )
     }

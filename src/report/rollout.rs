@@ -499,10 +499,11 @@ impl Rollout<'_> {
             let row = &self.trace().rows[position];
             let groups = row.groups.iter().enumerate().map(|(index, (cell, status))| {
                 let name = self.group(self.trace().columns[index]);
-                json!({ "kind": cell.as_str(), "title": format!("{name}: {}", status.as_str()) })
+                json!({ "kind": cell.as_str(), "sign": sign((cell, status)), "title": format!("{name}: {}", status.as_str()) })
             });
-            let groups: Vec<Value> = groups.collect();
-            json!({ "cells": self.line(position), "groups": groups })
+            let groups: Vec<Value> =
+                if row.groups.len() > LONG { Vec::new() } else { groups.collect() };
+            json!({ "cells": self.line(position), "label": strip(row), "groups": groups })
         };
         let rows: Vec<Value> = (0..self.trace().rows.len()).map(row).collect();
         let data = json!({
@@ -512,19 +513,25 @@ impl Rollout<'_> {
             "rows": rows,
             "lines": self.summary(Severity::Warning),
         });
-        fill("rollout.html", include_str!("rollout.html"), &data)
+        fill("rollout.html", include_str!("page/rollout.html"), &data)
+    }
+}
+
+/// Rows of more groups are counted runs.
+const LONG: usize = 48;
+
+/// The sign of a group: what the legend explains.
+fn sign(group: (Cell, GroupStatus)) -> char {
+    match group {
+        (_, GroupStatus::Absent) => '·',
+        (Cell::Old, _) => '○',
+        (Cell::Rolling, _) => '◐',
+        (Cell::Updated, _) => '●',
     }
 }
 
 /// The groups of a row, a sign each; long runs are counted.
 fn strip(row: &Row) -> String {
-    const LONG: usize = 48;
-    let sign = |group: (Cell, GroupStatus)| match group {
-        (_, GroupStatus::Absent) => '·',
-        (Cell::Old, _) => '○',
-        (Cell::Rolling, _) => '◐',
-        (Cell::Updated, _) => '●',
-    };
     if row.groups.len() <= LONG {
         return row.groups.iter().map(sign).collect();
     }

@@ -170,15 +170,6 @@ pub fn unobeyed(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Text within an HTML page.
-pub(super) fn html(text: &str) -> String {
-    printable(text)
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
 /// What leaves the process for people or programs: nothing that a terminal obeys, but tabs, ends of
 /// lines, and where text is colored the sequences that only color.
 pub(crate) fn guarded(text: &str, colored: bool) -> Cow<'_, str> {

@@ -1,9 +1,8 @@
 //! Tables of text.
 
+use super::meaning::Meaning;
 use super::screen::printable;
-use comfy_table::{
-    Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width, presets,
-};
+use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 /// How text may look.
 #[derive(Clone, Copy, Debug)]
@@ -72,19 +71,14 @@ fn extent(cell: &str) -> (usize, usize) {
     (words.max().unwrap_or(0), cell.chars().count())
 }
 
-/// A cell in the color of what its symbol says: ✓ chosen or fitting, ✗ rejected or in error,
-/// ! to look at, + added, ~ changed.
+/// A cell in the color of what its symbol means.
 fn colored(text: String, style: Style) -> Cell {
-    let color = match text.split(' ').next().unwrap_or_default() {
-        _ if !style.color => None,
-        "✓" | "+" => Some(Color::Green),
-        "✗" => Some(Color::Red),
-        "!" | "~" => Some(Color::Yellow),
-        "-" | "default" if !text.contains(' ') => Some(Color::DarkGrey),
-        _ => None,
-    };
+    let meaning = style.color.then(|| Meaning::of(&text)).flatten();
     let cell = Cell::new(text);
-    color.map_or(cell.clone(), |color| cell.fg(color))
+    match meaning {
+        Some(meaning) => cell.fg(meaning.color()),
+        None => cell,
+    }
 }
 
 /// Words in lines of at most so many columns, those after the first set in; no word is broken.

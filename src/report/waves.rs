@@ -7,13 +7,14 @@
 use super::answer::Answer;
 use super::fill::fill;
 use super::markdown;
+use super::phrases::plural;
 use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
 use crate::api::{Follow, Service};
 use crate::diag::Diagnostic;
 use crate::diff::waves::{WAVES, WorkloadRollout};
-use crate::pipeline::ComponentRollout;
+use crate::pipeline::{ComponentRollout, RollEnd};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 
@@ -94,13 +95,26 @@ impl Answer for Waves<'_> {
         let rows: Vec<Vec<String>> = self.workloads.iter().map(row).collect();
         fill(
             "waves.html",
-            include_str!("waves.html"),
-            &json!({ "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows, "components": self.components.iter().map(component).collect::<Vec<_>>() }),
+            include_str!("page/waves.html"),
+            &json!({ "summary": self.summary(), "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows, "components": self.components.iter().map(component).collect::<Vec<_>>() }),
         )
     }
 }
 
 impl Waves<'_> {
+    /// "quickstart/chat: 2 workloads; stuck: engine".
+    fn summary(&self) -> String {
+        let stuck = self.components.iter().filter(|own| own.end == RollEnd::Stuck);
+        let stuck: Vec<&str> = stuck.map(|own| own.component).collect();
+        let end = match (self.components.is_empty(), stuck.is_empty()) {
+            (true, _) => String::new(),
+            (_, true) => "; no update is stuck".to_owned(),
+            (_, false) => format!("; stuck: {}", stuck.join(", ")),
+        };
+        let workloads = plural(self.workloads.len(), "workload");
+        format!("{}/{}: {workloads}{end}", self.service.namespace, self.service.name())
+    }
+
     fn named(&self, key: &str) -> Vec<Value> {
         WAVES
             .iter()

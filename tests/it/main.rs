@@ -13,6 +13,7 @@ mod examples;
 mod expect;
 mod fleets;
 mod hostile;
+mod html;
 mod hub;
 mod import;
 mod injection;

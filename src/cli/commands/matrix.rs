@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             table::Style { color: io.out_color(), width: io.width() },
         ))?,
         PageFormat::Markdown => io.print(&view::markdown(&matrix))?,
-        PageFormat::Html => io.print(&view::html(&matrix))?,
+        PageFormat::Html => io.print(&view::html(&matrix).map_err(Failure::Usage)?)?,
     }
     session.say(&found, io);
     if args.context && matrix.cells.iter().all(|cell| cell.cache.is_none()) {

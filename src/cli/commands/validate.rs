@@ -17,7 +17,7 @@ use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Planner, Renderer};
 use crate::report::phrases::plural;
 use crate::report::places::{Places, Repository};
-use crate::report::{findings, github, gitlab, junit, rdjson, sarif};
+use crate::report::{finding_page, findings, github, gitlab, junit, rdjson, sarif};
 use crate::source::{SourceId, SourceKind, Span};
 use crate::yaml::Limits;
 use rayon::prelude::*;
@@ -98,6 +98,8 @@ enum Format {
     Human,
     /// One JSON document; its schema has a version.
     Json,
+    /// A single HTML page.
+    Html,
     /// SARIF 2.1.0, for code hosts.
     Sarif,
     /// Workflow commands of GitHub Actions.
@@ -154,11 +156,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     }
     let least = session.least();
-    let usual = if args.output == Format::Human && rules.is_empty() {
-        Severity::Warning
-    } else {
-        Severity::Info
-    };
+    let is_for_people = matches!(args.output, Format::Human | Format::Html);
+    let usual = if is_for_people && rules.is_empty() { Severity::Warning } else { Severity::Info };
     let floor = args.min_severity.unwrap_or(if io.is_quiet() { Severity::Error } else { usual });
     let summary = findings::summary(&found);
     let by_code = findings::by_code(&found, floor);
@@ -167,18 +166,21 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     shown.retain(|finding| finding.severity >= floor);
     // Machines of a repository name files from its root.
     let places = || Places::new(sources, repository());
+    let read = || sources.iter().filter(|(_, source)| source.reported && source.is_input()).count();
     match args.output {
         Format::Human => {
             let color = io.out_color();
             io.print(&findings::human(&shown, sources, color))?;
-            let read =
-                sources.iter().filter(|(_, source)| source.reported && source.is_input()).count();
             io.print(&format!(
                 "{}: {}\n",
-                plural(read, "file"),
+                plural(read(), "file"),
                 if summary.is_empty() { "nothing found" } else { &summary }
             ))?;
             io.print(&by_code)?;
+        }
+        Format::Html => {
+            let page = finding_page::html(&shown, sources, read(), &summary);
+            io.print(&page.map_err(Failure::Usage)?)?;
         }
         Format::Json => io.print_json(&findings::Document { found: &shown, sources })?,
         Format::Sarif => io.print_json(&sarif::Log { found: &shown, sources: &places() })?,

@@ -107,9 +107,9 @@ impl Answer for View<'_> {
         }
     }
 
-    /// No script, nothing from elsewhere.
+    /// A page that stands alone.
     fn html(&self) -> Result<String, String> {
-        fill("page.html", include_str!("page.html"), &Shown::of(self, usize::MAX))
+        fill("diff.html", include_str!("../page/diff.html"), &Shown::of(self, usize::MAX))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::diff::{
 use crate::pipeline::ServingUpgrade;
 use crate::quantity::Count;
 use crate::report::markdown::{self, code, code_cell as cell, fence};
+use crate::report::meaning::Meaning;
 use crate::report::phrases::{class_decided_by, first_of, plural};
 use crate::report::screen::printable;
 use serde::Serialize;
@@ -329,10 +330,10 @@ fn bars(gpus: &Pair<Count>) -> Bars {
 fn group<'v>(group: &'v Group, view: &View<'_>, seen: &mut BTreeSet<&'v str>) -> ShownGroup {
     let all = view.all;
     let most = |usual: usize| if all { usize::MAX } else { usual };
-    let (marker, marker_html, class, verb) = match group.fate {
-        Fate::Changed => ("~", "🟡", "change", "change"),
-        Fate::Added => ("+", "🟢", "add", "is added"),
-        Fate::Removed => ("-", "🔴", "remove", "is removed"),
+    let (marker, marker_html, verb) = match group.fate {
+        Fate::Changed => ("~", "🟡", "change"),
+        Fate::Added => ("+", "🟢", "is added"),
+        Fate::Removed => ("-", "🔴", "is removed"),
     };
     let title = match (group.services.as_slice(), group.fate) {
         ([_], Fate::Changed) => "1 service changes".to_owned(),
@@ -394,10 +395,10 @@ fn group<'v>(group: &'v Group, view: &View<'_>, seen: &mut BTreeSet<&'v str>) ->
                 "the objects below are written before it fails"
             };
             let (message, code) = (printable(&error.message), error.code.as_str());
-            Some(format!("{refused}: {message} ({code}); {rest}"))
+            Some(format!("✗ {refused}: {message} ({code}); {rest}"))
         }
         (None, Some(error)) => Some(format!(
-            "no longer refused: {} ({})",
+            "✓ no longer refused: {} ({})",
             printable(&error.message),
             error.code.as_str()
         )),
@@ -423,7 +424,7 @@ fn group<'v>(group: &'v Group, view: &View<'_>, seen: &mut BTreeSet<&'v str>) ->
     ShownGroup {
         marker,
         marker_html,
-        class,
+        class: Meaning::of_sign(marker).class(),
         title,
         facts: facts.join(", "),
         services_code: services.iter().map(|name| code(name)).collect(),
@@ -551,11 +552,11 @@ fn cause(cause: &Cause, all: bool) -> ShownCause {
 }
 
 fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {
-    let (marker, class, sign) = match object.action {
-        Action::Create => ("+", "add", "+"),
-        Action::Update => ("~", "change", "!"),
-        Action::Delete => ("-", "remove", "-"),
-        Action::Replace => ("-/+", "remove", "!"),
+    let (marker, sign) = match object.action {
+        Action::Create => ("+", "+"),
+        Action::Update => ("~", "!"),
+        Action::Delete => ("-", "-"),
+        Action::Replace => ("-/+", "!"),
     };
     let note = match (object.action, object.restart) {
         (Action::Replace, _) => {
@@ -571,7 +572,7 @@ fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {
         object.changes.iter().take(most).flat_map(|change| lines(change, all)).collect();
     ShownObject {
         marker,
-        class,
+        class: Meaning::of_sign(marker).class(),
         sign,
         name: printable(&object.id.to_string()),
         note,
@@ -581,12 +582,8 @@ fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {
 }
 
 fn line(marker: &'static str, text: String) -> Line {
-    let (class, sign) = match marker {
-        "+" => ("add", "+"),
-        "-" => ("remove", "-"),
-        _ => ("change", "!"),
-    };
-    Line { marker, class, sign, text }
+    let sign = if matches!(marker, "+" | "-") { marker } else { "!" };
+    Line { marker, class: Meaning::of_sign(marker).class(), sign, text }
 }
 
 /// A field; of a list of words the elements that differ.

@@ -1,19 +1,15 @@
 //! The answer on a terminal.
 
 use super::shown::Shown;
+use crate::report::meaning::Meaning;
 use crate::report::screen::{Page, line, printable};
 use crate::report::table::Style;
 
 /// Groups with their causes and objects, and a line that sums up.
 pub(super) fn text(shown: &Shown, style: Style) -> String {
     let paint = |marker: &str, text: &str| {
-        let color = match marker {
-            _ if !style.color => return printable(text),
-            "+" => "32",
-            "~" => "33",
-            _ => "31",
-        };
-        format!("\u{1b}[{color}m{}\u{1b}[0m", printable(text))
+        let text = printable(text);
+        if style.color { Meaning::of_sign(marker).painted(&text) } else { text }
     };
     let bold = |text: &str| {
         let text = printable(text);
@@ -33,7 +29,9 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         line!(out, "  {}{more}", group.services.join(", "));
         if let Some(error) = &group.error {
             out.push_str("  ");
-            out.draw(&paint("-", error));
+            let text = printable(error);
+            let meaning = Meaning::of(error).filter(|_| style.color);
+            out.draw(&meaning.map_or_else(|| text.clone(), |meaning| meaning.painted(&text)));
             out.end_line();
         }
         for choice in &group.choices {

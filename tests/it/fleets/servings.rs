@@ -236,7 +236,7 @@ fn classes_count_what_model_servings_ask_for() {
     assert!(text.contains("l40s   12         8            0       -4"), "{text}");
     let text = plan(&["-o", "markdown"]).stdout;
     assert!(text.contains("| l40s | 12 | 8 | 0 | \\-4 |"), "{text}");
-    assert!(plan(&["-o", "html"]).stdout.contains("12 asked of 8, -4 left"));
+    assert!(plan(&["-o", "html"]).stdout.contains("12 requested of 8, 4 short"));
 }
 
 /// `--slow`, `--stuck` and `--fail` are said of roles of a ModelServing as of components.

@@ -1,5 +1,6 @@
-//! `ome plan` as a page that stands alone: no script, nothing from elsewhere. GPUs of each class
-//! are bars, the selection of each runtime is a row of steps with what they left.
+//! `ome plan` as a page that stands alone. GPUs of each class are bars, the selection of each
+//! runtime is a row of steps with what they left. The other pages of this folder are filled in by
+//! the modules of their commands.
 
 use super::accelerator;
 use super::fill::fill;
@@ -58,6 +59,8 @@ impl View<'_> {
             "header": self.header,
             "classes": classes.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
             "map": self.together.and_then(map::data),
+            "planned": self.planned.len(),
+            "columns": COLUMNS,
             "namespaces": namespaces(self.planned, self.sources),
             "profile": self.kthena.profile.to_string(),
             "titles": serving::TITLES,
@@ -84,9 +87,10 @@ fn class(total: &ClassTotal, most: i64) -> Value {
     let of = total.allocatable.unwrap_or(most);
     let label = match (total.allocatable, total.left()) {
         (Some(allocatable), Some(left)) => {
-            format!("{} asked of {allocatable}, {left} left", total.asked)
+            let (free, word) = if left < 0 { (-left, "short") } else { (left, "free") };
+            format!("{} requested of {allocatable}, {free} {word}", total.asked)
         }
-        _ => format!("{} asked", total.asked),
+        _ => format!("{} requested", total.asked),
     };
     json!({ "name": total.name.as_str(), "percent": percent(total.asked, of), "over": total.left().is_some_and(|left| left < 0), "label": label })
 }
@@ -99,6 +103,19 @@ fn percent(part: i64, of: i64) -> i64 {
         (part.max(0).saturating_mul(100) / of).min(100)
     }
 }
+
+const COLUMNS: [&str; 10] = [
+    "service",
+    "model",
+    "runtime",
+    "component",
+    "mode",
+    "replicas",
+    "pods/replica",
+    "GPUs/replica",
+    "class",
+    "fits",
+];
 
 /// With more services each is a row, and the rows of a namespace are folded.
 const MOST_OPEN: usize = 50;
@@ -123,7 +140,7 @@ fn namespaces(planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Value> {
             }
         }
         let rows = planned.iter().flat_map(|planned| rows(planned, sources));
-        json!({ "title": title, "bad": failed + short > 0, "rows": rows.collect::<Vec<_>>() })
+        json!({ "name": name, "title": title, "bad": failed + short > 0, "rows": rows.collect::<Vec<_>>() })
     };
     by_name.into_iter().map(namespace).collect()
 }
@@ -135,20 +152,22 @@ fn is_short(planned: &Planned<'_>) -> bool {
 /// A row per component; one of a service in error.
 fn rows(planned: &Planned<'_>, sources: &SourceMap) -> Vec<Value> {
     let resolution = &planned.resolution;
-    let lead = json!({
-        "name": planned.service.name().as_str(),
-        "model": resolution.model.map_or("-", |model| model.object.id.name.as_str()),
-        "runtime": resolution.chosen().map_or("no runtime".into(), |runtime| runtime.object.shown_name()).as_str(),
-    });
+    let lead = vec![
+        planned.service.name().to_string(),
+        resolution.model.map_or("-", |model| model.object.id.name.as_str()).to_owned(),
+        resolution
+            .chosen()
+            .map_or("no runtime".into(), |runtime| runtime.object.shown_name())
+            .to_string(),
+    ];
     if let Some(error) = &planned.error {
         let message = accelerator::message(error, planned, sources);
-        return vec![
-            json!({ "service": lead, "error": format!("{}: {message}", error.code.as_str()) }),
-        ];
+        let error = format!("✗ {}: {message}", error.code.as_str());
+        return vec![json!({ "cells": ([lead, vec![error]].concat()), "error": true })];
     }
     let components = planned.components.iter();
     components
-        .map(|own| json!({ "service": lead, "error": null, "component": component(planned, own) }))
+        .map(|own| json!({ "cells": ([lead.clone(), component(planned, own)].concat()), "error": false }))
         .collect()
 }
 
@@ -173,18 +192,20 @@ fn step(step: &Step, first: usize) -> Value {
     json!({ "name": judged::heading(step.id), "left": step.out, "of": first, "percent": percent(count(step.out), count(first)) })
 }
 
-fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Value {
-    let fits = super::together::fits(component);
-    json!({
-        "kind": component.kind.as_str(),
-        "mode": component.mode.as_str(),
-        "replicas": plan::replicas(component),
-        "pods": component.pods_per_replica,
-        "gpus": component.gpus(),
-        "class": planned.class(component.kind).map_or("-".into(), |class| class.object.shown_name()).as_str(),
-        "verdict": match fits { Some(true) => "yes", Some(false) => "no", None => "dim" },
-        "fits": accelerator::fits(component),
-    })
+/// The cells of a component, under the last of [`COLUMNS`].
+fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Vec<String> {
+    vec![
+        component.kind.as_str().to_owned(),
+        component.mode.as_str().to_owned(),
+        plan::replicas(component),
+        component.pods_per_replica.to_string(),
+        component.gpus().to_string(),
+        planned
+            .class(component.kind)
+            .map_or("-".into(), |class| class.object.shown_name())
+            .to_string(),
+        accelerator::fits(component),
+    ]
 }
 
 #[cfg(test)]

@@ -1,0 +1,74 @@
+//! `ome validate` as a page: findings by file, each with the lines it points at.
+//!
+//! In: settled findings. Out: a page. Decides nothing.
+
+use super::fill::fill;
+use super::findings;
+use super::meaning::Meaning;
+use super::phrases::plural;
+use crate::diag::{Diagnostic, Severity};
+use crate::source::SourceMap;
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+
+/// Findings after these are shown without the lines they point at.
+const MOST_DRAWN: usize = 1000;
+/// With more findings they are folded.
+const MOST_OPEN: usize = 20;
+
+/// The page; `files` were read, `summary` counts all findings, also those that are not shown.
+///
+/// # Errors
+/// What is wrong with the template.
+pub fn html(
+    found: &[Diagnostic],
+    sources: &SourceMap,
+    files: usize,
+    summary: &str,
+) -> Result<String, String> {
+    let mut by_file: IndexMap<String, Vec<Value>> = IndexMap::new();
+    for (at, finding) in found.iter().enumerate() {
+        let place = finding.span().map(|span| sources.locate(span));
+        let file = place.as_ref().map(|place| place.file.to_string());
+        let file = file.or_else(|| finding.file.clone()).unwrap_or_else(|| "all files".to_owned());
+        let is_drawn = at < MOST_DRAWN;
+        let drawn = if is_drawn {
+            findings::human(std::slice::from_ref(finding), sources, false)
+        } else {
+            String::new()
+        };
+        let (sign, class) = sign(finding.severity);
+        by_file.entry(file).or_default().push(json!({
+            "sign": sign,
+            "class": class,
+            "severity": finding.severity.as_str(),
+            "code": finding.code.as_str(),
+            "message": finding.message,
+            "line": place.map(|place| place.line),
+            "help": if is_drawn { None } else { finding.help.as_ref() },
+            "drawn": drawn.trim_end().lines().collect::<Vec<_>>(),
+        }));
+    }
+    let worst = found.iter().map(|finding| finding.severity).max();
+    let (sign, class) = worst.map_or(("✓", Meaning::Good.class()), sign);
+    let files_shown = by_file.into_iter().map(|(name, findings)| {
+        json!({ "name": name, "count": plural(findings.len(), "finding"), "findings": findings })
+    });
+    let data = json!({
+        "summary": if summary.is_empty() { "nothing found" } else { summary },
+        "sign": sign,
+        "class": class,
+        "read": plural(files, "file"),
+        "open": found.len() <= MOST_OPEN,
+        "files": files_shown.collect::<Vec<_>>(),
+    });
+    fill("validate.html", include_str!("page/validate.html"), &data)
+}
+
+fn sign(severity: Severity) -> (&'static str, &'static str) {
+    match severity {
+        Severity::Error => ("✗", Meaning::Bad.class()),
+        Severity::Warning => ("!", Meaning::Attention.class()),
+        Severity::Info => ("·", Meaning::Faint.class()),
+    }
+}
