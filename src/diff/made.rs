@@ -4,7 +4,7 @@ use super::cost::{self, Cost};
 use super::{Refused, accelerators, object_changes};
 use crate::api::{AcceleratorClass, ComponentKind, Follow, ModelServing, Object, ObjectRef, Views};
 use crate::decision::Resolution;
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::{Diagnostic, Severity};
 use crate::objects::accept::accept_rendered;
 use crate::pipeline::built::identity;
 use crate::pipeline::costs;
@@ -136,17 +136,13 @@ pub(super) fn make<'w>(
             let resolution = renderer.decide(service);
             let mut decided = Decided::of(&resolution);
             let followed = semantics.of(service.object.api);
-            let Rendered { mut components, objects, error, unfinished, mut diagnostics, .. } =
-                renderer.render_decided(service, resolution, &mut ());
-            for object in &objects {
-                accept_rendered(&object.node, followed, &world.sources, &mut diagnostics);
+            let mut rendered = renderer.render_decided(service, resolution, &mut ());
+            for object in &rendered.objects {
+                let diagnostics = &mut rendered.diagnostics;
+                accept_rendered(&object.node, followed, &world.sources, diagnostics);
             }
-            decided.error = error.as_ref().map(Refused::from).or_else(|| {
-                let found = diagnostics.iter().find(|found| {
-                    found.severity == Severity::Error && found.code != Code::ServerRefuses
-                });
-                found.map(|found| Refused { code: found.code, message: found.message.clone() })
-            });
+            decided.error = rendered.refusal().as_ref().map(Refused::from);
+            let Rendered { mut components, objects, unfinished, diagnostics, .. } = rendered;
             let cost;
             let objects = match (&decided.error, unfinished) {
                 (None, _) => {

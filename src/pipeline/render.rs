@@ -9,7 +9,7 @@ use super::planned::{Depth, Planned, PlannedComponent};
 use crate::api::{Failure, Follow, Service, Views};
 use crate::catalog::Catalog;
 use crate::decision::Resolution;
-use crate::diag::{Checked, Diagnostic};
+use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::merge::history::Record;
 use crate::objects::RenderedObject;
 use crate::operators::Ask;
@@ -39,6 +39,24 @@ pub struct Rendered<'a> {
     pub unfinished: Option<Unfinished<'a>>,
     /// What was found on the way, the error included.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Rendered<'_> {
+    /// Why nothing of it is written: its error, else the first finding of error level. What a server
+    /// refuses is written all the same, for the server to say so.
+    pub fn refusal(&self) -> Option<Failure> {
+        self.error.clone().or_else(|| {
+            let found = self.diagnostics.iter().find(|found| {
+                found.severity == Severity::Error && found.code != Code::ServerRefuses
+            })?;
+            Some(Failure {
+                code: found.code,
+                message: found.message.clone(),
+                help: found.help.clone(),
+                span: found.span(),
+            })
+        })
+    }
 }
 
 /// Renders services under one semantics.

@@ -16,7 +16,7 @@ use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
 use crate::cli::ask::Ask;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic};
 use crate::diff::waves::wave;
 use crate::emit::{self, Layout, Prune, stream};
 use crate::load;
@@ -423,11 +423,7 @@ fn written(
         );
     }
     // What cannot be deployed is not printed; a finding of error level says why.
-    let failed = rendered.error.is_some()
-        || rendered
-            .diagnostics
-            .iter()
-            .any(|found| found.severity == Severity::Error && found.code != Code::ServerRefuses);
+    let failed = rendered.refusal().is_some();
     let objects = if failed {
         Vec::new()
     } else {

@@ -255,7 +255,7 @@ fn rendered(session: &Session) -> Result<Vec<Node>, Failure> {
     let mut nodes = Vec::new();
     for views in services {
         let rendered = renderer.render(views, &mut ());
-        if rendered.error.is_none() {
+        if rendered.refusal().is_none() {
             nodes.extend(rendered.objects.into_iter().map(|object| object.node));
         }
     }

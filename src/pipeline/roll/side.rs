@@ -48,8 +48,13 @@ pub(super) fn made<'a>(
         let own = components.iter().find(|component| component.kind == kind);
         own.and_then(|component| component.max_replicas)
     };
+    let error = rendered.refusal();
     let before = rendered.unfinished.as_ref().map(|own| renderer.before_failure(own));
-    let objects = before.as_ref().unwrap_or(&rendered.objects);
+    let objects = match (&before, &error) {
+        (Some(before), _) => &before[..],
+        (None, Some(_)) => &[],
+        (None, None) => &rendered.objects[..],
+    };
     let found = context.workloads(objects);
     let replicas = |kind: ComponentKind| {
         let own = components.iter().find(|component| component.kind == kind);
@@ -104,7 +109,7 @@ pub(super) fn made<'a>(
     };
     Side {
         workloads: found.into_iter().map(made).collect(),
-        error: rendered.error,
+        error,
         diagnostics: rendered.diagnostics,
     }
 }

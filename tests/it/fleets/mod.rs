@@ -423,6 +423,13 @@ fn a_change_that_no_longer_fits_says_so() {
     assert!(done.stdout.contains("restart goes no further: ml/a engine"), "{done:?}");
     let (_, found) = diff(&all("v2", std::slice::from_ref(&a), 2), &[]);
     assert_eq!(found["stuck"], json!([]));
+    // Of a service that is refused nothing restarts, whatever room there is.
+    let mut refused = all("v2", std::slice::from_ref(&a), 1);
+    let own = refused.iter_mut().find(|object| object["kind"] == "InferenceService");
+    own.expect("a service")["spec"]["engine"]["maxReplica"] = json!(2);
+    let (done, found) = diff(&refused, &[]);
+    assert!(done.stdout.contains("✗ refused: unknown field"), "{done:?}");
+    assert!(found.is_null() || found["stuck"] == json!([]), "{found}");
     // What waits fails the check, also where it waited before.
     let fails = |new: &[Value]| diff(new, &["--fail-on", "does-not-fit"]).0.exit;
     let short = all("v1", &[service("a", "single", 3, 3)], 1);
