@@ -113,7 +113,7 @@ fn stages(criterion: &mut Criterion) {
         });
     });
 
-    let renderer = Renderer::new(&world.catalog, SEMANTICS, "cluster.local");
+    let renderer = Renderer::new(&world, SEMANTICS, "cluster.local");
     let render = || {
         services
             .iter()

@@ -396,7 +396,7 @@ pub fn plan(bytes: &[u8]) {
 pub fn render(bytes: &[u8]) {
     for semantics in BOTH {
         let world = world(bytes, semantics);
-        let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
+        let renderer = Renderer::new(&world, semantics, "cluster.local");
         for views in world.catalog.services() {
             let mut history = History::new();
             let rendered = renderer.render(views, &mut history);

@@ -122,7 +122,7 @@ fn stuck(
     after: &Side<'_>,
     settings: Settings<'_>,
 ) -> (Option<Vec<Waits>>, Vec<EcoString>) {
-    let (before, now) = (State::all(&before.world.catalog), State::all(&after.world.catalog));
+    let (before, now) = (State::all(before.world), State::all(after.world));
     let changes = Changes::between(Some(&before), &now, settings.semantics);
     if changes.len() > MOST_PLAYED {
         return (None, Vec::new());
@@ -134,7 +134,7 @@ fn stuck(
         kthena_before: Some(earlier),
         ..Asked::default()
     };
-    let Some(rolled) = roll(now.catalog, settings.semantics, later, &changes, &asked) else {
+    let Some(rolled) = roll(now.world, settings.semantics, later, &changes, &asked) else {
         return (None, Vec::new());
     };
     let name = |own: &ServiceRollout| eco_format!("{}/{}", own.namespace, own.name);

@@ -7,7 +7,7 @@
 
 use crate::api::{Failure, Object, ObjectRef, Service, Views};
 use crate::catalog::Catalog;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::diff::Action;
 use crate::objects::RenderedObject;
 use crate::pipeline::built::identity;
@@ -163,8 +163,11 @@ pub(crate) fn drift<'a>(
         let rendered = renderer.render(views, &mut ());
         let service = rendered.service;
         let name = eco_format!("{}/{}", service.namespace, service.name());
-        found.diagnostics.extend(rendered.diagnostics);
-        if let Some(error) = rendered.error {
+        let refusal = rendered.refusal();
+        // What a server says of an object is no difference to the one that runs.
+        let said = rendered.diagnostics.into_iter();
+        found.diagnostics.extend(said.filter(|found| found.code != Code::ServerRefuses));
+        if let Some(error) = refusal {
             found.failed.push((name, error));
             continue;
         }

@@ -2,10 +2,9 @@
 
 use super::cost::{self, Cost};
 use super::{Refused, accelerators, object_changes};
-use crate::api::{AcceleratorClass, ComponentKind, Follow, ModelServing, Object, ObjectRef, Views};
+use crate::api::{AcceleratorClass, ComponentKind, ModelServing, Object, ObjectRef, Views};
 use crate::decision::Resolution;
 use crate::diag::{Diagnostic, Severity};
-use crate::objects::accept::accept_rendered;
 use crate::pipeline::built::identity;
 use crate::pipeline::costs;
 use crate::pipeline::planned::PlannedComponent;
@@ -106,15 +105,10 @@ impl Made<'_> {
 }
 
 /// Decides and renders one service in a world.
-pub(super) fn make<'w>(
-    renderer: &Renderer<'w>,
-    world: &World,
-    semantics: Follow,
-    subject: Subject<'w>,
-) -> Made<'w> {
+pub(super) fn make<'w>(renderer: &Renderer<'w>, subject: Subject<'w>) -> Made<'w> {
     match subject {
         Subject::ModelServing(serving) => {
-            let error = broken(world, serving);
+            let error = broken(renderer.world(), serving);
             if error.is_some() {
                 return Made {
                     decided: Decided { error, ..Decided::default() },
@@ -132,15 +126,8 @@ pub(super) fn make<'w>(
             }
         }
         Subject::Service(views) => {
-            let service = views.of(semantics);
-            let resolution = renderer.decide(service);
-            let mut decided = Decided::of(&resolution);
-            let followed = semantics.of(service.object.api);
-            let mut rendered = renderer.render_decided(service, resolution, &mut ());
-            for object in &rendered.objects {
-                let diagnostics = &mut rendered.diagnostics;
-                accept_rendered(&object.node, followed, &world.sources, diagnostics);
-            }
+            let rendered = renderer.render(views, &mut ());
+            let mut decided = Decided::of(&rendered.resolution);
             decided.error = rendered.refusal().as_ref().map(Refused::from);
             let Rendered { mut components, objects, unfinished, diagnostics, .. } = rendered;
             let cost;

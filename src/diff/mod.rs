@@ -312,9 +312,8 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
                 .or_default()[position] = Some(Subject::ModelServing(serving));
         }
     }
-    let renderers = sides.map(|side| {
-        Renderer::new(&side.world.catalog, settings.semantics, settings.cluster_domain)
-    });
+    let renderers =
+        sides.map(|side| Renderer::new(side.world, settings.semantics, settings.cluster_domain));
     let mut inputs = Inputs::of(&before.world.catalog, &after.world.catalog);
     // By another release anything may be decided otherwise.
     let releases = upgrade::releases(sides, settings);
@@ -649,12 +648,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
 
     /// Decides and renders one service on one side.
     fn make(&self, side: usize, subject: Subject<'a>) -> Made<'a> {
-        self.make_by(&self.renderers[side], side, subject)
-    }
-
-    /// The same, by a renderer of one's own.
-    fn make_by(&self, renderer: &Renderer<'a>, side: usize, subject: Subject<'a>) -> Made<'a> {
-        made::make(renderer, self.sides[side].world, self.settings.semantics, subject)
+        made::make(&self.renderers[side], subject)
     }
 
     /// What identifies a change.

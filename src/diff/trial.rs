@@ -178,10 +178,9 @@ impl<'c, 'a> Trials<'c, 'a> {
         let attempt = |chosen: &[usize]| ground.with(&others(&own, candidates, chosen));
         let settings = comparison.settings;
         let made = |world: &World, judge: &mut Judge<'_>| {
-            let renderer =
-                Renderer::new(&world.catalog, settings.semantics, settings.cluster_domain);
+            let renderer = Renderer::new(world, settings.semantics, settings.cluster_domain);
             if let Some(views) = world.catalog.services().first() {
-                let made = make(&renderer, world, settings.semantics, Subject::Service(views));
+                let made = make(&renderer, Subject::Service(views));
                 judge(&renderer, views, &made);
             }
         };

@@ -5,7 +5,7 @@
 //! are told by what was read.
 
 use super::edit::Player;
-use super::made::distance;
+use super::made::{distance, make};
 use super::{Cause, Comparison, Diff, Group, Note, Pair, Settings, Side, Subject};
 use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
 use crate::decision::kserve_mode;
@@ -54,10 +54,10 @@ pub(super) fn explain(
         .iter()
         .enumerate()
         .map(|(side, rules)| {
-            let catalog = &comparison.sides[side].world.catalog;
+            let world = comparison.sides[side].world;
             let settings = comparison.settings;
             let renderer = |policy| {
-                Renderer::by_policy(catalog, settings.semantics, settings.cluster_domain, policy)
+                Renderer::by_policy(world, settings.semantics, settings.cluster_domain, policy)
             };
             rules.iter().map(|(rule, policy)| (*rule, renderer(policy))).collect()
         })
@@ -85,7 +85,7 @@ pub(super) fn explain(
                 for (switch, renderer) in &renderers[side] {
                     let known = hit.iter().any(|other| other.id == switch.rule.id);
                     let closer = || {
-                        let made = comparison.make_by(renderer, side, subjects[side]);
+                        let made = make(renderer, subjects[side]);
                         distance(&made, &own[1 - side]) < apart
                     };
                     if !known && closer() {

@@ -7,17 +7,18 @@ use super::plan::Planner;
 use super::plan::finding;
 use super::planned::{Depth, Planned, PlannedComponent};
 use crate::api::{Failure, Follow, Service, Views};
-use crate::catalog::Catalog;
 use crate::decision::Resolution;
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::merge::history::Record;
 use crate::objects::RenderedObject;
+use crate::objects::accept::accept_rendered;
 use crate::operators::Ask;
 use crate::operators::Selector;
 use crate::operators::kthena::releases::KTHENA_SEED;
 use crate::operators::ome::objects::workload::Workload;
 use crate::pods::built::{Built, Unfinished};
 use crate::policy::{KthenaPolicy, Policy};
+use crate::workspace::World;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -29,6 +30,8 @@ pub(crate) const WINDOW: usize = 32;
 pub struct Rendered<'a> {
     /// The service.
     pub service: &'a Service,
+    /// What was decided for it.
+    pub resolution: Resolution<'a>,
     /// Its components, as a plan counts them.
     pub components: Vec<PlannedComponent>,
     /// Its objects in the order in which the operator writes them; none when it is in error.
@@ -42,6 +45,11 @@ pub struct Rendered<'a> {
 }
 
 impl Rendered<'_> {
+    /// What is written of it: nothing where something refuses it.
+    pub(crate) fn written(&self) -> &[RenderedObject] {
+        if self.refusal().is_some() { &[] } else { &self.objects }
+    }
+
     /// Why nothing of it is written: its error, else the first finding of error level. What a server
     /// refuses is written all the same, for the server to say so.
     pub fn refusal(&self) -> Option<Failure> {
@@ -61,7 +69,7 @@ impl Rendered<'_> {
 
 /// Renders services under one semantics.
 pub struct Renderer<'a> {
-    catalog: &'a Catalog,
+    world: &'a World,
     semantics: Follow,
     cluster_domain: String,
     workload: (Workload, &'static KthenaPolicy),
@@ -69,15 +77,16 @@ pub struct Renderer<'a> {
 }
 
 impl<'a> Renderer<'a> {
-    /// A renderer over a frozen catalog.
-    pub fn new(catalog: &'a Catalog, semantics: impl Into<Follow>, cluster_domain: &str) -> Self {
+    /// A renderer over what was read.
+    pub fn new(world: &'a World, semantics: impl Into<Follow>, cluster_domain: &str) -> Self {
         let semantics = semantics.into();
+        let catalog = &world.catalog;
         let selectors = super::plan::DECIDING
             .into_iter()
             .filter_map(|api| Some((api, Selector::new(catalog.policy(api, semantics)?, catalog))))
             .collect();
         Self {
-            catalog,
+            world,
             semantics,
             cluster_domain: cluster_domain.to_owned(),
             workload: (Workload::Auto, &KTHENA_SEED),
@@ -87,14 +96,19 @@ impl<'a> Renderer<'a> {
 
     /// A renderer that decides for services of one operator by another policy than the catalog's.
     pub(crate) fn by_policy(
-        catalog: &'a Catalog,
+        world: &'a World,
         semantics: Follow,
         cluster_domain: &str,
         policy: &'static Policy,
     ) -> Self {
-        let mut renderer = Self::new(catalog, semantics, cluster_domain);
-        renderer.selectors.insert(policy.api, Selector::new(policy, catalog));
+        let mut renderer = Self::new(world, semantics, cluster_domain);
+        renderer.selectors.insert(policy.api, Selector::new(policy, &world.catalog));
         renderer
+    }
+
+    /// What was read.
+    pub(crate) fn world(&self) -> &'a World {
+        self.world
     }
 
     /// The same, with another workload around the pods.
@@ -130,9 +144,7 @@ impl<'a> Renderer<'a> {
 
     /// Renders one service and tells `record` what was overridden.
     pub fn render(&self, views: &'a Views, record: &mut impl Record) -> Rendered<'a> {
-        let service = views.of(self.semantics);
-        let resolution = self.decide(service);
-        self.render_decided(service, resolution, record)
+        self.render_service(views.of(self.semantics), record)
     }
 
     /// What is decided for a service; cheap where another service of its model was decided before.
@@ -140,13 +152,13 @@ impl<'a> Renderer<'a> {
         self.selectors[&service.object.api].resolve(service)
     }
 
-    /// Renders a service whose decisions are made.
-    pub(crate) fn render_decided(
+    /// The same of a service as the semantics in force reads it.
+    pub(crate) fn render_service(
         &self,
         service: &'a Service,
-        mut resolution: Resolution<'a>,
         record: &mut impl Record,
     ) -> Rendered<'a> {
+        let mut resolution = self.decide(service);
         let mut diagnostics = super::plan::decided(&resolution, service);
         let built = self.ask(service).build(service, &mut resolution, record);
         diagnostics.extend(built.diagnostics);
@@ -157,6 +169,7 @@ impl<'a> Renderer<'a> {
         };
         let mut rendered = Rendered {
             service,
+            resolution,
             components: built.outlines.into_iter().map(PlannedComponent::from).collect(),
             objects: Vec::new(),
             error: None,
@@ -165,8 +178,9 @@ impl<'a> Renderer<'a> {
         };
         match written {
             Ok(written) => {
-                rendered.objects = written.value;
                 rendered.diagnostics.extend(written.diagnostics);
+                self.accept(service, &written.value, &mut rendered.diagnostics);
+                rendered.objects = written.value;
             }
             Err(error) => {
                 rendered.diagnostics.push(finding(&error, service));
@@ -174,6 +188,28 @@ impl<'a> Renderer<'a> {
             }
         }
         rendered
+    }
+
+    /// What is wrong with the objects of a service. What was found where it is written is not said
+    /// again in the words of the object.
+    fn accept(
+        &self,
+        service: &Service,
+        objects: &[RenderedObject],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let first = diagnostics.len();
+        let followed = self.semantics.of(service.object.api);
+        for object in objects {
+            accept_rendered(&object.node, followed, &self.world.sources, diagnostics);
+        }
+        for found in &mut diagnostics[first..] {
+            let same = |said: &&Diagnostic| said.code == found.code && said.span() == found.span();
+            let said = self.world.diagnostics.iter().find(same);
+            if let (Some(said), Some(_)) = (said, found.span()) {
+                found.clone_from(said);
+            }
+        }
     }
 
     /// Plans a service and renders what was built for that; nothing of one in error.
@@ -184,13 +220,15 @@ impl<'a> Renderer<'a> {
     ) -> (Planned<'a>, Checked<Vec<RenderedObject>>) {
         let (planned, built) = planner.plan_built(views, Depth::Plan);
         let written = built.and_then(|built| self.write(&built).ok());
-        (planned, written.unwrap_or_else(|| Checked::clean(Vec::new())))
+        let mut written = written.unwrap_or_else(|| Checked::clean(Vec::new()));
+        self.accept(planned.service, &written.value, &mut written.diagnostics);
+        (planned, written)
     }
 
     /// What the operator of a service is asked with.
     pub(crate) fn ask(&self, service: &Service) -> Ask<'a, '_> {
         Ask {
-            catalog: self.catalog,
+            catalog: &self.world.catalog,
             policy: self.selectors[&service.object.api].policy(),
             cluster_domain: &self.cluster_domain,
         }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Some(Session::open(&input, &ask)?)
     };
     let services = session.select(&args.services)?;
-    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain);
+    let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain);
     let objects = live.as_ref().unwrap_or(&session).world.catalog.others();
     let gone = match &live {
         // Services that are named are compared alone.

@@ -6,7 +6,7 @@ use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::Diagnostic;
-use crate::pipeline::{Depth, Planned, Planner, Rendered, Renderer};
+use crate::pipeline::{Rendered, Renderer};
 use crate::protocol::{self, Entrance, Entry, Facts, Protocol};
 use crate::report::endpoints::{self as view, ServiceEndpoints};
 use crate::report::table::Style;
@@ -46,8 +46,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &args.decision.ask()?)?;
     let selected = session.select(&args.services)?;
     let catalog = &session.world.catalog;
-    let planner = Planner::new(catalog, session.semantics);
-    let renderer = Renderer::new(catalog, session.semantics, &args.cluster_domain);
+    let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain);
     let config = catalog.config();
     let scheme = |api| match (api, config.ingress.url_scheme.as_str()) {
         (Api::KServe, _) => config.kserve.ingress.url_scheme.as_str(),
@@ -57,10 +56,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut services = Vec::new();
     let mut later: Vec<Diagnostic> = Vec::new();
     let mut failed = false;
-    let make = |views| (planner.plan(views, Depth::Plan), renderer.render(views, &mut ()));
-    renderer.in_windows(&selected, make, |(planned, rendered)| {
-        failed |= rendered.error.is_some();
-        services.push(endpoints(args, scheme(planned.service.object.api), &planned, &rendered));
+    let make = |views| renderer.render(views, &mut ());
+    renderer.in_windows(&selected, make, |rendered| {
+        failed |= rendered.refusal().is_some();
+        services.push(endpoints(args, scheme(rendered.service.object.api), &rendered));
         later.extend(rendered.diagnostics);
         Ok::<(), Failure>(())
     })?;
@@ -83,12 +82,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 /// The endpoints of one service; none of one in error.
-fn endpoints(
-    args: &Args,
-    scheme: &str,
-    planned: &Planned<'_>,
-    rendered: &Rendered<'_>,
-) -> ServiceEndpoints {
+fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpoints {
     let service = rendered.service;
     let api = service.object.api;
     let mut out = ServiceEndpoints {
@@ -101,7 +95,7 @@ fn endpoints(
         endpoints: Vec::new(),
         grpc: None,
     };
-    if rendered.error.is_some() {
+    if rendered.refusal().is_some() {
         return out;
     }
     let objects: Vec<&Node> = rendered.objects.iter().map(|object| &object.node).collect();
@@ -125,9 +119,9 @@ fn endpoints(
         .component(ComponentKind::Transformer)
         .and_then(protocol::served_model)
         .or_else(|| workloads.into_iter().find_map(|object| protocol::served_model(&object.node)))
-        .or_else(|| planned.resolution.model.map(|model| model.object.id.name.to_string()))
+        .or_else(|| rendered.resolution.model.map(|model| model.object.id.name.to_string()))
         .unwrap_or_else(|| service.name().to_string());
-    let name = protocol_of(planned);
+    let name = protocol_of(rendered);
     if let Some(protocol) = Protocol::named(&name) {
         let version = args.model_version.as_deref();
         let facts = Facts {
@@ -159,10 +153,10 @@ fn endpoints(
 
 /// The protocol a service speaks: the one it asks for; else the default one, if its runtime lists
 /// it or lists none, else the first of the runtime.
-fn protocol_of(planned: &Planned<'_>) -> String {
-    let asked = &planned.resolution.runtime.protocol;
-    let listed =
-        planned.resolution.chosen().map(|runtime| runtime.protocols.as_slice()).unwrap_or_default();
+fn protocol_of(rendered: &Rendered<'_>) -> String {
+    let decided = &rendered.resolution;
+    let asked = &decided.runtime.protocol;
+    let listed = decided.chosen().map(|runtime| runtime.protocols.as_slice()).unwrap_or_default();
     match listed.first() {
         Some(first)
             if asked.default && listed.iter().all(|protocol| protocol.value != asked.name) =>

@@ -176,7 +176,7 @@ fn write(
     )?;
     let (selected, servings) = session.select_all(&args.services)?;
     session.require_any(selected.len() + servings.len())?;
-    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain)
+    let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
         .with_workload(args.workload.workload(), session.kthena);
     if args.stage == Stage::Merged {
         return merged::merged(&args.output, &renderer, &selected, &session, io);
@@ -408,20 +408,12 @@ impl Serving<'_> {
 
 /// Turns a service's objects into text, on the thread that rendered them.
 fn written(
-    mut rendered: Rendered<'_>,
+    rendered: Rendered<'_>,
     args: &Args,
     format: stream::Format,
     session: &Session,
     annotate: Option<&(&Layers<'_>, Overrides<'_>)>,
 ) -> Written {
-    for object in &rendered.objects {
-        accept_rendered(
-            &object.node,
-            session.semantics.of(rendered.service.object.api),
-            &session.world.sources,
-            &mut rendered.diagnostics,
-        );
-    }
     // What cannot be deployed is not printed; a finding of error level says why.
     let failed = rendered.refusal().is_some();
     let objects = if failed {

@@ -249,15 +249,12 @@ fn unread(case: &Case, found: &Diagnostic) -> Option<Miss> {
 
 /// Every object that services and ModelServings become.
 fn rendered(session: &Session) -> Result<Vec<Node>, Failure> {
-    let catalog = &session.world.catalog;
-    let renderer = Renderer::new(catalog, session.semantics, "cluster.local");
+    let renderer = Renderer::new(&session.world, session.semantics, "cluster.local");
     let (services, servings) = session.select_all(&[])?;
     let mut nodes = Vec::new();
     for views in services {
         let rendered = renderer.render(views, &mut ());
-        if rendered.refusal().is_none() {
-            nodes.extend(rendered.objects.into_iter().map(|object| object.node));
-        }
+        nodes.extend(rendered.written().iter().map(|object| object.node.clone()));
     }
     nodes.extend(servings.into_iter().map(|serving| serving.object.node.clone()));
     Ok(nodes)

@@ -279,12 +279,12 @@ fn gathered(
         later.iter().map(|finding| (finding.code, finding.span())).collect();
     let named: BTreeSet<(Code, Vec<String>)> =
         later.iter().map(|finding| (finding.code, finding.objects.clone())).collect();
-    let renderer = Renderer::new(catalog, session.semantics, CLUSTER_DOMAIN);
+    let renderer = Renderer::new(&session.world, session.semantics, CLUSTER_DOMAIN);
     let decided: Vec<_> = services
         .par_iter()
         .map(|views| {
             let (planned, written) = renderer.with_plan(&planner, views);
-            let refused = refusals::of_service(session, planned.service, written);
+            let refused = refusals::of_service(written);
             (&planned.service.object, planned.diagnostics, refused)
         })
         .collect();

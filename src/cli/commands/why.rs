@@ -170,7 +170,7 @@ fn of_services(
     wanted: &mut Wanted<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Found> {
-    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain)
+    let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
         .with_workload(args.workload.workload(), session.kthena);
     session.select_in(wanted.namespace).into_iter().find_map(|views| {
         let mut history = History::new();

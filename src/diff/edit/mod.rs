@@ -132,8 +132,8 @@ impl<'c, 'a> Player<'c, 'a> {
         let Some(views) = world.catalog.services().first() else { return true };
         let semantics = comparison.settings.semantics;
         let domain = comparison.settings.cluster_domain;
-        let renderer = Renderer::new(&world.catalog, semantics, domain);
-        let read = make(&renderer, &world, semantics, Subject::Service(views));
+        let renderer = Renderer::new(&world, semantics, domain);
+        let read = make(&renderer, Subject::Service(views));
         distance(&own[0], &read) < distance(&own[0], &own[1])
     }
 
@@ -236,16 +236,15 @@ impl Case<'_, '_, '_> {
         let [Some(before), Some(after)] = views else { return None };
         let domain = comparison.settings.cluster_domain;
         let made = [(0, before), (1, after)].map(|(side, views)| {
-            let renderer = Renderer::new(&worlds[side].catalog, semantics, domain);
-            make(&renderer, &worlds[side], semantics, Subject::Service(views))
+            let renderer = Renderer::new(&worlds[side], semantics, domain);
+            make(&renderer, Subject::Service(views))
         });
         let mut hits: Vec<&'static ReleaseRule> = Vec::new();
         let apart = today.map_or(0, |today| distance(today, &made[1]));
         if let Some(today) = today.filter(|_| apart > 0) {
             for (switch, policy) in &self.player.hybrids[1] {
-                let catalog = &worlds[1].catalog;
-                let renderer = Renderer::by_policy(catalog, semantics, domain, policy);
-                let hybrid = make(&renderer, &worlds[1], semantics, Subject::Service(after));
+                let renderer = Renderer::by_policy(&worlds[1], semantics, domain, policy);
+                let hybrid = make(&renderer, Subject::Service(after));
                 if distance(today, &hybrid) < apart {
                     hits.push(&switch.rule);
                 }

@@ -1,7 +1,7 @@
 //! What changes between two states of an input.
 
 use crate::api::{Follow, ModelServing, Service, Views};
-use crate::catalog::Catalog;
+use crate::workspace::World;
 use std::collections::HashMap;
 
 /// What was there before a change.
@@ -17,7 +17,7 @@ pub enum Before<T> {
 #[derive(Clone, Copy, Debug)]
 pub struct ServiceChange<'a> {
     /// What is there before, with everything that was applied beside it.
-    pub before: Before<(&'a Catalog, &'a Views)>,
+    pub before: Before<(&'a World, &'a Views)>,
     /// What is applied now; none when the service goes.
     pub after: Option<&'a Views>,
 }
@@ -57,7 +57,7 @@ impl<'a> ServingChange<'a> {
 #[derive(Clone, Debug)]
 pub struct State<'a> {
     /// Everything.
-    pub catalog: &'a Catalog,
+    pub world: &'a World,
     /// InferenceServices.
     pub services: Vec<&'a Views>,
     /// ModelServings.
@@ -65,10 +65,11 @@ pub struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// All of a catalog.
-    pub fn all(catalog: &'a Catalog) -> Self {
+    /// All that was read.
+    pub fn all(world: &'a World) -> Self {
+        let catalog = &world.catalog;
         Self {
-            catalog,
+            world,
             services: catalog.services().iter().collect(),
             servings: catalog.model_servings().iter().collect(),
         }
@@ -108,13 +109,13 @@ impl<'a> Changes<'a> {
             before.services.iter().map(|own| (name(own), *own)).collect();
         let mut changes = Self::default();
         for own in &after.services {
-            let earlier = old.remove(&name(own)).map(|earlier| (before.catalog, earlier));
+            let earlier = old.remove(&name(own)).map(|earlier| (before.world, earlier));
             changes
                 .services
                 .push(ServiceChange { before: Before::Applied(earlier), after: Some(own) });
         }
         for own in before.services.iter().filter(|own| old.contains_key(&name(own))) {
-            let earlier = Before::Applied(Some((before.catalog, *own)));
+            let earlier = Before::Applied(Some((before.world, *own)));
             changes.services.push(ServiceChange { before: earlier, after: None });
         }
         let mut old: HashMap<_, &'a ModelServing> =

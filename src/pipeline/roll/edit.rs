@@ -152,12 +152,12 @@ pub(super) fn edited(
         // In the previous schema a component stands elsewhere.
         Subject::Service(service) if service.predictor.migrated => None,
         Subject::Service(service) => {
-            let policy = ground.catalog.policy(object.api, semantics)?;
+            let policy = ground.world.catalog.policy(object.api, semantics)?;
             let dialect = workspace::dialect(object.api)?;
             let mut read = (dialect.service)(object, policy, &mut Vec::new());
             // A flag says it of every service.
             read.protocol.clone_from(&service.protocol);
-            let renderer = Renderer::new(ground.catalog, semantics, DOMAIN);
+            let renderer = Renderer::new(ground.world, semantics, DOMAIN);
             side::with(track, side::made(&renderer, &read, context).workloads)
         }
         Subject::Serving(_) => {

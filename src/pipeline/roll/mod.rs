@@ -27,7 +27,6 @@ use super::render::Renderer;
 use super::running::{RunningPod, RunningPods};
 use super::together::{nodes, options};
 use crate::api::{Api, ComponentKind, Failure, Follow, Views};
-use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::schedule::{PodTemplate, Scheduler};
@@ -35,6 +34,7 @@ use crate::diag::Diagnostic;
 use crate::policy::KthenaPolicy;
 use crate::rollout::Start;
 use crate::source::Span;
+use crate::workspace::World;
 use ecow::EcoString;
 use edit::Subject;
 use rayon::prelude::*;
@@ -149,7 +149,7 @@ const DOMAIN: &str = "cluster.local";
 /// The nodes with the pods of others, and who else is there.
 struct Ground<'a> {
     machines: Vec<Arc<Machine>>,
-    catalog: &'a Catalog,
+    world: &'a World,
     running: RunningPods<'a>,
     templates: Vec<Arc<PodTemplate>>,
     /// Pods of the services that change.
@@ -162,7 +162,7 @@ impl Ground<'_> {
     /// The cluster with the pods of others, and more nodes.
     fn scheduler(&self, more: &[Arc<Machine>]) -> Scheduler {
         let machines = self.machines.iter().chain(more).cloned();
-        let mut scheduler = Scheduler::new(machines, &options(self.catalog));
+        let mut scheduler = Scheduler::new(machines, &options(&self.world.catalog));
         for (at, pod) in
             self.running.all.iter().enumerate().filter(|(at, _)| !self.own.contains(at))
         {
@@ -182,12 +182,13 @@ impl Ground<'_> {
 
 /// Plays changes, all at once; none when no node says what it has.
 pub fn roll<'a>(
-    catalog: &'a Catalog,
+    world: &'a World,
     semantics: Follow,
     kthena: &'static KthenaPolicy,
     changes: &Changes<'a>,
     asked: &Asked,
 ) -> Option<Vec<ServiceRollout>> {
+    let catalog = &world.catalog;
     if !machines::is_known(catalog.machines()) {
         return None;
     }
@@ -196,14 +197,14 @@ pub fn roll<'a>(
     let templates = running.templates(&context);
     let own = BTreeSet::new();
     let kthena = [asked.kthena_before.unwrap_or(kthena), kthena];
-    let mut ground = Ground { machines: nodes(catalog), catalog, running, templates, own, kthena };
-    let renderer = Renderer::new(catalog, semantics, DOMAIN);
+    let mut ground = Ground { machines: nodes(catalog), world, running, templates, own, kthena };
+    let renderer = Renderer::new(world, semantics, DOMAIN);
     let services = &changes.services;
-    let earlier: Option<&Catalog> = services.iter().find_map(|change| match change.before {
-        Before::Applied(found) => found.map(|(catalog, _)| catalog),
+    let earlier: Option<&World> = services.iter().find_map(|change| match change.before {
+        Before::Applied(found) => found.map(|(world, _)| world),
         Before::Running => None,
     });
-    let earlier = earlier.map(|catalog| Renderer::new(catalog, semantics, DOMAIN));
+    let earlier = earlier.map(|world| Renderer::new(world, semantics, DOMAIN));
     let sides = services.par_iter().map(|change| {
         let made = |renderer: &Renderer<'a>, views: &'a Views| {
             side::made(renderer, views.of(semantics), &context)

@@ -42,7 +42,7 @@ pub(super) fn made<'a>(
     service: &'a Service,
     context: &PodContext,
 ) -> Side {
-    let rendered = renderer.render_decided(service, renderer.decide(service), &mut ());
+    let rendered = renderer.render_service(service, &mut ());
     let components = &rendered.components;
     let most = |kind: ComponentKind| {
         let own = components.iter().find(|component| component.kind == kind);

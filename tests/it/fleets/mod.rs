@@ -546,3 +546,30 @@ fn services_that_only_the_cluster_has_are_left_over() {
     assert!(names.contains(&"Deployment/ml/judge-engine"), "{names:?}");
     assert_eq!(drift(&["chat"]).0, Some(0));
 }
+
+/// By the documents what has no place is refused: of such a service nothing is rendered, compared or
+/// rolled, and the field is named once, where it is written.
+#[test]
+fn a_misspelt_field_is_named_once_and_nothing_of_its_service_rolls() {
+    let folder = Folder::new(&[]);
+    let good = service("chat", "single", 1, 1);
+    let mut bad = good.clone();
+    bad["spec"]["engine"]["maxReplica"] = json!(2);
+    write(&folder, "old.yaml", &[state("v1", std::slice::from_ref(&good)), nodes(4)].concat());
+    let other = service("other", "single", 1, 1);
+    write(&folder, "new.yaml", &[state("v2", &[bad, other]), nodes(4)].concat());
+    let changed: [(&[&str], Option<i32>); 5] = [
+        (&["render"], Some(1)),
+        (&["endpoints", "chat"], Some(1)),
+        (&["diff", "--base", "old.yaml"], Some(2)),
+        (&["rollout", "--all", "--base", "old.yaml"], Some(1)),
+        (&["rollout", "chat", "--base", "old.yaml"], Some(1)),
+    ];
+    for (args, exit) in changed {
+        let done = ome(&folder, &[args, &["-f", "new.yaml"]].concat());
+        assert_eq!(done.stderr.matches("unknown-field").count(), 1, "{args:?}: {done:?}");
+        assert!(done.stderr.contains("`spec.engine.maxReplica`"), "{args:?}: {done:?}");
+        assert!(!done.stdout.contains("chat-engine"), "{args:?}: {done:?}");
+        assert_eq!(done.exit, exit, "{args:?}: {done:?}");
+    }
+}

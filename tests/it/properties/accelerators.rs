@@ -264,7 +264,7 @@ fn a_class_never_overrides_the_service_unsaid() {
     let raised = std::cell::Cell::new(0_usize);
     holds(|fleet, _| {
         let world = world(fleet, Semantics::Documented);
-        let renderer = Renderer::new(&world.catalog, Semantics::Documented, "cluster.local");
+        let renderer = Renderer::new(&world, Semantics::Documented, "cluster.local");
         for (views, planned) in
             world.catalog.services().iter().zip(plan(&world, Semantics::Documented))
         {

@@ -25,7 +25,7 @@ impl Input {
 
     fn rendered(&self, expand: bool) -> Rendered {
         let world = self.world(expand);
-        let renderer = Renderer::new(&world.catalog, Semantics::Controller, "cluster.local");
+        let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");
         let views = world.catalog.services().first().expect("one service");
         let rendered = renderer.render(views, &mut ());
         Rendered {

@@ -98,7 +98,7 @@ fn document(world: &World, semantics: Semantics) -> String {
 
 /// What `render` prints.
 fn manifests(world: &World, semantics: Semantics) -> Vec<Node> {
-    let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
+    let renderer = Renderer::new(&world, semantics, "cluster.local");
     let rendered =
         world.catalog.services().iter().flat_map(|views| renderer.render(views, &mut ()).objects);
     rendered.map(|object| object.node).collect()
@@ -436,7 +436,7 @@ fn the_fleets_are_worth_checking() {
             seen[1] += usize::from(decision.eligible > 1);
             seen[2] += usize::from(planned.error.is_some());
         }
-        let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
+        let renderer = Renderer::new(&world, semantics, "cluster.local");
         for views in world.catalog.services() {
             let rendered = renderer.render(views, &mut ());
             seen[usize::from(rendered.service.object.api == Api::KServe)][3] +=

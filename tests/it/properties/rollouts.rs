@@ -142,10 +142,9 @@ impl Fleet {
     }
 
     fn play(&self, before: &World, after: &World) -> Vec<ServiceRollout> {
-        let (old, new) = (State::all(&before.catalog), State::all(&after.catalog));
+        let (old, new) = (State::all(before), State::all(after));
         let changes = Changes::between(Some(&old), &new, SEMANTICS.into());
-        roll(&after.catalog, SEMANTICS.into(), self.kthena, &changes, &Asked::default())
-            .expect("nodes")
+        roll(after, SEMANTICS.into(), self.kthena, &changes, &Asked::default()).expect("nodes")
     }
 
     /// Pods and GPUs that are wanted afterwards.

@@ -24,7 +24,7 @@ fn refused(world: &World, semantics: Semantics) -> [Vec<Diagnostic>; 2] {
     for object in world.catalog.objects() {
         judge(&object.node, &mut read);
     }
-    let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
+    let renderer = Renderer::new(&world, semantics, "cluster.local");
     for views in world.catalog.services() {
         for object in renderer.render(views, &mut ()).objects {
             accept_rendered(&object.node, semantics, &world.sources, &mut rendered);
@@ -59,7 +59,7 @@ fn a_plan_fails_where_rendering_fails() {
     let failures = Cell::new(0);
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
-        let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
+        let renderer = Renderer::new(&world, semantics, "cluster.local");
         for (planned, views) in plan(&world, semantics).iter().zip(world.catalog.services()) {
             let rendered = renderer.render(views, &mut ());
             failures.set(failures.get() + usize::from(rendered.error.is_some()));
@@ -150,7 +150,7 @@ fn what_is_counted_is_what_is_printed() {
     let (compared, of_groups) = (Cell::new(0), Cell::new(0));
     holds(|fleet, number, semantics| {
         let world = world(&with_groups(fleet, number), semantics);
-        let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
+        let renderer = Renderer::new(&world, semantics, "cluster.local");
         for views in world.catalog.services() {
             let rendered = renderer.render(views, &mut ());
             if rendered.error.is_some() {

@@ -40,8 +40,8 @@ pub(super) fn run(
         changes.servings.iter().filter_map(ServingChange::serving).collect();
     let played = Played { services: &services, servings: &servings };
     let troubles = troubles::of(args, session, played)?;
-    let (catalog, kthena) = (&session.world.catalog, session.kthena);
-    let Some(mut rolled) = roll(catalog, semantics, kthena, &changes, &troubles) else {
+    let Some(mut rolled) = roll(&session.world, semantics, session.kthena, &changes, &troubles)
+    else {
         return Err(Failure::NotFound {
             message: "no Node that was read says what it has, so nothing can be played".into(),
             help: Some("load Nodes with `-f`: `kubectl get nodes -o yaml`".into()),
@@ -63,5 +63,5 @@ pub(super) fn run(
 /// What is selected of a state.
 fn state(session: &Session) -> Result<State<'_>, Failure> {
     let (services, servings) = session.select_all(&[])?;
-    Ok(State { catalog: &session.world.catalog, services, servings })
+    Ok(State { world: &session.world, services, servings })
 }

@@ -21,8 +21,9 @@ pub(super) fn run(
     io: &mut Io<'_>,
 ) -> Result<Outcome, Failure> {
     let service = views.of(session.semantics);
-    let renderer = Renderer::new(&session.world.catalog, session.semantics, "cluster.local");
+    let renderer = Renderer::new(&session.world, session.semantics, "cluster.local");
     let after = renderer.render(views, &mut ());
+    let refused = after.refusal().is_some();
     let mut change = ServiceChange { before: Before::Running, after: Some(views) };
     let before = match earlier.last() {
         Some(before) => {
@@ -42,10 +43,9 @@ pub(super) fn run(
                     Some("`--from` names the file of the state before".into()),
                 )
             })?;
-            change.before = Before::Applied(Some((&before.world.catalog, views)));
-            Renderer::new(&before.world.catalog, before.semantics, "cluster.local")
-                .render(views, &mut ())
-                .objects
+            change.before = Before::Applied(Some((&before.world, views)));
+            let renderer = Renderer::new(&before.world, before.semantics, "cluster.local");
+            renderer.render(views, &mut ()).written().to_vec()
         }
         None => Vec::new(),
     };
@@ -58,19 +58,18 @@ pub(super) fn run(
             .map(pipeline::PlannedComponent::least_pods)
             .sum()
     };
-    let mut workloads = crate::diff::waves::workloads(&before, &after.objects, pods);
-    let waves = crate::diff::waves::waves(&after.objects);
+    let mut workloads = crate::diff::waves::workloads(&before, after.written(), pods);
+    let waves = crate::diff::waves::waves(after.written());
     let found = session.settle(after.diagnostics);
     let catalog = &session.world.catalog;
     let found = About::workloads(catalog, [&service.object]).of(catalog, found);
-    let rolled = if after.error.is_some() {
+    let rolled = if refused {
         None
     } else {
         let played = Played { services: &[service], servings: &[] };
         let troubles = troubles::of(args, session, played)?;
         let changes = Changes { services: vec![change], ..Changes::default() };
-        let (catalog, kthena) = (&session.world.catalog, session.kthena);
-        roll(catalog, session.semantics, kthena, &changes, &troubles)
+        roll(&session.world, session.semantics, session.kthena, &changes, &troubles)
     };
     let components: Vec<ComponentRollout> =
         rolled.into_iter().flatten().flat_map(|rolled| rolled.components).collect();
@@ -92,6 +91,6 @@ pub(super) fn run(
         sources: &session.world.sources,
     };
     session.show(&view, args.output, &found, io)?;
-    let outcome = session.outcome(&found, after.error.is_some());
+    let outcome = session.outcome(&found, refused);
     Ok(if is_stuck(&components) { outcome.and(Outcome::No) } else { outcome })
 }

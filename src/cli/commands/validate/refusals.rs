@@ -5,14 +5,13 @@
 //! becomes of a service, and pods that others make, are warnings under both.
 
 use super::at_home;
-use crate::api::Semantics;
-use crate::api::{Object, Service};
+use crate::api::{Object, Semantics};
 use crate::check;
 use crate::cli::input::Session;
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::exchange::accelerator_shape::to_shipped;
 use crate::objects::RenderedObject;
-use crate::objects::accept::{accept_rendered, judge};
+use crate::objects::accept::judge;
 use crate::operators::kthena::objects as kthena;
 use crate::schema::{self, Strictness};
 use crate::source::{SourceMap, Span};
@@ -116,16 +115,8 @@ fn of_servings(session: &Session) -> Vec<Diagnostic> {
 }
 
 /// What a server would refuse of the objects that a service becomes.
-pub(super) fn of_service(
-    session: &Session,
-    service: &Service,
-    written: Checked<Vec<RenderedObject>>,
-) -> Vec<Diagnostic> {
-    let semantics = session.semantics.of(service.object.api);
+pub(super) fn of_service(written: Checked<Vec<RenderedObject>>) -> Vec<Diagnostic> {
     let mut found = written.diagnostics;
-    for object in &written.value {
-        accept_rendered(&object.node, semantics, &session.world.sources, &mut found);
-    }
     found.retain(|finding| finding.code == Code::ServerRefuses);
     found
 }
