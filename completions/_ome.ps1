@@ -88,7 +88,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write today''s answers over the values in the files that are different')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write today''s answers over the values in the files that are different, into `NAME: {}` of a service, into `services: {}` for all services, and into a FILE that does not exist')
             [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Fail if no preferred class is eligible')
             [CompletionResult]::new('--allow-unknown', '--allow-unknown', [CompletionResultType]::ParameterName, 'A preferred class passes although its capabilities are unknown')
             [CompletionResult]::new('--strict-cost', '--strict-cost', [CompletionResultType]::ParameterName, 'Fail if no class is under the cost threshold')

@@ -84,7 +84,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
             cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use color'
-            cand --record 'Write today''s answers over the values in the files that are different'
+            cand --record 'Write today''s answers over the values in the files that are different, into `NAME: {}` of a service, into `services: {}` for all services, and into a FILE that does not exist'
             cand --strict-preferred 'Fail if no preferred class is eligible'
             cand --allow-unknown 'A preferred class passes although its capabilities are unknown'
             cand --strict-cost 'Fail if no class is under the cost threshold'

@@ -108,7 +108,7 @@ complete -c ome -n "__fish_ome_using_subcommand test" -l jobs -d 'Threads, at mo
 complete -c ome -n "__fish_ome_using_subcommand test" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand test" -l record -d 'Write today\'s answers over the values in the files that are different'
+complete -c ome -n "__fish_ome_using_subcommand test" -l record -d 'Write today\'s answers over the values in the files that are different, into `NAME: {}` of a service, into `services: {}` for all services, and into a FILE that does not exist'
 complete -c ome -n "__fish_ome_using_subcommand test" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand test" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
 complete -c ome -n "__fish_ome_using_subcommand test" -l strict-cost -d 'Fail if no class is under the cost threshold'

@@ -45,6 +45,53 @@ fn what_is_recorded_passes_and_keeps_comments() {
 }
 
 #[test]
+fn all_answers_are_recorded_where_none_is_stated() {
+    let case = "cases:\n- name: x\n  files: [catalog.yaml, service.yaml]\n";
+    let all = "runtime: sglang-llama";
+    for (cases, recorded) in [
+        (
+            format!("{case}  services: {{}} # all\n"),
+            "    default/chat:\n      runtime: sglang-llama\n",
+        ),
+        (
+            format!("{case}  services: {{default/chat: {{}}}}\n"),
+            "{default/chat: { runtime: \"sglang-llama\",",
+        ),
+        (
+            "cases: [{name: x, files: [catalog.yaml, service.yaml], services: {}}]\n".to_owned(),
+            "services: { default/chat: { runtime: \"sglang-llama\",",
+        ),
+    ] {
+        let folder = folder(&cases);
+        let done = folder.ome("test a.ome-test.yaml --record");
+        assert_eq!((done.exit, done.stderr.as_str()), (Some(0), "1 value recorded\n"), "{cases}");
+        let text = folder.read("a.ome-test.yaml");
+        assert!(text.contains(recorded), "{text}");
+        let done = folder.ome("test a.ome-test.yaml -o json");
+        assert_eq!(done.exit, Some(0), "{text}{}", done.stdout);
+        let broken = text.replace("sglang-llama", "other");
+        std::fs::write(folder.at("a.ome-test.yaml"), broken).expect("a file");
+        assert_eq!(folder.ome("test a.ome-test.yaml").exit, Some(2), "{text}");
+    }
+    // A file that does not exist begins with what every service gets.
+    let folder = folder(case);
+    let done = folder.ome("test new.ome-test.yaml --record -f catalog.yaml -f service.yaml");
+    assert_eq!(done.exit, Some(0), "{}{}", done.stdout, done.stderr);
+    let text = folder.read("new.ome-test.yaml");
+    assert!(
+        text.starts_with("cases:\n- name: recorded\n  services:\n    default/chat:\n"),
+        "{text}"
+    );
+    assert!(text.contains(all), "{text}");
+    let done = folder.ome("test new.ome-test.yaml -f catalog.yaml -f service.yaml");
+    assert_eq!(done.exit, Some(0), "{}", done.stdout);
+    // Nothing to record is no file.
+    let done = folder.ome("test none.ome-test.yaml --record -f catalog.yaml");
+    assert_eq!(done.exit, Some(1), "{}", done.stdout);
+    assert!(!folder.at("none.ome-test.yaml").exists());
+}
+
+#[test]
 fn nothing_passes_in_silence() {
     let case = "cases:\n- name: x\n  files: [catalog.yaml, service.yaml]\n";
     for (rest, exit, message) in [

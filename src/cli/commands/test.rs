@@ -7,14 +7,15 @@ use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Edit, Severity, edited, nearest};
 use crate::diff::expect;
-use crate::diff::expect::{Case, Expected, Miss, Stated};
+use crate::diff::expect::{Case, Expected, Miss, Stated, today};
 use crate::emit;
 use crate::load;
 use crate::pipeline::{Depth, Planned, Planner, Renderer, identity};
 use crate::report::expect::{Done, Failure as Failed, Report};
 use crate::report::findings;
+use crate::report::phrases::plural;
 use crate::secret::{MASK, Secrets};
-use crate::source::{Source, SourceKind};
+use crate::source::{Source, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, Origin, parse, split};
 use ecow::EcoString;
 use std::collections::BTreeMap;
@@ -40,7 +41,8 @@ pub(crate) struct Args {
         value_name = "FORMAT"
     )]
     output: Format,
-    /// Write today's answers over the values in the files that are different.
+    /// Write today's answers over the values in the files that are different, into `NAME: {}` of a
+    /// service, into `services: {}` for all services, and into a FILE that does not exist.
     #[arg(long)]
     record: bool,
     #[command(flatten)]
@@ -79,6 +81,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut sessions: BTreeMap<Vec<PathBuf>, Session> = BTreeMap::new();
     for file in &files {
         let mut edits = Vec::new();
+        if args.record && !file.exists() {
+            recorded += begin(file, args)?;
+        }
         for case in read(file, &mut report) {
             let paths = paths(file, &case, args);
             if !sessions.contains_key(&paths) {
@@ -86,8 +91,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 sessions.insert(paths.clone(), Session::open(&input, &args.decision.ask()?)?);
             }
             let session = &sessions[&paths];
-            let misses = judge(&case, session)?;
+            let planned = planned(session)?;
+            let misses = judge(&case, session, &planned)?;
             if args.record {
+                edits.extend(pins(&case, &planned, &report.sources));
                 edits.extend(misses.iter().filter_map(|miss| edit(&case, miss)));
             }
             let left = |miss: &Miss| !args.record || edit(&case, miss).is_none();
@@ -117,7 +124,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         io.say(&findings::beside(&report.found, &report.sources, color));
     }
     if args.record {
-        io.say(&format!("{recorded} values recorded\n"));
+        io.say(&format!("{} recorded\n", plural(recorded, "value")));
     }
     Ok(if !report.found.is_empty() {
         Outcome::CouldNot
@@ -172,11 +179,15 @@ fn paths(file: &Path, case: &Case, args: &Args) -> Vec<PathBuf> {
     }
 }
 
+/// What every service that was read gets.
+fn planned(session: &Session) -> Result<Vec<Planned<'_>>, Failure> {
+    let planner = Planner::new(&session.world.catalog, session.semantics);
+    Ok(planner.plan_all(&session.select(&[])?, Depth::Plan))
+}
+
 /// What is not as a case states it.
-fn judge(case: &Case, session: &Session) -> Result<Vec<Miss>, Failure> {
+fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<Miss>, Failure> {
     let catalog = &session.world.catalog;
-    let planner = Planner::new(catalog, session.semantics);
-    let planned: Vec<Planned<'_>> = planner.plan_all(&session.select(&[])?, Depth::Plan);
     let mut misses: Vec<Miss> =
         session.world.diagnostics.iter().filter_map(|found| unread(case, found)).collect();
     for stated in &case.services {
@@ -280,6 +291,38 @@ fn edit(case: &Case, miss: &Miss) -> Option<Edit> {
         return None;
     }
     Some(Edit { span, insert: text })
+}
+
+/// The edits that state all services where none is stated, and all of a service where nothing is.
+fn pins(case: &Case, planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Edit> {
+    let all = case.no_services.filter(|_| !planned.is_empty()).map(|(key, span)| {
+        let text = &sources.get(key.source).text;
+        let before = text[..key.start as usize].rsplit('\n').next().unwrap_or_default();
+        let is_block = before.chars().all(|own| matches!(own, ' ' | '-'));
+        let insert =
+            if is_block { today::text(planned, before.len()) } else { today::flow(planned) };
+        Edit { span, insert }
+    });
+    let one = case.services.iter().filter(|stated| stated.values.is_empty()).filter_map(|stated| {
+        let planned = planned.iter().find(|planned| expect::is_service(&stated.name, planned))?;
+        Some(Edit { span: stated.place, insert: today::line(planned) })
+    });
+    all.into_iter().chain(one).collect()
+}
+
+/// Writes a file with one case: what all services get today. How many they are.
+fn begin(file: &Path, args: &Args) -> Result<usize, Failure> {
+    let session = Session::open(&args.input, &args.decision.ask()?)?;
+    let planned = planned(&session)?;
+    if planned.is_empty() {
+        return Err(session.not_found(
+            format!("no InferenceService was read to record in {}", file.display()),
+            Some("load some with `-f`".into()),
+        ));
+    }
+    let text = format!("cases:\n- name: recorded\n  services:{}\n", today::text(&planned, 2));
+    emit::rewrite(file, |_| Ok::<_, Failure>(text.into_bytes()))?;
+    Ok(planned.len())
 }
 
 /// Writes edits into a file of expectations.

@@ -1,0 +1,97 @@
+//! What is so today: the answers that expectations are compared with, and recorded from.
+
+use crate::api::ComponentKind;
+use crate::pipeline::planned::{Planned, PlannedComponent};
+use crate::yaml::{Node, Origin, Rule};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// The keys that have one answer for a service, in the order in which they are recorded.
+const KEYS: [&str; 6] = ["runtime", "accelerator", "mode", "gpus", "fits", "error"];
+
+static RECORDED: Rule = Rule {
+    id: "expectation-recorded",
+    text: "an answer that `ome test --record` writes",
+    cite: "docs/test.md",
+};
+
+/// The component that runs the model, else the first.
+pub(super) fn main<'p>(planned: &'p Planned<'_>) -> Option<&'p PlannedComponent> {
+    let runs = |component: &&PlannedComponent| {
+        matches!(component.kind, ComponentKind::Engine | ComponentKind::Predictor)
+    };
+    let components = &planned.components;
+    components.iter().find(runs).or(components.first())
+}
+
+/// What a service gets by one of these keys; none where there is nothing to say.
+pub(super) fn answer(planned: &Planned<'_>, key: &str) -> Option<Value> {
+    let component = main(planned);
+    match key {
+        "runtime" => {
+            let chosen = planned.resolution.chosen();
+            chosen.map(|runtime| runtime.object.id.name.to_string().into())
+        }
+        "accelerator" => {
+            let mut decisions = planned.resolution.accelerators.iter();
+            let own = decisions
+                .find(|decision| Some(decision.component) == component.map(|own| own.kind));
+            own.and_then(|own| own.chosen).map(|class| class.name().to_string().into())
+        }
+        "mode" => {
+            component.map(|own| own.mode.word(planned.policy.api, planned.policy.semantics).into())
+        }
+        "gpus" => component.and_then(|own| serde_json::to_value(own.gpus()).ok()),
+        "fits" => {
+            let components = planned.components.iter();
+            let fits: Vec<bool> =
+                components.filter_map(|own| Some(own.fit.as_ref()?.fits)).collect();
+            (!fits.is_empty()).then(|| fits.iter().all(|fits| *fits).into())
+        }
+        "error" => planned.error.as_ref().map(|error| error.code.as_str().into()),
+        _ => None,
+    }
+}
+
+/// Expectations of services as a file has them, below a key in a column.
+pub(crate) fn text<'p>(
+    services: impl IntoIterator<Item = &'p Planned<'p>>,
+    column: usize,
+) -> String {
+    let indent = " ".repeat(column + 2);
+    let mut out = String::new();
+    for planned in services {
+        let service = planned.service;
+        let _ = write!(out, "\n{indent}{}/{}:", service.namespace, service.name());
+        for (key, value) in answers(planned) {
+            let mut text = String::new();
+            crate::yaml::write(&mut text, &Node::from_json(&value, Origin::Flag(&RECORDED)));
+            let _ = write!(out, "\n{indent}  {key}: {}", text.trim_end());
+        }
+    }
+    out
+}
+
+/// The same on one line.
+pub(crate) fn flow(services: &[Planned<'_>]) -> String {
+    let one = |planned: &Planned<'_>| {
+        format!("{}/{}: {}", planned.service.namespace, planned.service.name(), line(planned))
+    };
+    format!("{{ {} }}", services.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
+/// The same of one service, on one line.
+pub(crate) fn line(planned: &Planned<'_>) -> String {
+    let answers = answers(planned).into_iter();
+    let pairs: Vec<String> = answers.map(|(key, value)| format!("{key}: {value}")).collect();
+    format!("{{ {} }}", pairs.join(", "))
+}
+
+/// All that can be said of a service; of one in error the error alone.
+fn answers(planned: &Planned<'_>) -> Vec<(&'static str, Value)> {
+    let known = |key| Some((key, answer(planned, key).filter(|answer| !answer.is_null())?));
+    match known("error") {
+        Some(error) => vec![error],
+        None => KEYS.into_iter().filter_map(known).collect(),
+    }
+}
