@@ -1,7 +1,7 @@
 //! What a service or a ModelServing is on one side: what is decided for it and what it is made of.
 
+use super::Refused;
 use super::cost::{self, Cost};
-use super::{Refused, accelerators, object_changes};
 use crate::api::{AcceleratorClass, ComponentKind, ModelServing, Object, ObjectRef, Views};
 use crate::decision::Resolution;
 use crate::diag::{Diagnostic, Severity};
@@ -93,15 +93,6 @@ impl Made<'_> {
         let deployed = self.components.iter().filter(|_| self.decided.error.is_none());
         deployed.map(|(_, extent)| extent.gpus).sum()
     }
-
-    /// Whether another making comes to the same.
-    pub(super) fn is_like(&self, other: &Made<'_>) -> bool {
-        let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
-        runtime(self) == runtime(other)
-            && self.decided.error == other.decided.error
-            && accelerators(&self.decided, &other.decided).is_empty()
-            && object_changes(self, other).is_empty()
-    }
 }
 
 /// Decides and renders one service in a world.
@@ -173,14 +164,4 @@ pub(super) fn broken(world: &World, serving: &ModelServing) -> Option<Refused> {
         .iter()
         .find(inside)
         .map(|found| Refused { code: found.code, message: found.message.clone() })
-}
-
-/// How many decisions, objects and fields differ between two makings of one service.
-pub(super) fn distance(a: &Made<'_>, b: &Made<'_>) -> usize {
-    let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
-    let objects = object_changes(a, b);
-    usize::from(runtime(a) != runtime(b))
-        + accelerators(&a.decided, &b.decided).len()
-        + usize::from(a.decided.error != b.decided.error)
-        + objects.iter().map(|object| object.changes.len().max(1)).sum::<usize>()
 }

@@ -4,11 +4,12 @@
 //! that becomes another one, the update that follows from it, and the rules. Whether the document
 //! is right was said when it was read; what is in the cluster is replaced either way.
 
+use super::comparison::{Answer, Comparison, Found};
 use super::edit::{self, NO_FIELD};
+use super::group::Names;
 use super::made::{self, Subject};
 use super::{
-    Action, AllEdits, Answer, Change, Comparison, Difference, Fate, Found, Group, Names,
-    ObjectChange, Pair, Proposal, RuleEdit,
+    Action, AllEdits, Change, Difference, Fate, Group, ObjectChange, Pair, Proposal, RuleEdit,
 };
 use crate::api::{Api, FieldEdit, ModelServing, Object, ObjectRef, Today};
 use crate::operators::kthena::{read as kthena, upgrade};

@@ -7,11 +7,13 @@
 //! where the state before cannot be made again from its values, the places that the output names
 //! decide.
 
+use super::Side;
 use super::cause::Candidate;
+use super::changed::distance;
+use super::comparison::Comparison;
 use super::inputs::Input;
 use super::made::{Both, Made, Subject, make};
 use super::turned::{Tried, Turned, turned};
-use super::{Comparison, Side};
 use crate::api::{Api, Object, ObjectRef, Views};
 use crate::pipeline::render::Renderer;
 use crate::tree::Change;
@@ -187,7 +189,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         let was = comparison.make(0, Subject::Service(service));
         // The state before, made again from its values alone, is what the others are compared with.
         let mut same = false;
-        made(&attempt(&[]), &mut |_, _, again| same = again.is_like(&was));
+        made(&attempt(&[]), &mut |_, _, again| same = distance(again, &was) == 0);
         if !same {
             return None;
         }
@@ -199,7 +201,7 @@ impl<'c, 'a> Trials<'c, 'a> {
             made(&attempt(chosen), &mut |renderer, views, other| {
                 let counts = match &is.decided.error {
                     Some(_) => other.decided.error == is.decided.error,
-                    None => !other.is_like(&was),
+                    None => distance(other, &was) > 0,
                 };
                 if counts {
                     let (selector, service) = renderer.selector(views);

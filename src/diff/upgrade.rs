@@ -4,9 +4,11 @@
 //! that rule alone of the other release comes out closer to the other side. Rules about what is read
 //! are told by what was read.
 
+use super::changed::distance;
+use super::comparison::Comparison;
 use super::edit::Player;
-use super::made::{distance, make};
-use super::{Cause, Comparison, Diff, Group, Note, Pair, Settings, Side, Subject};
+use super::made::make;
+use super::{Cause, Diff, Group, Note, Pair, Settings, Side, Subject};
 use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
 use crate::decision::kserve_mode;
 use crate::diag::Code;

@@ -67,7 +67,7 @@ pub(crate) fn workloads(
         let old = before.iter().find(|old| {
             identity(&old.node) == id && old.node.get("apiVersion") == object.node.get("apiVersion")
         });
-        let Some(changed) = crate::diff::restarts(old.map(|old| &old.node), &object.node) else {
+        let Some(changed) = super::changed::restarts(old.map(|old| &old.node), &object.node) else {
             continue;
         };
         let recreate = object.node.at(&["spec", "strategy", "type"]).and_then(Node::as_str)

@@ -15,8 +15,10 @@ mod proposal;
 pub(super) use patch::{made, patch, shown};
 pub use proposal::{AllEdits, Difference, Proposal, RuleEdit};
 
-use super::made::{Made, Subject, distance, make};
-use super::{Action, Comparison, Fate, ObjectChange};
+use super::changed::{self, distance};
+use super::comparison::Comparison;
+use super::made::{Made, Subject, make};
+use super::{Action, Fate, ObjectChange};
 use crate::api::{Api, FieldEdit, Object, ObjectRef, Today, Views};
 use crate::pipeline::Edit;
 use crate::pipeline::render::Renderer;
@@ -99,7 +101,7 @@ impl<'c, 'a> Player<'c, 'a> {
             dropped: self.dropped(subject, own),
         };
         let played = case.attempt(&[], None, &|plain| {
-            let same = (0..2).all(|side| plain.made[side].is_like(&own[side]));
+            let same = (0..2).all(|side| distance(&plain.made[side], &own[side]) == 0);
             same.then(|| {
                 let (proposals, chosen) = case.proposals(plain, rules);
                 (proposals, case.together(plain, name, rules, &chosen))
@@ -428,9 +430,9 @@ impl Case<'_, '_, '_> {
         let objects = self.player.comparison.updated(api, Fate::Changed, from, to);
         let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
         let chooses = runtime(from) != runtime(to)
-            || !super::accelerators(&from.decided, &to.decided).is_empty();
+            || !changed::accelerators(&from.decided, &to.decided).is_empty();
         Difference {
-            restart: super::restart(&objects),
+            restart: changed::restart(&objects),
             fails: to.decided.error.clone().filter(|_| from.decided.error != to.decided.error),
             chooses,
             objects: objects

@@ -186,7 +186,7 @@ fn objects(
     world: &World,
     semantics: Semantics,
 ) -> BTreeMap<String, BTreeMap<ObjectRef, Vec<Node>>> {
-    let renderer = Renderer::new(&world, semantics, "cluster.local");
+    let renderer = Renderer::new(world, semantics, "cluster.local");
     let mut found = BTreeMap::new();
     for views in world.catalog.services() {
         let Rendered { service, objects, error, diagnostics, .. } = renderer.render(views, &mut ());

@@ -98,7 +98,7 @@ fn document(world: &World, semantics: Semantics) -> String {
 
 /// What `render` prints.
 fn manifests(world: &World, semantics: Semantics) -> Vec<Node> {
-    let renderer = Renderer::new(&world, semantics, "cluster.local");
+    let renderer = Renderer::new(world, semantics, "cluster.local");
     let rendered =
         world.catalog.services().iter().flat_map(|views| renderer.render(views, &mut ()).objects);
     rendered.map(|object| object.node).collect()

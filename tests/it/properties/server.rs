@@ -24,7 +24,7 @@ fn refused(world: &World, semantics: Semantics) -> [Vec<Diagnostic>; 2] {
     for object in world.catalog.objects() {
         judge(&object.node, &mut read);
     }
-    let renderer = Renderer::new(&world, semantics, "cluster.local");
+    let renderer = Renderer::new(world, semantics, "cluster.local");
     for views in world.catalog.services() {
         for object in renderer.render(views, &mut ()).objects {
             accept_rendered(&object.node, semantics, &world.sources, &mut rendered);

@@ -1,0 +1,157 @@
+//! What of a service is otherwise on the other side: classes, objects, and whether its pods restart.
+
+use super::effects::{self, Effect, api_version_and_kind};
+use super::made::{Decided, Made};
+use super::{Action, Change, ObjectChange, Pair};
+use crate::api::{ComponentKind, ObjectRef};
+use crate::schema;
+use crate::yaml::Node;
+use ecow::EcoString;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether changes of objects replace pods: of a workload, or by another workload for it.
+pub(super) fn restart<'o>(objects: impl IntoIterator<Item = &'o ObjectChange>) -> bool {
+    let objects: Vec<&ObjectChange> = objects.into_iter().collect();
+    let moved = |component: Option<ComponentKind>| {
+        let has = |action: Action| {
+            objects.iter().any(|object| {
+                object.action == action && object.runs_pods && object.component == component
+            })
+        };
+        has(Action::Delete) && has(Action::Create)
+    };
+    objects.iter().any(|object| object.restart || moved(object.component))
+}
+
+/// Marks what the shipped OME controller does not delete: it cleans up components that are gone,
+/// and nothing of a component that goes on as another workload, nor what belongs to no component
+/// (pkg/controller/v1beta1/inferenceservice/cleanup.go).
+pub(super) fn leave_behind(objects: &mut [ObjectChange], after: &Made<'_>) {
+    let component = |node: &Node| {
+        node.at(&["metadata", "labels", "component"]).and_then(Node::as_str).map(EcoString::from)
+    };
+    let active: BTreeSet<EcoString> =
+        after.objects.iter().filter_map(|(_, node, _)| component(node)).collect();
+    for object in objects.iter_mut().filter(|object| object.action == Action::Delete) {
+        let own =
+            object.whole.as_ref().and_then(component).filter(|component| !component.is_empty());
+        object.left_behind = own.is_none_or(|own| active.contains(&own));
+    }
+}
+
+/// Whether the shipped OME controller leaves an object that exists as it is: Services,
+/// HorizontalPodAutoscalers and PodDisruptionBudgets are compared by their spec, and written as a
+/// whole or not at all (service_reconciler.go, semanticServiceEquals; hpa_reconciler.go,
+/// semanticHPAEquals; pdb_reconciler.go, semanticPDBEquals).
+pub(super) fn keeps_metadata(object: &ObjectChange) -> bool {
+    // The class of an autoscaler counts as its spec does.
+    let compared = |change: &Change| {
+        let text = change.path.to_string();
+        !text.starts_with("metadata.") || text.contains("ome.io/autoscalerClass")
+    };
+    object.action == Action::Update
+        && matches!(
+            object.id.kind.as_str(),
+            "Service" | "HorizontalPodAutoscaler" | "PodDisruptionBudget"
+        )
+        && !object.changes.iter().any(compared)
+}
+
+/// Whether a change of an object replaces pods; none of a kind that has no pods.
+pub(crate) fn restarts(before: Option<&Node>, after: &Node) -> Option<bool> {
+    let (api_version, kind) = api_version_and_kind(after);
+    let effect = effects::of(api_version, kind).filter(|effect| effect.runs_pods())?;
+    let ty = schema::kind(api_version, kind).map(schema::Schema::root);
+    Some(before.is_some_and(|before| {
+        crate::tree::changes(before, after, ty).iter().any(|change| effect.restarts(change))
+    }))
+}
+
+/// What happens to every object, in the order of kinds and names.
+pub(super) fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectChange> {
+    type Pairs<'m> = BTreeMap<(ObjectRef, &'m str), [Option<(&'m Node, Option<ComponentKind>)>; 2]>;
+    let mut pairs: Pairs<'_> = BTreeMap::new();
+    for (side, made) in [before, after].into_iter().enumerate() {
+        for (id, node, component) in &made.objects {
+            let group = api_version_and_kind(node).0.split_once('/').map_or("", |(group, _)| group);
+            pairs.entry((id.clone(), group)).or_default()[side] = Some((node, *component));
+        }
+    }
+    let mut found = Vec::new();
+    for ((id, _), pair) in pairs {
+        let Some((node, component)) = pair[1].or(pair[0]) else { continue };
+        let (api_version, kind) = api_version_and_kind(node);
+        let effect = effects::of(api_version, kind);
+        let runs_pods = effect.is_some_and(Effect::runs_pods);
+        let mut change = ObjectChange {
+            id,
+            action: Action::Update,
+            restart: false,
+            changes: Vec::new(),
+            immutable: Vec::new(),
+            left_behind: false,
+            whole: None,
+            component,
+            runs_pods,
+        };
+        if let [Some((old, _)), Some((new, _))] = pair {
+            change.changes = crate::tree::changes(
+                old,
+                new,
+                schema::kind(api_version, kind).map(schema::Schema::root),
+            );
+            if change.changes.is_empty() {
+                continue;
+            }
+            if let Some(effect) = effect {
+                change.immutable = change
+                    .changes
+                    .iter()
+                    .filter(|change| effect.refuses(change))
+                    .map(|change| change.path.clone())
+                    .collect();
+                change.restart = change.changes.iter().any(|change| effect.restarts(change));
+            }
+            if !change.immutable.is_empty() {
+                (change.action, change.restart) = (Action::Replace, runs_pods);
+            }
+        } else {
+            change.action = if pair[1].is_some() { Action::Create } else { Action::Delete };
+            change.whole = Some(node.clone());
+        }
+        found.push(change);
+    }
+    found
+}
+
+/// The classes that are others.
+pub(super) fn accelerators(
+    before: &Decided<'_>,
+    after: &Decided<'_>,
+) -> Vec<(ComponentKind, Pair<Option<EcoString>>)> {
+    let class = |decided: &Decided<'_>, kind: ComponentKind| {
+        decided
+            .accelerators
+            .iter()
+            .find(|(own, _)| *own == kind)
+            .and_then(|(_, class)| class.clone())
+    };
+    let mut kinds: Vec<ComponentKind> =
+        before.accelerators.iter().chain(&after.accelerators).map(|(kind, _)| *kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let pairs = kinds
+        .into_iter()
+        .map(|kind| (kind, Pair { from: class(before, kind), to: class(after, kind) }));
+    pairs.filter(|(_, pair)| pair.from != pair.to).collect()
+}
+
+/// How many decisions, objects and fields differ between two makings of one service.
+pub(super) fn distance(a: &Made<'_>, b: &Made<'_>) -> usize {
+    let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
+    let objects = object_changes(a, b);
+    usize::from(runtime(a) != runtime(b))
+        + accelerators(&a.decided, &b.decided).len()
+        + usize::from(a.decided.error != b.decided.error)
+        + objects.iter().map(|object| object.changes.len().max(1)).sum::<usize>()
+}

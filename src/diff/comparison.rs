@@ -1,0 +1,249 @@
+//! What one service becomes on both sides, and the difference.
+//!
+//! In: a service of each side. Out: an [`Answer`], with its change where there is one, and the
+//! fields of the input that may be the cause. Which of them are is found by trying
+//! ([`super::trial`]).
+
+use super::cause::{Candidate, Question, candidates};
+use super::changed::{accelerators, keeps_metadata, leave_behind, object_changes, restart};
+use super::cost;
+use super::group::{Key, Names, Writer};
+use super::inputs::Inputs;
+use super::made::{self, Both, Decided, Extent, Made, Subject};
+use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Settings, Side};
+use crate::api::{Api, ComponentKind, Object, Semantics};
+use crate::diag::Diagnostic;
+use crate::pipeline::planned::PlannedComponent;
+use crate::pipeline::render::Renderer;
+use crate::pipeline::serving::serving_gpus;
+use crate::quantity::Count;
+use ecow::EcoString;
+
+/// What one service came to.
+pub(super) struct Answer<'c, 'a> {
+    pub(super) gpus: Pair<Count>,
+    pub(super) costs: Pair<Cost>,
+    pub(super) refused: bool,
+    pub(super) rendered: bool,
+    pub(super) change: Option<Box<Found<'c, 'a>>>,
+}
+
+/// The change of one service, and by what it is recognized.
+pub(super) struct Found<'c, 'a> {
+    pub(super) both: Both<'a>,
+    pub(super) group: Group,
+    pub(super) candidates: Vec<Candidate<'c, 'a>>,
+    pub(super) keys: [Key; 2],
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Everything that services are compared with.
+pub(super) struct Comparison<'c, 'a> {
+    pub(super) sides: [&'c Side<'a>; 2],
+    pub(super) renderers: &'c [Renderer<'a>; 2],
+    pub(super) inputs: &'c Inputs<'a>,
+    pub(super) settings: Settings<'c>,
+    /// Two releases of an operator of services are compared: what differs exists already.
+    pub(super) upgrades_services: bool,
+}
+
+impl<'c, 'a> Comparison<'c, 'a> {
+    pub(super) fn answer(
+        &self,
+        (namespace, name, api): (&EcoString, &EcoString, Api),
+        both: Both<'a>,
+    ) -> Answer<'c, 'a> {
+        if let Some(answer) = self.same(both) {
+            return answer;
+        }
+        let made = [0, 1]
+            .map(|side| both[side].map_or_else(Made::default, |subject| self.make(side, subject)));
+        let [before, after] = &made;
+        let fate = match both {
+            [None, _] => Fate::Added,
+            [_, None] => Fate::Removed,
+            _ => Fate::Changed,
+        };
+        let gpus = Pair { from: before.gpus(), to: after.gpus() };
+        let (was, is) = (&before.decided, &after.decided);
+        let refused = [was, is].map(|decided| decided.error.is_some());
+        let name_of = |object: Option<&Object>| object.map(|object| object.id.clone());
+        let objects = self.updated(api, fate, before, after);
+        let restarts = |component: Option<ComponentKind>| {
+            let own = objects.iter().filter(|object| object.component == component);
+            restart(own)
+        };
+        let restarted = before
+            .components
+            .iter()
+            .filter(|(component, _)| fate == Fate::Changed && restarts(*component));
+        let restarted: Vec<&Extent> = restarted.map(|(_, extent)| extent).collect();
+        let pods_restarted = restarted.iter().map(|extent| extent.pods).sum();
+        let gpus_restarted = restarted.iter().map(|extent| extent.gpus).sum();
+        let restart = fate == Fate::Changed && restart(&objects);
+        let group = Group {
+            fate,
+            api,
+            services: vec![ecow::eco_format!("{namespace}/{name}")],
+            causes: Vec::new(),
+            runtime: (name_of(was.runtime) != name_of(is.runtime))
+                .then(|| Pair { from: name_of(was.runtime), to: name_of(is.runtime) }),
+            accelerators: accelerators(was, is),
+            error: (was.error != is.error)
+                .then(|| Pair { from: was.error.clone(), to: is.error.clone() }),
+            fails: is.error.clone(),
+            objects,
+            restart,
+            pods_restarted,
+            gpus_restarted,
+            gpus: gpus.clone(),
+            costs: vec![Pair { from: before.cost, to: after.cost }],
+            rules: Vec::new(),
+            edits: Vec::new(),
+            all_edits: None,
+            rolled: None,
+        };
+        let differs = fate != Fate::Changed
+            || !group.objects.is_empty()
+            || group.runtime.is_some()
+            || !group.accelerators.is_empty()
+            || group.error.is_some();
+        let change = differs.then(|| {
+            let question = Question {
+                sides: self.sides,
+                inputs: self.inputs,
+                subject: both.map(|subject| subject.map(|subject| self.object(subject))),
+                decided: [was, is],
+                objects: &group.objects,
+                refused: was.error != is.error,
+            };
+            let candidates = candidates(&question);
+            let keys =
+                [Names::Aside(namespace, name), Names::Kept].map(|names| self.key(&group, names));
+            let diagnostics = after.diagnostics.clone();
+            Box::new(Found { both, group, candidates, keys, diagnostics })
+        });
+        let costs = Pair { from: before.cost, to: after.cost };
+        Answer { gpus, costs, refused: refused[1], rendered: true, change }
+    }
+
+    /// What happens to the objects of a service that is made otherwise.
+    pub(super) fn updated(
+        &self,
+        api: Api,
+        fate: Fate,
+        before: &Made<'_>,
+        after: &Made<'_>,
+    ) -> Vec<ObjectChange> {
+        let mut objects = object_changes(before, after);
+        if fate != Fate::Removed && after.decided.error.is_some() {
+            // What it does not come to stays as it is: the operator deletes after it has written.
+            objects.retain(|object| object.action != Action::Delete);
+        }
+        if (fate, api, self.settings.semantics.of(api))
+            == (Fate::Changed, Api::Ome, Semantics::Controller)
+        {
+            leave_behind(&mut objects, after);
+            if self.upgrades_services {
+                objects.retain(|object| !keeps_metadata(object));
+            }
+        }
+        objects
+    }
+
+    pub(super) fn object(&self, subject: Subject<'a>) -> &'a Object {
+        match subject {
+            Subject::Service(views) => &views.of(self.settings.semantics).object,
+            Subject::ModelServing(serving) => &serving.object,
+        }
+    }
+
+    /// The answer for a service of which nothing changed that it is made of.
+    pub(super) fn same(&self, both: Both<'a>) -> Option<Answer<'c, 'a>> {
+        let [Some(before), Some(after)] = both else { return None };
+        let object = self.object(after);
+        if self.inputs.get(object.api, &object.id).is_some() {
+            return None;
+        }
+        let services = match (before, after) {
+            (Subject::Service(before), Subject::Service(after)) => {
+                [before, after].map(|views| views.of(self.settings.semantics))
+            }
+            (_, Subject::ModelServing(serving)) => {
+                let refused = made::broken(self.sides[1].world, serving).is_some();
+                let gpus = if refused { Count::default() } else { serving_gpus(serving) };
+                return Some(Answer {
+                    gpus: Pair { from: gpus, to: gpus },
+                    costs: Pair::default(),
+                    refused,
+                    rendered: false,
+                    change: None,
+                });
+            }
+            _ => return None,
+        };
+        if self.inputs.shared
+            || services[1].model.as_ref().is_some_and(|model| self.inputs.model(&model.name.value))
+        {
+            return None;
+        }
+        let resolutions = [0, 1].map(|side| self.renderers[side].decide(services[side]));
+        let [was, is] = [&resolutions[0], &resolutions[1]].map(Decided::of);
+        let unchanged = |before: Option<&Object>, after: Option<&Object>| match (before, after) {
+            (Some(before), Some(after)) => {
+                before.id == after.id && self.inputs.get(after.api, &after.id).is_none()
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        let same = unchanged(was.runtime, is.runtime)
+            && unchanged(was.model, is.model)
+            && was.accelerators == is.accelerators
+            && was.error == is.error
+            && (!self.inputs.classes || is.accelerators.is_empty());
+        same.then(|| {
+            let [_, mut resolution] = resolutions;
+            let ask = self.renderers[1].ask(services[1]);
+            let built = ask.build(services[1], &mut resolution, &mut ());
+            let refused = built.error.is_some();
+            let components: Vec<PlannedComponent> =
+                built.outlines.into_iter().map(PlannedComponent::from).collect();
+            let least = components.iter().filter(|_| !refused);
+            let gpus = least.map(PlannedComponent::least_gpus).sum();
+            let cost = if refused { Cost::default() } else { cost::cost(&is, &components) };
+            Answer {
+                gpus: Pair { from: gpus, to: gpus },
+                costs: Pair { from: cost, to: cost },
+                refused,
+                rendered: false,
+                change: None,
+            }
+        })
+    }
+
+    /// Decides and renders one service on one side.
+    pub(super) fn make(&self, side: usize, subject: Subject<'a>) -> Made<'a> {
+        made::make(&self.renderers[side], subject)
+    }
+
+    /// What identifies a change.
+    pub(super) fn key(&self, group: &Group, names: Names<'_>) -> Key {
+        let mut writer = Writer::new(self.sides, names);
+        writer.plain(format_args!(
+            "{:?} {:?} {:?} {:?}",
+            group.fate, group.api, group.runtime, group.accelerators
+        ));
+        if let Some(Pair { from, to }) = &group.error {
+            // An error names its service; what is the same is its code.
+            writer.plain(format_args!(
+                "{:?} {:?}",
+                from.as_ref().map(|error| error.code),
+                to.as_ref().map(|error| error.code)
+            ));
+        }
+        writer.plain(format_args!("{:?}", group.fails.as_ref().map(|error| error.code)));
+        writer.plain(format_args!("{:?}", group.rolled));
+        group.objects.iter().for_each(|object| writer.object(object));
+        writer.finish()
+    }
+}
