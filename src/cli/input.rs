@@ -23,6 +23,7 @@ use ecow::EcoString;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
@@ -66,6 +67,18 @@ impl Session {
     ) -> Result<Self, Failure> {
         let read = |request: &Request<'_>, limits: &Limits| load::load(request, stdin, limits);
         Self::open_from(args, ask, read, workspace::read)
+    }
+
+    /// Reads other paths in the place of those that are given: the state before. Beside a tree that
+    /// is built, a tree is built.
+    pub(super) fn open_paths(
+        args: &InputArgs,
+        ask: &Ask<'_>,
+        paths: Vec<PathBuf>,
+    ) -> Result<Self, Failure> {
+        let is_built = |path: &PathBuf| !args.kustomize.is_empty() && load::is_kustomization(path);
+        let (kustomize, files) = paths.into_iter().partition(is_built);
+        Self::open(&InputArgs { files, kustomize, ..args.clone() }, ask)
     }
 
     /// Reads settings as they are, and the input as it was at a revision of the repository that

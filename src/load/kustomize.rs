@@ -26,40 +26,94 @@ const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomizat
 /// The programs that build a tree, in the order in which they are looked for.
 const PROGRAMS: [&[&str]; 2] = [&["kustomize", "build"], &["kubectl", "kustomize"]];
 
-/// What the output of a build is called.
-pub(super) fn name(directory: &Path) -> String {
-    format!("kustomize:{}", directory.display())
+/// Whether a directory holds the file that describes a tree.
+pub fn is_kustomization(directory: &Path) -> bool {
+    NAMES.iter().any(|name| directory.join(name).is_file())
 }
 
-/// What a build of a directory prints. `command` is the program and its arguments before the
+/// A tree that is built.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    /// `REV:` where it is one of a revision.
+    prefix: String,
+    /// As it was named; of a revision from the root of the repository.
+    path: PathBuf,
+    /// What the path starts from on disk.
+    above: PathBuf,
+}
+
+impl Tree {
+    /// A directory as it is.
+    pub(super) fn on_disk(path: &Path) -> Self {
+        Self { prefix: String::new(), path: path.to_owned(), above: PathBuf::new() }
+    }
+
+    /// A directory of a revision whose files are in another directory.
+    pub(super) fn of_revision(revision: &str, above: PathBuf, path: PathBuf) -> Self {
+        Self { prefix: format!("{revision}:"), path, above }
+    }
+
+    /// Where it is.
+    pub(super) fn directory(&self) -> PathBuf {
+        self.above.join(&self.path)
+    }
+
+    /// What its output is called.
+    pub(super) fn name(&self) -> String {
+        format!("kustomize:{}", self.shown())
+    }
+
+    fn shown(&self) -> String {
+        format!("{}{}", self.prefix, self.path.display())
+    }
+
+    /// A file that is named from the directory: where it is, and what it is called.
+    pub(super) fn file(&self, from_here: &Path) -> (PathBuf, String) {
+        let path = plain(&self.path.join(from_here));
+        let name = format!("{}{}", self.prefix, path.display());
+        (self.above.join(path), name)
+    }
+
+    /// What a program said, with the names of files that are in a temporary directory.
+    fn told(&self, said: &str) -> String {
+        if self.prefix.is_empty() {
+            return said.to_owned();
+        }
+        let above = self.above.display();
+        said.replace(&format!("{above}/"), &self.prefix)
+            .replace(&above.to_string(), self.prefix.trim_end_matches(':'))
+    }
+}
+
+/// What a build of a tree prints. `command` is the program and its arguments before the
 /// directory; without it the first program that is on PATH.
 pub(super) fn build(
-    directory: &Path,
+    tree: &Tree,
     command: Option<&str>,
     limits: &Limits,
 ) -> Result<String, Box<Diagnostic>> {
     let own: Vec<&str> = command.unwrap_or_default().split_whitespace().collect();
     let programs: Vec<&[&str]> = if own.is_empty() { PROGRAMS.to_vec() } else { vec![&own] };
     for words in &programs {
-        match run(words, directory, limits) {
+        match run(words, &tree.directory(), limits) {
             Err(Failed::NotFound) => {}
             Err(Failed::Because(why, help)) => {
-                let line = format!("{} {}", words.join(" "), directory.display());
-                return Err(failed(directory, &format!("`{line}` {why}"), &help));
+                let line = format!("{} {}", words.join(" "), tree.shown());
+                return Err(failed(tree, &format!("`{line}` {}", tree.told(&why)), &help));
             }
             Ok(text) => return Ok(text),
         }
     }
     let names: Vec<String> = programs.iter().map(|words| format!("`{}`", words[0])).collect();
     Err(failed(
-        directory,
+        tree,
         &format!("{} is not on PATH", names.join(" or ")),
         "install kustomize or kubectl, or set `kustomize-command` in ome.toml",
     ))
 }
 
-fn failed(directory: &Path, why: &str, help: &str) -> Box<Diagnostic> {
-    let name = directory.display().to_string();
+fn failed(tree: &Tree, why: &str, help: &str) -> Box<Diagnostic> {
+    let name = tree.shown();
     Box::new(
         Diagnostic::new(Code::KustomizeFailed, format!("`{name}` was not built: {why}"))
             .in_file(name)
@@ -119,7 +173,7 @@ fn run(words: &[&str], directory: &Path, limits: &Limits) -> Result<String, Fail
     let err = err.join().unwrap_or_default();
     if !status.success() {
         let said = String::from_utf8_lossy(&err);
-        let said = said.trim();
+        let said = without_clock(said.trim());
         let why =
             if said.is_empty() { format!("failed: {status}") } else { format!("failed: {said}") };
         return Err(because(&why, "mend what it reports; nothing else was read"));
@@ -133,6 +187,19 @@ fn run(words: &[&str], directory: &Path, limits: &Limits) -> Result<String, Fail
     }
     files::decode_bytes(out)
         .map_err(|_| because("printed bytes that are not UTF-8", "save the files as UTF-8"))
+}
+
+/// What kubectl says without the head that its log puts before: time and process are others in
+/// every run (klog, Header format: `E1123 04:40:59.934854   18414 run.go:72] `).
+fn without_clock(said: &str) -> &str {
+    let is_level = said.starts_with(['I', 'W', 'E', 'F']);
+    let is_dated = said.get(1..6).is_some_and(|day| {
+        day.ends_with(' ') && day[..4].bytes().all(|digit| digit.is_ascii_digit())
+    });
+    match said.split_once("] ") {
+        Some((_, rest)) if is_level && is_dated => rest,
+        _ => said,
+    }
 }
 
 /// Takes what a kustomization lists as patch, component, generator or transformer out of the files
@@ -268,6 +335,15 @@ mod tests {
             ]
         );
         assert_eq!(trees, ["r/over"]);
+    }
+
+    #[test]
+    fn the_log_of_kubectl_has_no_clock() {
+        let head = "E1123 04:40:59.934854   18414 run.go:72] ";
+        assert_eq!(without_clock(&format!("{head}\"command failed\"")), "\"command failed\"");
+        for plain in ["Error: [a] b", "E11 x] y", "", "E1123", "Ä1123 x] y"] {
+            assert_eq!(without_clock(plain), plain);
+        }
     }
 
     #[test]

@@ -3,8 +3,10 @@
 //! In: what `-f` and `--context` name, standard input, and the texts built into the binary. Out:
 //! [`Loaded`], every Kubernetes object as a tree with its place, and what was found on the way.
 //! This room and `emit` are the only ones that touch the file system; this one only reads, and asks
-//! `git` for what stood at a revision. It knows groups and kinds, but no field of theirs.
+//! `git` for what stood at a revision: where a Kustomize tree of one is built, in a temporary
+//! directory. It knows groups and kinds, but no field of theirs.
 
+mod checkout;
 mod documents;
 mod embedded;
 mod files;
@@ -26,6 +28,7 @@ mod tests;
 pub use documents::{Document, Loaded, Request, load, load_again, load_revision};
 pub use files::read_text;
 pub use find::{directories, expectations, is_stdin, repository_root};
+pub use kustomize::is_kustomization;
 pub use memory::{Memory, full};
 pub use merge_base::merge_base;
 pub use model_files::{

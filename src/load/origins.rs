@@ -8,7 +8,7 @@
 //! Objects of a remote base (`repo`) and generated ones (`configuredIn`) have no such file on disk.
 
 use super::files;
-use super::kustomize::plain;
+use super::kustomize::Tree;
 use super::parts::{Item, parts};
 use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Limits, Node, Value, parse, split};
@@ -20,28 +20,28 @@ const ORIGIN: &str = "config.kubernetes.io/origin";
 /// An object that was read: its text, its place there, and what it is.
 pub(super) type Read<'a> = (&'a mut SourceId, &'a mut Span, &'a mut Node);
 
-/// Lets the objects of built trees point to their files; `trees` are the directories of `-k`.
+/// Lets the objects of built trees point to their files; `trees` are those that were built.
 pub(super) fn restore<'a>(
     sources: &mut SourceMap,
     objects: impl Iterator<Item = Read<'a>>,
-    trees: &[PathBuf],
+    trees: &[Tree],
     limits: &Limits,
 ) {
-    let mut files: BTreeMap<PathBuf, Option<(SourceId, Vec<Item>)>> = BTreeMap::new();
-    let mut built: BTreeMap<SourceId, &PathBuf> = BTreeMap::new();
-    for directory in trees {
-        let name = super::kustomize::name(directory);
+    let mut files: BTreeMap<String, Option<(SourceId, Vec<Item>)>> = BTreeMap::new();
+    let mut built: BTreeMap<SourceId, &Tree> = BTreeMap::new();
+    for tree in trees {
+        let name = tree.name();
         let known = sources.iter().find(|(_, source)| *source.name == *name);
-        built.extend(known.map(|(id, _)| (id, directory)));
+        built.extend(known.map(|(id, _)| (id, tree)));
     }
     for (source, span, node) in objects {
-        let path = built.get(source).and_then(|directory| Some(directory.join(origin(node)?)));
-        let Some(path) = path.map(|path| plain(&path)) else { continue };
-        if !files.contains_key(&path) {
-            let read = read(sources, &path, limits);
-            files.insert(path.clone(), read);
+        let file = built.get(source).and_then(|tree| Some(tree.file(&origin(node)?)));
+        let Some((path, name)) = file else { continue };
+        if !files.contains_key(&name) {
+            let read = read(sources, &path, &name, limits);
+            files.insert(name.clone(), read);
         }
-        let Some(Some((file, items))) = files.get(&path) else { continue };
+        let Some(Some((file, items))) = files.get(&name) else { continue };
         let Some(original) = original(node, items) else { continue };
         point(node, &original.node);
         if let Some(place) = original.span() {
@@ -60,8 +60,12 @@ fn origin(object: &Node) -> Option<PathBuf> {
 }
 
 /// The objects of a file. One that cannot be read any more leaves the place in the output.
-fn read(sources: &mut SourceMap, path: &Path, limits: &Limits) -> Option<(SourceId, Vec<Item>)> {
-    let name = path.to_str()?;
+fn read(
+    sources: &mut SourceMap,
+    path: &Path,
+    name: &str,
+    limits: &Limits,
+) -> Option<(SourceId, Vec<Item>)> {
     let known = sources.iter().find(|(_, source)| *source.name == *name);
     let id = if let Some((id, _)) = known {
         id

@@ -176,7 +176,7 @@ pub(super) fn output(
     Err(not_read(
         revision,
         &said,
-        "name a path, or a revision of the repository that holds the paths of `-f`",
+        "name a path, or a revision of the repository that holds the paths of `-f` and `-k`",
     ))
 }
 
@@ -217,10 +217,10 @@ pub(super) fn shallow(revision: &str) -> Box<Diagnostic> {
 }
 
 /// A repository at a commit.
-struct Repository {
+pub(super) struct Repository {
     root: PathBuf,
     revision: String,
-    commit: String,
+    pub(super) commit: String,
 }
 
 /// A file of a revision.
@@ -240,7 +240,7 @@ impl Entry {
 }
 
 impl Repository {
-    fn open(root: &Path, revision: &str) -> Result<Self, Box<Diagnostic>> {
+    pub(super) fn open(root: &Path, revision: &str) -> Result<Self, Box<Diagnostic>> {
         let mut git = git(root);
         git.args(["rev-parse", "--verify", "--quiet"]).arg(format!("{revision}^{{commit}}"));
         let printed =

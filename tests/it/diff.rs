@@ -3,8 +3,18 @@
 use super::process::{Call, Done, in_directory, run};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Calls git in a directory, without the settings of the machine.
+pub(crate) fn git(directory: &Path, args: &[&str]) {
+    let mut git = in_directory("git", directory);
+    git.envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")]);
+    let settings = ["user.name=a", "user.email=a@example.com", "init.defaultBranch=main"];
+    let done = git.args(settings.iter().flat_map(|own| ["-c", own])).args(args).output();
+    let done = done.expect("git is there, as the repository came from it");
+    assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
 
 /// A directory of its own for one test, gone when the test ends.
 pub(crate) struct Scratch(pub(crate) PathBuf);
@@ -33,21 +43,7 @@ impl Scratch {
     }
 
     pub(crate) fn git(&self, args: &[&str]) -> &Self {
-        let mut git = in_directory("git", &self.0);
-        git.envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")]);
-        let done = git
-            .args([
-                "-c",
-                "user.name=a",
-                "-c",
-                "user.email=a@example.com",
-                "-c",
-                "init.defaultBranch=main",
-            ])
-            .args(args)
-            .output();
-        let done = done.expect("git is there, as the repository came from it");
-        assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        git(&self.0, args);
         self
     }
 

@@ -1,5 +1,6 @@
 //! Kustomize trees that are built: where their objects come from.
 
+use super::diff;
 use super::process::{Call, Done, Folder, run};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -122,4 +123,70 @@ fn findings_and_provenance_name_the_file_of_the_base() {
     let done = ome(&folder, "validate --no-builtin -k base -o json");
     let found = place(&json(&done), "unknown-field");
     assert_eq!(found, "kustomize:base:19", "{done:?}");
+}
+
+/// A change of a base is compared with the tree as it was at a revision: both are built.
+#[test]
+fn a_revision_is_built_as_what_is_on_disk_is() {
+    let folder = tree("buildMetadata: [originAnnotations]\n");
+    let good = RUNTIME.replace("      imagePulPolicy: Always\n", "");
+    folder.write("base/runtime.yaml", &good);
+    let git = |args: &str| diff::git(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    git("init -q -b main");
+    git("add .");
+    git("commit -qm one");
+    let state =
+        || (folder.names(".git"), std::fs::read(folder.at(".git/index")).expect("an index"));
+    let before = state();
+    folder.write("base/runtime.yaml", &good.replace("engine:v1", "engine:v2"));
+    let diff = "diff --no-builtin --base main -k overlays/prod -o json";
+    let done = ome(&folder, diff);
+    if done.stderr.contains("is not on PATH") {
+        eprintln!("skipped: neither kustomize nor kubectl is installed");
+        return;
+    }
+    let found = json(&done);
+    assert_eq!(done.exit, Some(2), "{done:?}");
+    assert_eq!(found["services"][0]["name"], "prod-chat", "{found:#}");
+    let cause = &found["groups"][0]["cause"][0];
+    assert_eq!(cause["path"], "spec.engineConfig.runner.image", "{found:#}");
+    assert_eq!((&cause["file"], &cause["line"]), (&"base/runtime.yaml".into(), &15.into()));
+    // The repository is as it was, and so is what `-f` reads of it.
+    assert_eq!(state(), before);
+    git("checkout -q -- .");
+    assert_eq!(ome(&folder, diff).exit, Some(0));
+    // A tree elsewhere is built too.
+    folder.write("old/runtime.yaml", &good.replace("engine:v1", "engine:v0"));
+    folder.write("old/service.yaml", SERVICE);
+    folder.write(
+        "old/kustomization.yaml",
+        "resources: [runtime.yaml, service.yaml]\nnamePrefix: prod-\n",
+    );
+    folder.write("old/patch.yaml", "- op: test\n");
+    let done = ome(&folder, "diff --no-builtin --base old -k overlays/prod -o json");
+    assert_eq!((done.exit, &json(&done)["summary"]["changed"]), (Some(2), &1.into()), "{done:?}");
+    // What the revision does not have is new; what it cannot build is said, by the names in it.
+    git("mv overlays later");
+    let done = ome(&folder, "diff --no-builtin --base main -k later/prod -o json");
+    assert_eq!(json(&done)["summary"]["added"], 1, "{done:?}");
+    git("reset -q --hard");
+    folder.write("base/kustomization.yaml", "resources: [gone.yaml]\n");
+    git("commit -qam broken");
+    git("checkout -q HEAD~1");
+    let said = |args: &str| {
+        let done = ome(&folder, args);
+        assert_eq!(done.exit, Some(1), "{done:?}");
+        done.stderr
+    };
+    let broken = said("diff --no-builtin --base main -k base");
+    assert!(
+        broken.contains("`kustomize build main:base` failed")
+            || broken.contains("`kubectl kustomize main:base` failed"),
+        "{broken}"
+    );
+    assert!(broken.contains("gone.yaml") && !broken.contains("/tmp/"), "{broken}");
+    assert_eq!(broken, said("diff --no-builtin --base main -k base"));
+    assert!(said("diff --no-builtin --base other -k base").contains("no such revision"));
+    git("checkout -q main");
+    assert!(said("diff --no-builtin --base HEAD~1 -k base").contains("gone.yaml"));
 }

@@ -17,8 +17,8 @@ use std::str::FromStr;
 /// restart, GPUs before and after, and the lines of the input that cause it.
 ///
 /// The base is a file or directory, or a revision of the git repository that holds the paths of
-/// `-f`, which is read without a checkout by the program `git`. A path that is there goes before a
-/// revision of the same name: write `heads/NAME` for the branch.
+/// `-f` and `-k`, which the program `git` reads without touching the working tree. A path that is
+/// there goes before a revision of the same name: write `heads/NAME` for the branch.
 ///
 /// With `--from-release` and `--to-release` the input is the same on both sides and the operator is
 /// another one. Exit codes: 0 nothing changed, 1 the base or the input cannot be read, 2 changes, or
@@ -146,7 +146,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut after = Session::open(&following(args, args.to_release.as_ref())?, &ask)?;
     let bases = if args.base.is_empty() && args.to_release.is_none() {
-        load::merge_base(&args.input.files).map(|commit| vec![commit])
+        load::merge_base(&[&args.input.files[..], &args.input.kustomize].concat())
+            .map(|commit| vec![commit])
     } else {
         Ok(args.base.clone())
     };
@@ -283,7 +284,7 @@ fn base(
                     "standard input can be the base or the new state, not both".into(),
                 ));
             }
-            Session::open(&InputArgs { files, ..args.input.clone() }, ask).map(Ok)
+            Session::open_paths(&args.input, ask, files).map(Ok)
         }
         Some(revision) if bases.len() == 1 => Session::open_revision(&args.input, ask, revision),
         Some(missing) => Err(Failure::NotFound {
@@ -366,6 +367,7 @@ fn hides(found: &Diagnostic) -> bool {
             | Code::NoFiles
             | Code::NotKubernetes
             | Code::OtherKind
+            | Code::KustomizeFailed
     );
     reader && found.severity == Severity::Error
 }

@@ -45,8 +45,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let live = if args.live.is_empty() {
         None
     } else {
-        let input = InputArgs { files: args.live.clone(), ..args.input.clone() };
-        Some(Session::open(&input, &ask)?)
+        Some(Session::open_paths(&args.input, &ask, args.live.clone())?)
     };
     let services = session.select(&args.services)?;
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain);

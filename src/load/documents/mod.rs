@@ -2,9 +2,10 @@
 
 pub(super) mod reading;
 
+use super::checkout::checkout;
 use super::files::{self, Unread};
 use super::find::{Input, find, is_expectation};
-use super::kustomize;
+use super::kustomize::{self, Tree};
 use super::memory::Memory;
 use super::origins;
 use super::revision;
@@ -124,22 +125,11 @@ fn read_all(
         found.diagnostics.retain(|finding| finding.severity == Severity::Error);
         return Loaded { diagnostics: found.diagnostics, ..Loaded::default() };
     }
-    let mut built = Vec::new();
-    for directory in request.kustomize {
-        match kustomize::build(directory, request.kustomize_command, limits) {
-            Ok(text) => built.push((
-                Input {
-                    path: Some(directory.clone()),
-                    name: kustomize::name(directory),
-                    named: true,
-                    reported: true,
-                    size: text.len() as u64,
-                },
-                Some(Ok(Arc::from(text))),
-            )),
-            Err(finding) => return Loaded { diagnostics: vec![*finding], ..Loaded::default() },
-        }
-    }
+    let trees: Vec<Tree> = request.kustomize.iter().map(|path| Tree::on_disk(path)).collect();
+    let built = match build(&trees, request, limits) {
+        Ok(built) => built,
+        Err(finding) => return Loaded { diagnostics: vec![*finding], ..Loaded::default() },
+    };
     if built.is_empty()
         && found.inputs.iter().all(|input| !input.reported)
         && found.diagnostics.is_empty()
@@ -175,10 +165,35 @@ fn read_all(
     }
     let texts = texts.into_iter().map(|text| text.or_else(|| from_stdin.take()));
     let inputs = std::mem::take(&mut found.inputs).into_iter().zip(texts).chain(built).collect();
-    let mut loaded = documents(inputs, found.diagnostics, request.builtin, limits, memory);
+    let loaded = documents(inputs, found.diagnostics, request.builtin, limits, memory);
+    at_home(loaded, &trees, limits)
+}
+
+/// What Kustomize makes of trees.
+fn build(
+    trees: &[Tree],
+    request: &Request<'_>,
+    limits: &Limits,
+) -> Result<Vec<(Input, Option<Text>)>, Box<Diagnostic>> {
+    let build = |tree: &Tree| {
+        let text = kustomize::build(tree, request.kustomize_command, limits)?;
+        let input = Input {
+            path: Some(tree.directory()),
+            name: tree.name(),
+            named: true,
+            reported: true,
+            size: text.len() as u64,
+        };
+        Ok((input, Some(Ok(Arc::from(text)))))
+    };
+    trees.iter().map(build).collect()
+}
+
+/// Lets the objects of trees that were built point to their files.
+fn at_home(mut loaded: Loaded, trees: &[Tree], limits: &Limits) -> Loaded {
     let objects = loaded.documents.iter_mut();
     let objects = objects.map(|own| (&mut own.source, &mut own.span, &mut own.node));
-    origins::restore(&mut loaded.sources, objects, request.kustomize, limits);
+    origins::restore(&mut loaded.sources, objects, trees, limits);
     loaded
 }
 
@@ -191,22 +206,15 @@ pub fn load_revision(
     revision: &str,
     limits: &Limits,
 ) -> Result<Loaded, Box<Diagnostic>> {
-    if let Some(directory) = request.kustomize.first() {
-        let why = format!(
-            "the base `{revision}` was not read: `-k {}` builds what is on disk",
-            directory.display()
-        );
-        return Err(Box::new(Diagnostic::new(Code::BaseNotRead, why).help(
-            "check the revision out (`git worktree add DIR REV`) and compare with `--base DIR`",
-        )));
-    }
     let (found, texts) = revision::texts(&request.paths_or_here(), revision, limits)?;
-    let inputs = found
-        .inputs
-        .into_iter()
-        .zip(texts.into_iter().map(|text| Some(text.map(Arc::from))))
-        .collect();
-    Ok(documents(inputs, found.diagnostics, request.builtin, limits, None))
+    let checkout = checkout(request.kustomize, revision)?;
+    let built = build(&checkout.trees, request, limits)?;
+    let texts = texts.into_iter().map(|text| Some(text.map(Arc::from)));
+    let inputs = found.inputs.into_iter().zip(texts).chain(built).collect();
+    let missing = checkout.missing.iter().cloned();
+    let diagnostics = found.diagnostics.into_iter().chain(missing).collect();
+    let loaded = documents(inputs, diagnostics, request.builtin, limits, None);
+    Ok(at_home(loaded, &checkout.trees, limits))
 }
 
 /// Texts become documents.

@@ -109,8 +109,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 /// A state before: a path, else a revision of the repository that holds the input.
 fn before(args: &Args, path: &Path, ask: &Ask<'_>) -> Result<Session, Failure> {
     if path == Path::new("-") || path.symlink_metadata().is_ok() {
-        let input = InputArgs { files: vec![path.to_owned()], ..args.input.clone() };
-        return Session::open(&input, ask);
+        return Session::open_paths(&args.input, ask, vec![path.to_owned()]);
     }
     let revision = path.to_string_lossy();
     Session::open_revision(&args.input, ask, &revision)?.map_err(|finding| Failure::NotFound {

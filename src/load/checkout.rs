@@ -1,0 +1,79 @@
+//! Kustomize trees of a revision, on disk for as long as it takes to build them.
+//!
+//! In: the directories of `-k` and a revision. Out: the same directories in a temporary checkout of
+//! the whole commit, since a tree includes others by relative paths. The program `git` writes it
+//! through an index of its own: the working tree, the index and the list of worktrees of the
+//! repository stay as they are, and no content is downloaded.
+
+use super::kustomize::Tree;
+use super::revision::{Repository, git, nearest_directory, not_read, output, root};
+use crate::diag::{Code, Diagnostic, Severity};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Trees of a revision; the checkouts go with it.
+#[derive(Default)]
+pub(super) struct Checkout {
+    /// The trees that the revision has.
+    pub(super) trees: Vec<Tree>,
+    /// Those that it does not have.
+    pub(super) missing: Vec<Diagnostic>,
+    repositories: BTreeMap<PathBuf, TempDir>,
+}
+
+/// Writes the commit of every repository that holds one of the directories.
+pub(super) fn checkout(
+    directories: &[PathBuf],
+    revision: &str,
+) -> Result<Checkout, Box<Diagnostic>> {
+    let mut checkout = Checkout::default();
+    for directory in directories {
+        let (there, rest) = nearest_directory(directory);
+        let root = root(&there, revision)?;
+        let inner = there.strip_prefix(&root).unwrap_or(Path::new(""));
+        let path: PathBuf = inner.components().chain(rest.components()).collect();
+        if !checkout.repositories.contains_key(&root) {
+            let made = write(&root, revision)?;
+            checkout.repositories.insert(root.clone(), made);
+        }
+        let Some(made) = checkout.repositories.get(&root) else { continue };
+        let above = std::fs::canonicalize(made.path()).unwrap_or_else(|_| made.path().to_owned());
+        if above.join(&path).is_dir() {
+            checkout.trees.push(Tree::of_revision(revision, above, path));
+        } else {
+            let said = format!("`{}` is not in `{revision}`", directory.display());
+            checkout.missing.push(
+                Diagnostic::new(Code::FileNotRead, said)
+                    .severity(Severity::Info)
+                    .in_file(directory.display().to_string()),
+            );
+        }
+    }
+    Ok(checkout)
+}
+
+/// The files of a commit in a directory of their own.
+fn write(root: &Path, revision: &str) -> Result<TempDir, Box<Diagnostic>> {
+    let commit = Repository::open(root, revision)?.commit;
+    let failed = |error: &std::io::Error| {
+        let why = format!("no temporary directory can be made: {error}");
+        not_read(revision, &why, "set TMPDIR to a directory that can be written")
+    };
+    let made = tempfile::tempdir().map_err(|error| failed(&error))?;
+    // The index lies beside the files: a repository may have one of any name.
+    let index = tempfile::tempdir().map_err(|error| failed(&error))?;
+    let git = || {
+        let mut git = git(root);
+        git.env("GIT_INDEX_FILE", index.path().join("index")).env("GIT_LFS_SKIP_SMUDGE", "1");
+        git
+    };
+    let mut read = git();
+    read.args(["read-tree", &commit]);
+    output(read, revision, "its files cannot be listed")?;
+    let mut write = git();
+    let prefix = format!("--prefix={}/", made.path().display());
+    write.args(["checkout-index", "--all", "--quiet", &prefix]);
+    output(write, revision, "its files cannot be written to a temporary directory")?;
+    Ok(made)
+}
