@@ -11,6 +11,7 @@ use crate::diag::{CODES, Topic};
 use crate::report::{catalog, schemas};
 use crate::schema::{self, names_kind};
 use crate::yaml::{FieldPath, Segment};
+use clap::Command;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -20,6 +21,23 @@ use std::path::PathBuf;
 fn words() -> Vec<String> {
     let typed = std::env::args_os().skip_while(|word| word != "--").skip(1);
     typed.map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// A command line of which a word is completed: flags are offered when the word begins as one, or
+/// where nothing else may follow, as kubectl offers them.
+pub(super) fn asked(command: Command) -> Command {
+    let words = words();
+    // Shells say which word it is; without that it is the last.
+    let index = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|text| text.parse().ok());
+    let word = index.map_or(words.last(), |index: usize| words.get(index));
+    if word.is_some_and(|word| word.starts_with('-')) { command } else { without_flags(command) }
+}
+
+fn without_flags(command: Command) -> Command {
+    command
+        .disable_help_flag(true)
+        .mut_args(|arg| if arg.is_positional() { arg } else { arg.hide(true) })
+        .mut_subcommands(without_flags)
 }
 
 /// The input that the words name.

@@ -77,7 +77,7 @@ pub fn main() -> ExitCode {
     }));
     let code = threads::on_stack(|| {
         // Asked by a shell for what may come next, it answers and ends here.
-        clap_complete::CompleteEnv::with_factory(command).complete();
+        clap_complete::CompleteEnv::with_factory(|| complete::asked(command())).complete();
         let stdout = std::io::stdout();
         let is_paged = stdout.is_terminal() && pager::wanted(std::env::args_os()).is_some();
         let buffered = std::io::BufWriter::with_capacity(1 << 16, stdout.lock());

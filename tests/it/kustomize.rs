@@ -138,7 +138,7 @@ fn a_revision_is_built_as_what_is_on_disk_is() {
     let state =
         || (folder.names(".git"), std::fs::read(folder.at(".git/index")).expect("an index"));
     let before = state();
-    folder.write("base/runtime.yaml", &good.replace("engine:v1", "engine:v2"));
+    folder.write("base/runtime.yaml", good.replace("engine:v1", "engine:v2"));
     let diff = "diff --no-builtin --base main -k overlays/prod -o json";
     let done = ome(&folder, diff);
     if done.stderr.contains("is not on PATH") {
@@ -156,7 +156,7 @@ fn a_revision_is_built_as_what_is_on_disk_is() {
     git("checkout -q -- .");
     assert_eq!(ome(&folder, diff).exit, Some(0));
     // A tree elsewhere is built too.
-    folder.write("old/runtime.yaml", &good.replace("engine:v1", "engine:v0"));
+    folder.write("old/runtime.yaml", good.replace("engine:v1", "engine:v0"));
     folder.write("old/service.yaml", SERVICE);
     folder.write(
         "old/kustomization.yaml",

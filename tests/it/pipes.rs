@@ -168,6 +168,11 @@ fn a_shell_completes_what_the_input_names() {
     ] {
         assert_eq!(complete(&words), expected, "{words:?}");
     }
+    // Flags are offered to a word that begins as one, or where nothing else follows.
+    assert_eq!(complete(&["explain", ""]), "assistant\nchat\nnightly-summary");
+    assert!(complete(&["explain", "--"]).starts_with("--runtime\n--all\n"));
+    assert!(complete(&["matrix", ""]).contains("--filename"));
+    assert_eq!(complete(&["plan", "-o", "j"]), "json");
 }
 
 #[test]
