@@ -89,7 +89,7 @@ codes! {
     NodeLimit "node-limit" Finding Error "the document has more nodes than the limit"
     AmbiguousScalar "ambiguous-scalar" Finding Warning
         "kubectl, kustomize and readers of YAML 1.2 do not all read the scalar alike"
-    NotKubernetes "not-kubernetes" Finding Info "the document is no Kubernetes object"
+    NotKubernetes "not-kubernetes" Finding Info "the document is not a Kubernetes object"
     OtherKind "other-kind" Finding Info "the API group of the object is not supported"
     UnknownKind "unknown-kind" Finding Error "the kind does not exist in its API group"
     FileNotRead "file-not-read" Finding Error
@@ -108,7 +108,7 @@ codes! {
     NoFiles "no-files" Finding Error "nothing to read was found"
 
     BaseNotRead "base-not-read" Finding Error
-        "the base of a diff was not read: it is no path and no revision, or git is not there"
+        "the base of a diff was not read: it is neither a path nor a revision, or git was not found"
     ImmutableField "immutable-field" Finding Warning
         "the change touches a field that may not change once the object exists"
 
@@ -125,7 +125,7 @@ codes! {
     NotCounted "not-counted" Finding Warning
         "pods or GPUs of a component are not counted: a number they follow from is outside its range"
     MissingName "missing-name" Finding Error "the object has no metadata.name"
-    DuplicateObject "duplicate-object" Finding Error "the same kind, namespace and name twice"
+    DuplicateObject "duplicate-object" Finding Error "an object with the same kind, namespace and name is defined twice"
     NamespaceOnClusterObject "namespace-on-cluster-object" Finding Warning
         "a cluster-scoped kind carries metadata.namespace"
     OverridesBuiltin "overrides-builtin" Finding Info
@@ -133,7 +133,7 @@ codes! {
     BuiltInUsed "built-in-used" Finding Info
         "the input names a built-in runtime or accelerator class that it does not define"
     DeprecatedField "deprecated-field" Finding Warning "the field still works but is deprecated"
-    ConflictingFields "conflicting-fields" Finding Error "two fields that say the same thing differ"
+    ConflictingFields "conflicting-fields" Finding Error "a field and its deprecated spelling have different values"
     InvalidVersion "invalid-version" Finding Error
         "the version is not numbers and dots, with an optional suffix"
     SimilarName "similar-name" Finding Info
@@ -156,7 +156,7 @@ codes! {
     MinReplicasRaised "min-replicas-raised" Finding Warning "minReplicas 0 was raised to 1"
     ReplicaRange "replica-range" Finding Error "maxReplicas is below minReplicas"
     MetricNeedsServerless "metric-needs-serverless" Finding Error
-        "the metric concurrency or rps is only there in Serverless mode"
+        "the metric concurrency or rps exists in Serverless mode only"
     InlineSecret "inline-secret" Finding Warning "a secret is written in the file"
     MountWithoutVolume "mount-without-volume" Finding Error
         "a volumeMount names a volume that the pod does not have"
@@ -198,34 +198,34 @@ codes! {
         "an element is outside the range of its datatype"
     PayloadFp16Json "payload-fp16-json" Finding Warning "16-bit floats are written as JSON numbers"
     PayloadParameterType "payload-parameter-type" Finding Error
-        "a parameter is of a kind that the protocol does not know"
+        "the protocol has no parameter of this kind"
     PayloadIdMismatch "payload-id-mismatch" Finding Error
         "the response does not return the id of its request"
     PayloadInstancesMissing "payload-instances-missing" Finding Info "a V1 request has no instances"
     PayloadPlatformTypo "payload-platform-typo" Finding Warning
-        "the platform is spelt as a known misprint"
+        "the platform is written as in a known misprint"
     PayloadPlatformUnknown "payload-platform-unknown" Finding Info
         "the platform is none of the seven of the document"
     PayloadRawAndContents "payload-raw-and-contents" Finding Error
-        "tensors are given raw and typed at once"
+        "the message has raw contents and typed contents"
     PayloadRawCount "payload-raw-count" Finding Error "raw entries and tensors differ in number"
     PayloadRawSize "payload-raw-size" Finding Error "the raw bytes do not fit shape and datatype"
     PayloadFp16Contents "payload-fp16-contents" Finding Error "an FP16 tensor has typed contents"
     PayloadContentsField "payload-contents-field" Finding Error
         "values are in the contents field of another datatype"
-    DuplicateName "duplicate-name" Finding Error "two roles of one name"
+    DuplicateName "duplicate-name" Finding Error "two roles have the same name"
     GangNeedsVolcano "gang-needs-volcano" Finding Warning
-        "the scheduler is not volcano, so that there is no gang"
+        "the scheduler is not volcano, so no PodGroup is created"
     GpuLimitsOnly "gpu-limits-only" Finding Warning "a GPU is in the limits and not in the requests"
     RoleWithoutGangMinimum "role-without-gang-minimum" Finding Info
         "minRoleReplicas leaves the role out"
     GangUnknownRole "gang-unknown-role" Finding Error
         "minRoleReplicas names a role that does not exist"
     FullOutage "full-outage" Finding Warning
-        "the only group is rebuilt, so that nothing serves meanwhile"
+        "the only group is rebuilt, and nothing serves until it is ready"
     RolloutAllProtected "rollout-all-protected" Finding Info "the partition protects every group"
     GroupLevelRollout "group-level-rollout" Finding Info
-        "only some roles changed and the others restart too"
+        "only some roles changed, and the others restart too"
     RoleScalingOnePass "role-scaling-one-pass" Finding Info
         "all groups change their role replicas in one pass"
     TooManyPods "too-many-pods" Finding Warning
@@ -233,17 +233,17 @@ codes! {
     WorkloadUnsupported "workload-unsupported" Finding Warning
         "a property of the service has no place in a ModelServing"
     KthenaDefect "kthena-defect" Finding Warning
-        "the shipped controller does not do here what it is meant to do"
+        "the controller of Kthena has a known defect here"
 
-    NotModelConfig "not-model-config" Finding Error "the file is no config.json of a model"
+    NotModelConfig "not-model-config" Finding Error "the file is not the config.json of a model"
     ParameterCountUnknown "parameter-count-unknown" Finding Error
         "the parameters of the model cannot be counted"
     ParameterCountPartial "parameter-count-partial" Finding Warning
         "a part of the model is not counted"
     ParameterCountDiffers "parameter-count-differs" Finding Warning
-        "config.json and safetensors index make different counts"
+        "config.json and the safetensors index lead to different parameter counts"
     ImportConflict "import-conflict" Finding Warning
-        "the model says something else than its config.json"
+        "the manifest of the model and its config.json differ"
     ImportRefused "import-refused" Finding Error
         "values cannot be put into the file without changing more than was asked"
     HubUnreachable "hub-unreachable" Finding Error "the Hub gives no usable answer"
@@ -281,25 +281,25 @@ codes! {
         "whether nodes of the class are there was not checked"
     DivisibleResourceSkipped "divisible-resource-skipped" Finding Info
         "a resource of the class is a share of a device and is not requested"
-    NoPrice "no-price" Finding Info "a class states no price and a price was asked for"
+    NoPrice "no-price" Finding Info "a class has no price, and the selection compares prices"
     NoAcceleratorConfiguration "no-accelerator-configuration" Finding Info
         "the runtime configures accelerators, but not the chosen class"
     PreferredNotEligible "preferred-not-eligible" Finding Warning
-        "no preferred class passed and the ranking went on"
+        "no preferred class is eligible; another class was chosen"
     CostThresholdExceeded "cost-threshold-exceeded" Finding Warning
         "no class costs less than the threshold; the cheapest was taken"
     GpuCountMismatch "gpu-count-mismatch" Finding Warning
-        "the pod asks for another number of GPUs than its parallelism says"
+        "the pod requests another number of GPUs than its parallelism uses"
     GpuMisfit "gpu-misfit" Finding Warning "the configured GPUs are too few for the model"
     MultiNodeNeeded "multi-node-needed" Finding Warning
         "a replica needs more GPUs than one node has"
     ParallelismExceedsNode "parallelism-exceeds-node" Finding Warning
-        "one pod asks for more accelerators than any node of its class has"
+        "one pod requests more accelerators than any node of its class has"
     AcceleratorArgsSkipped "accelerator-args-skipped" Finding Info
         "arguments of the accelerator are not applied because the service sets a command"
     NoModel "no-model" Finding Warning
         "the service names a runtime and no model: format, size and MODEL_PATH are unchecked"
-    DuplicateFlag "duplicate-flag" Finding Warning "a flag stands more than once in the arguments"
+    DuplicateFlag "duplicate-flag" Finding Warning "a flag is more than once in the arguments"
     ResourceRaised "resource-raised" Finding Warning
         "a value of the service was raised to the accelerator's"
     NodeSelectorConflict "node-selector-conflict" Finding Warning
@@ -308,7 +308,7 @@ codes! {
         "the service overrides a node selector key of the accelerator class"
     TooManyAffinityTerms "too-many-affinity-terms" Finding Warning
         "more than 32 node selector terms after the merge"
-    RouterRequestsGpu "router-requests-gpu" Finding Warning "a router's container asks for a GPU"
+    RouterRequestsGpu "router-requests-gpu" Finding Warning "a container of the router requests a GPU"
     RouterCpuNodes "router-cpu-nodes" Finding Info
         "how many nodes without accelerators a router without node selector may run on"
     NoKueueFlavor "no-kueue-flavor" Finding Warning
@@ -323,8 +323,8 @@ codes! {
     NotExpressible "not-expressible" Finding Error
         "the node selector of the class cannot be expressed with nodeLabels"
     TooManyLabels "too-many-labels" Finding Error
-        "the class asks for more labels than a flavor can have"
-    UnknownStrategy "unknown-strategy" Finding Error "the selection strategy is none of the three"
+        "the class selects nodes by more labels than a flavor can have"
+    UnknownStrategy "unknown-strategy" Finding Error "the selection strategy is not performance, cost or balanced"
     FieldAlias "field-alias" Finding Warning "another spelling of a field was read"
     UnitlessMemory "unitless-memory" Finding Warning "memory without a unit was read as GiB"
     MatchesEveryNode "matches-every-node" Finding Warning
@@ -344,21 +344,21 @@ codes! {
     CountedPerDie "counted-per-die" Finding Info "the schedulable device is one die of the board"
     CatalogueMismatch "catalogue-mismatch" Finding Warning
         "a capability contradicts the facts about the product"
-    CatalogueUnknown "catalogue-unknown" Finding Info "nothing is known about the product"
+    CatalogueUnknown "catalogue-unknown" Finding Info "the product of the class is unknown"
     UnknownProduct "unknown-product" Finding Warning
-        "nodes or a flavor name a product that nothing is known about"
+        "nodes or a flavor name an accelerator product that is unknown"
     UnknownModel "unknown-model" Finding Warning
-        "values name a model or a variant that nothing is known about"
+        "values name a model or a variant of an accelerator that is unknown"
     NodesDiffer "nodes-differ" Finding Warning
-        "nodes of one product, or of one class, report unlike devices"
+        "nodes of one product, or of one class, report different devices"
     TierBoundary "tier-boundary" Finding Warning
-        "a bound of memory lies just above what nodes it means to include report"
+        "a memory bound is slightly above what the nodes it should include report"
     ClassDrift "class-drift" Finding Warning
-        "a class written by hand differs from what its nodes say"
+        "a class written by hand differs from the labels of its nodes"
     DiscoveryOverridden "discovery-overridden" Finding Info
         "a class written by hand covers a product that was discovered"
     UnreadableLabel "unreadable-label" Finding Warning
-        "a label of an accelerator is not what its tool writes"
+        "the value of an accelerator label is not in the form that its tool writes"
     DeviceCountDiffers "device-count-differs" Finding Warning
         "a node is labeled with another number of devices than it offers"
     NoDevicePlugin "no-device-plugin" Finding Info
@@ -375,22 +375,22 @@ codes! {
         "no loaded runtime can serve the loaded model"
     RuntimeForNoModel "runtime-for-no-model" Finding Info "the runtime serves no loaded model"
     ControllerDiffers "controller-differs" Finding Info
-        "the shipped controller would decide otherwise than the documents say"
+        "the controller would decide differently from the documents"
     MultiModelRuntime "multi-model-runtime" Finding Warning
         "a runtime for many models at once is named for a single one"
     ModelmeshOnlyField "modelmesh-only-field" Finding Info
-        "the chosen runtime has a field that only ModelMesh reads"
+        "the chosen runtime sets a field that only ModelMesh reads"
     MetricNeedsRaw "metric-needs-raw" Finding Error
-        "a metric that only pods of a Deployment are scaled by"
+        "the metric cpu or memory exists in RawDeployment mode only"
     NeedsKnativeActivator "needs-knative-activator" Finding Info
         "the component scales to zero and the activator of Knative brings it back"
     NeedsClusterStatus "needs-cluster-status" Finding Info
-        "the effect of the field depends on earlier revisions, which are not known offline"
+        "the effect of the field depends on earlier revisions, which are unknown offline"
     ExplainV1Only "explain-v1-only" Finding Warning
         "an explainer with a protocol that has no explain call"
     AlsoServesV2 "also-serves-v2" Finding Info "the runtime of a v1 service also serves v2"
     GrpcPortMissing "grpc-port-missing" Finding Warning
-        "grpc-v2 is asked for and no port is named h2c or grpc"
+        "protocol grpc-v2 is requested and no port is named h2c or grpc"
     V2Probes "v2-probes" Finding Info
         "the server speaks v2, and its container has no readiness or liveness probe"
     ProbeTwoHandlers "probe-two-handlers" Finding Warning "a merged probe has two handlers"
@@ -400,17 +400,17 @@ codes! {
         "a format version has more than a major part"
     PredictorsConfigIgnored "predictors-config-ignored" Finding Warning
         "the ConfigMap has the key `predictors`"
-    RemovedField "removed-field" Finding Error "the field is gone from the API"
+    RemovedField "removed-field" Finding Error "the field was removed from the API"
     CredentialsUnresolved "credentials-unresolved" Finding Info
         "a ServiceAccount or Secret that a download takes its credentials from was not read"
     CanaryRuntime "canary-runtime" Finding Warning
-        "a variant asks for another runtime or format than the stable predictor"
+        "a variant sets another runtime or format than the stable predictor"
     ConversionLoss "conversion-loss" Finding Warning
-        "the other API cannot say a field, or says it otherwise"
+        "a field has no equivalent in the other API, or another meaning there"
     NonAsciiDash "non-ascii-dash" Finding Warning "an argument begins with a dash that is not ASCII"
     ServerRefuses "server-refuses" Finding Error "the API server would refuse the object"
     OperatorDefect "operator-defect" Finding Warning
-        "what the operator writes does not work as it is meant"
+        "an object that the operator writes does not work as intended"
     TemplateInvalid "template-invalid" Finding Error "the template cannot be expanded"
     ProtocolAnnotation "protocol-annotation" Finding Info
         "the annotation ome.io/protocol was read as the requested protocol"
@@ -448,28 +448,28 @@ codes! {
     ReasonMinBandwidth "min-bandwidth" Reason Info "the memory bandwidth is too low or unknown"
     ReasonMinClock "min-clock" Reason Info "the clock speed is too low or unknown"
     ReasonQuantity "quantity" Reason Info
-        "the runtime asks for another kind of accelerator than the class offers"
+        "the runtime requests another kind of accelerator than the class offers"
     ReasonOutOfNodes "out-of-nodes" Reason Info "no usable node of the class"
     ReasonCost "cost" Reason Info "a replica costs more than the threshold"
     ReasonNodeAffinity "node-affinity" Reason Info
         "labels of the flavor are not those that the pods select nodes by"
     ReasonTaint "taint" Reason Info "a taint of the flavor is not tolerated"
-    ReasonQuota "quota" Reason Info "the pods ask for more than the queue has of the flavor"
+    ReasonQuota "quota" Reason Info "the pods request more than the queue has of the flavor"
     ReasonNotCovered "not-covered" Reason Info
         "no resource group of the queue covers a resource of the pods"
 
     NoteNotConsulted "not-consulted" Note Info
-        "the runtime is named: autoSelect and priority were not consulted"
+        "the service names the runtime: autoSelect and priority were not compared"
     NoteShadows "shadows" Note Info "a namespaced runtime hides a cluster one of the same name"
     NoteSizeAloneWouldChoose "size-alone-would-choose" Note Info
         "the closest size range belongs to another runtime"
     NoteOrderNotGuaranteed "order-not-guaranteed" Note Info
         "the documents do not guarantee the order between equals"
     NoteCreationTimestampUnknown "creation-timestamp-unknown" Note Info
-        "no creationTimestamp is known offline, the name decided"
+        "creation times are unknown offline, so the name decided"
     NoteNewerThanBuiltin "newer-than-builtin" Note Info
         "a user's object counts as newer than a built-in one"
-    NoteSizeUnknown "size-unknown" Note Info "the model states no size, the range was not checked"
+    NoteSizeUnknown "size-unknown" Note Info "the model has no size, so the size range was not checked"
     NoteProtocolUnconstrained "protocol-unconstrained" Note Info "the runtime lists no protocols"
     NoteOutranked "outranked" Note Info "eligible, and another one ranks higher"
 }

@@ -1,7 +1,7 @@
 //! The entry of a code in the reference: why it matters, an example, what to do and the source.
 //!
-//! In: the text of `codes/CODE.txt`, which is part of the program. Out: [`Entry`]. It is read only
-//! when somebody asks for it: a start of the program costs nothing.
+//! In: the text of `codes/CODE.txt`, which is part of the program. Out: [`Entry`]. It is read on
+//! demand, so that it costs nothing at start-up.
 
 /// What is written about a code.
 ///

@@ -1,15 +1,17 @@
 //! Findings: what is wrong or worth knowing, where, and what to do next.
 //!
-//! In: nothing but spans and words. Out: [`Diagnostic`] as data and the one list of all [`Code`]s.
-//! Rendering is elsewhere (`report`); this room neither prints nor decides.
+//! In: spans and texts. Out: [`Diagnostic`] as data and the one list of all [`Code`]s. Rendering is
+//! elsewhere (`report`); this module neither prints nor decides.
 
 mod codes;
 mod entry;
 mod near;
+mod sources;
 
 pub use codes::{CODES, Code, CodeDoc, Topic};
 pub use entry::Entry;
 pub use near::{Nearby, did_you_mean, nearest, proposed};
+pub use sources::addresses;
 
 use crate::source::Span;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What was probably meant: names that resemble a word.
+//! Names that resemble a misspelled one.
 
 use ecow::EcoString;
 

@@ -2,7 +2,7 @@
 
 use super::markdown;
 use super::table::wrapped;
-use crate::diag::{CODES, CodeDoc, Topic};
+use crate::diag::{CODES, CodeDoc, Topic, addresses};
 use std::fmt::Write;
 
 /// One code for people: what it means, why it matters, an example, what to do, the source.
@@ -25,6 +25,9 @@ pub fn one(doc: &CodeDoc) -> String {
     };
     part("What to do", entry.fix);
     part("Source", entry.source);
+    for address in addresses(entry.source) {
+        let _ = writeln!(out, "  {address}");
+    }
     out
 }
 
@@ -70,7 +73,11 @@ pub fn page() -> String {
             for (name, text) in &entry.files {
                 let _ = write!(out, "\n`{name}`:\n\n{}", markdown::block(text));
             }
-            let _ = write!(out, "\nWhat to do: {}\n\nSource: {}\n", entry.fix, entry.source);
+            let _ = write!(out, "\nWhat to do: {}\n\nSource: {}", entry.fix, entry.source);
+            for address in addresses(entry.source) {
+                let _ = write!(out, "\n<{address}>");
+            }
+            out.push('\n');
         }
     }
     out

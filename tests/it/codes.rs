@@ -83,6 +83,12 @@ fn every_entry_is_complete() {
                 problems.push(format!("{}: {name} is no sentence: {text:?}", doc.id));
             }
         }
+        if ["Nothing.", "None."].contains(&entry.fix) || entry.fix.split(' ').count() < 2 {
+            problems.push(format!("{}: the fix is no step: {:?}", doc.id, entry.fix));
+        }
+        if entry.why.split(' ').count() < 5 {
+            problems.push(format!("{}: the why says too little: {:?}", doc.id, entry.why));
+        }
         if !entry.run.starts_with("ome ") {
             problems.push(format!("{}: no command", doc.id));
         }
