@@ -31,92 +31,42 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
-            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become')
-            [CompletionResult]::new('discover', 'discover', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value')
-            [CompletionResult]::new('kueue', 'kueue', [CompletionResultType]::ParameterValue, 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step')
+            [CompletionResult]::new('discover', 'discover', [CompletionResultType]::ParameterValue, 'Generate AcceleratorClasses from Nodes: what to create, to update and to keep, with the evidence for each value')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Read from a model''s config.json what selection needs: format, framework, architecture, size, quantization, context')
+            [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs; of a runtime or a model the services that use it, that could, and why the others cannot')
+            [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'Show the source of each field of a rendered object, and the values that it overrides')
+            [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests that the operator would create')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show what a change of the manifests does: services that change, pods that restart, GPUs before and after, and the lines of the input that cause it')
+            [CompletionResult]::new('drift', 'drift', [CompletionResultType]::ParameterValue, 'Show where a cluster differs from what the operator would write now: objects that are missing, left over or changed, each field with the layer that sets it')
+            [CompletionResult]::new('rollout', 'rollout', [CompletionResultType]::ParameterValue, 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck')
+            [CompletionResult]::new('matrix', 'matrix', [CompletionResultType]::ParameterValue, 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where there is none')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check the input: syntax, schema, references, the catalog as a whole')
+            [CompletionResult]::new('catalog', 'catalog', [CompletionResultType]::ParameterValue, 'List and show runtimes, models and accelerator classes, built-in and your own')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Check expectations: which runtime, accelerator, mode and GPUs services get, and fields of their objects')
+            [CompletionResult]::new('kueue', 'kueue', [CompletionResultType]::ParameterValue, 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step')
             [CompletionResult]::new('payload', 'payload', [CompletionResultType]::ParameterValue, 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write one for each command into a directory')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
-            [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs; of a runtime or a model who uses it, who could, and why the others cannot')
-            [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'Show which layer wrote a field of a rendered object, and what it overrode')
-            [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests that the operator would create')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it')
-            [CompletionResult]::new('drift', 'drift', [CompletionResultType]::ParameterValue, 'Show what in a cluster is not as the operator would write it now: objects that are missing, left over or changed, each field with the layer that says otherwise')
-            [CompletionResult]::new('rollout', 'rollout', [CompletionResultType]::ParameterValue, 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck')
-            [CompletionResult]::new('matrix', 'matrix', [CompletionResultType]::ParameterValue, 'Show which runtime would serve which model on which accelerator class: winner, tie or hole')
-            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check the input: syntax, schema, references, the catalog as a whole')
-            [CompletionResult]::new('catalog', 'catalog', [CompletionResultType]::ParameterValue, 'List and show runtimes, models and accelerator classes, built-in and your own')
-            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of OEP-0003 and back')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required')
-            [CompletionResult]::new('lsp', 'lsp', [CompletionResultType]::ParameterValue, 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, what services become, who uses a runtime, where names lead, completion, repairs')
+            [CompletionResult]::new('lsp', 'lsp', [CompletionResultType]::ParameterValue, 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, decisions on services, users of a runtime, definitions, completion, repairs')
             [CompletionResult]::new('endpoints', 'endpoints', [CompletionResultType]::ParameterValue, 'Show the URLs services answer on, per protocol: inference, health and metadata')
             [CompletionResult]::new('code', 'code', [CompletionResultType]::ParameterValue, 'Explain a finding, reason or error code, or list them all')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
-        'ome;test' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
-            [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)')
-            [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
-            [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
-            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
-            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
-            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
-            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
-            [CompletionResult]::new('--no-builtin', '--no-builtin', [CompletionResultType]::ParameterName, 'The same as `--builtin never`')
-            [CompletionResult]::new('--semantics', '--semantics', [CompletionResultType]::ParameterName, 'Follow the published documents, or the code of the controllers')
-            [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone')
-            [CompletionResult]::new('--kthena-profile', '--kthena-profile', [CompletionResultType]::ParameterName, 'A release of Kthena whose behavior ModelServings follow instead of the document''s; manifests are read as the documents read them')
-            [CompletionResult]::new('--deployment-mode', '--deployment-mode', [CompletionResultType]::ParameterName, 'Default deployment mode for KServe InferenceServices without the annotation')
-            [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory')
-            [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
-            [CompletionResult]::new('--model-facts', '--model-facts', [CompletionResultType]::ParameterName, 'Whether models are completed from the built-in table of published models [default: auto]')
-            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings file; by default `ome.toml` is searched upward from the working directory')
-            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
-            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
-            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write today''s answers over the values in the files that are different, into `NAME: {}` of a service, into `services: {}` for all services, and into a FILE that does not exist')
-            [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Fail if no preferred class is eligible')
-            [CompletionResult]::new('--allow-unknown', '--allow-unknown', [CompletionResultType]::ParameterName, 'A preferred class passes although its capabilities are unknown')
-            [CompletionResult]::new('--strict-cost', '--strict-cost', [CompletionResultType]::ParameterName, 'Fail if no class is under the cost threshold')
-            [CompletionResult]::new('--dedupe-args', '--dedupe-args', [CompletionResultType]::ParameterName, 'Drop duplicate flags: the service''s value wins, otherwise the last one')
-            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
-            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
-            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
-            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
-            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
         'ome;discover' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, '`table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new class, PATH/NAME.yaml. Classes in PATH are read, too')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, '`table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new class, PATH/NAME.yaml. Classes in PATH are read, too')
-            [CompletionResult]::new('--from-values', '--from-values', [CompletionResultType]::ParameterName, 'Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is read unless `-f` names more')
+            [CompletionResult]::new('--from-values', '--from-values', [CompletionResultType]::ParameterName, 'Generate classes from Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is read unless `-f` names more')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -134,9 +84,9 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--update', '--update', [CompletionResultType]::ParameterName, 'Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the class alone says stays, comments within it do not')
-            [CompletionResult]::new('--measured', '--measured', [CompletionResultType]::ParameterName, 'Write memory as labels say it (`81559Mi`), not as it is sold (`80Gi`)')
-            [CompletionResult]::new('--nominal-memory', '--nominal-memory', [CompletionResultType]::ParameterName, 'Compare bounds of memory in classes with sizes as sold (80Gi), not with labels (81559 MiB)')
+            [CompletionResult]::new('--update', '--update', [CompletionResultType]::ParameterName, 'Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. Fields that only the class has are kept, comments in it are not')
+            [CompletionResult]::new('--measured', '--measured', [CompletionResultType]::ParameterName, 'Write memory as labels report it (`81559Mi`), not the nominal size (`80Gi`)')
+            [CompletionResult]::new('--nominal-memory', '--nominal-memory', [CompletionResultType]::ParameterName, 'Compare memory bounds of classes with nominal sizes (80Gi), not with labels (81559 MiB)')
             [CompletionResult]::new('--status', '--status', [CompletionResultType]::ParameterName, 'With `-o json`: nodes and devices of each class, all and free after the Pods that were read')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
@@ -152,177 +102,15 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
-        'ome;kueue' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of ResourceFlavors')
-            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Make ResourceFlavors of AcceleratorClasses')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show where the two disagree')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'ome;kueue;import' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--prefer', '--prefer', [CompletionResultType]::ParameterName, 'Who is right where a class written by hand and its flavor disagree')
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
-            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
-            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
-            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
-            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
-            [CompletionResult]::new('--no-builtin', '--no-builtin', [CompletionResultType]::ParameterName, 'The same as `--builtin never`')
-            [CompletionResult]::new('--semantics', '--semantics', [CompletionResultType]::ParameterName, 'Follow the published documents, or the code of the controllers')
-            [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone')
-            [CompletionResult]::new('--kthena-profile', '--kthena-profile', [CompletionResultType]::ParameterName, 'A release of Kthena whose behavior ModelServings follow instead of the document''s; manifests are read as the documents read them')
-            [CompletionResult]::new('--deployment-mode', '--deployment-mode', [CompletionResultType]::ParameterName, 'Default deployment mode for KServe InferenceServices without the annotation')
-            [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory')
-            [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
-            [CompletionResult]::new('--model-facts', '--model-facts', [CompletionResultType]::ParameterName, 'Whether models are completed from the built-in table of published models [default: auto]')
-            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings file; by default `ome.toml` is searched upward from the working directory')
-            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
-            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
-            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
-            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
-            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
-            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
-            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'ome;kueue;export' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--prefer', '--prefer', [CompletionResultType]::ParameterName, 'Who is right where a class and its flavor disagree')
-            [CompletionResult]::new('--kueue-version', '--kueue-version', [CompletionResultType]::ParameterName, 'Version of new flavors')
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
-            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
-            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
-            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
-            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
-            [CompletionResult]::new('--no-builtin', '--no-builtin', [CompletionResultType]::ParameterName, 'The same as `--builtin never`')
-            [CompletionResult]::new('--semantics', '--semantics', [CompletionResultType]::ParameterName, 'Follow the published documents, or the code of the controllers')
-            [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone')
-            [CompletionResult]::new('--kthena-profile', '--kthena-profile', [CompletionResultType]::ParameterName, 'A release of Kthena whose behavior ModelServings follow instead of the document''s; manifests are read as the documents read them')
-            [CompletionResult]::new('--deployment-mode', '--deployment-mode', [CompletionResultType]::ParameterName, 'Default deployment mode for KServe InferenceServices without the annotation')
-            [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory')
-            [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
-            [CompletionResult]::new('--model-facts', '--model-facts', [CompletionResultType]::ParameterName, 'Whether models are completed from the built-in table of published models [default: auto]')
-            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings file; by default `ome.toml` is searched upward from the working directory')
-            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
-            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
-            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--split', '--split', [CompletionResultType]::ParameterName, 'One flavor for each value, where a class lists several')
-            [CompletionResult]::new('--no-tolerations', '--no-tolerations', [CompletionResultType]::ParameterName, 'Leave it to users to tolerate the taints of a flavor')
-            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
-            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
-            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
-            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
-            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'ome;kueue;diff' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--kueue-version', '--kueue-version', [CompletionResultType]::ParameterName, 'Version of new flavors')
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
-            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
-            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
-            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
-            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
-            [CompletionResult]::new('--no-builtin', '--no-builtin', [CompletionResultType]::ParameterName, 'The same as `--builtin never`')
-            [CompletionResult]::new('--semantics', '--semantics', [CompletionResultType]::ParameterName, 'Follow the published documents, or the code of the controllers')
-            [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone')
-            [CompletionResult]::new('--kthena-profile', '--kthena-profile', [CompletionResultType]::ParameterName, 'A release of Kthena whose behavior ModelServings follow instead of the document''s; manifests are read as the documents read them')
-            [CompletionResult]::new('--deployment-mode', '--deployment-mode', [CompletionResultType]::ParameterName, 'Default deployment mode for KServe InferenceServices without the annotation')
-            [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory')
-            [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
-            [CompletionResult]::new('--model-facts', '--model-facts', [CompletionResultType]::ParameterName, 'Whether models are completed from the built-in table of published models [default: auto]')
-            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings file; by default `ome.toml` is searched upward from the working directory')
-            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
-            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
-            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--split', '--split', [CompletionResultType]::ParameterName, 'One flavor for each value, where a class lists several')
-            [CompletionResult]::new('--no-tolerations', '--no-tolerations', [CompletionResultType]::ParameterName, 'Leave it to users to tolerate the taints of a flavor')
-            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
-            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
-            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
-            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
-            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'ome;kueue;help' {
-            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of ResourceFlavors')
-            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Make ResourceFlavors of AcceleratorClasses')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show where the two disagree')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'ome;kueue;help;import' {
-            break
-        }
-        'ome;kueue;help;export' {
-            break
-        }
-        'ome;kueue;help;diff' {
-            break
-        }
-        'ome;kueue;help;help' {
-            break
-        }
         'ome;import' {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Files or directories of the models, for `--all`. Without it, the current directory')
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'Files or directories of the models, for `--all`. Without it, the current directory')
             [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Look for `hf://…` in this directory first: ORG/NAME/config.json or ORG--NAME.json')
             [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Look for `hf://…` in the cache of the Hugging Face Hub first; `--all` and `--offline` do so anyway [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Seconds that one file of the Hub may take [default: 30]')
-            [CompletionResult]::new('--index', '--index', [CompletionResultType]::ParameterName, 'The model.safetensors.index.json; one that stands beside the config is read by itself')
+            [CompletionResult]::new('--index', '--index', [CompletionResultType]::ParameterName, 'The model.safetensors.index.json; one beside the config is read by default')
             [CompletionResult]::new('--into', '--into', [CompletionResultType]::ParameterName, 'Put the values into the BaseModel or ClusterBaseModel of this file; comments and layout stay')
-            [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'Which model, when the file holds several; the name of the printed one without `--into`')
+            [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'Which model, when the file has several; without `--into`, the name of the printed one')
             [CompletionResult]::new('--size', '--size', [CompletionResultType]::ParameterName, 'Parameters of the model, such as 7B, instead of counting them')
             [CompletionResult]::new('--storage-uri', '--storage-uri', [CompletionResultType]::ParameterName, 'Where the model is stored, for the printed one [default: the argument, when it is `hf://…`]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
@@ -333,73 +121,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Complete every model of the files in place whose storageUri is `hf://…`: from `--model-configs`, the cache of the Hub, then the Hub')
             [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Open no connection: `hf://…` is read from `--model-configs` and the cache of the Hub. Also with HF_HUB_OFFLINE=1')
-            [CompletionResult]::new('--overwrite', '--overwrite', [CompletionResultType]::ParameterName, 'Replace values that say something else; without it they are kept and reported')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'ome;payload' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'ome;payload;check' {
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol of the body')
-            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'What the body is')
-            [CompletionResult]::new('--request', '--request', [CompletionResultType]::ParameterName, 'The request that an inference response answers: its id has to come back')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
-            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
-            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'ome;payload;help' {
-            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'ome;payload;help;check' {
-            break
-        }
-        'ome;payload;help;help' {
-            break
-        }
-        'ome;man' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
-            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'ome;version' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--overwrite', '--overwrite', [CompletionResultType]::ParameterName, 'Replace values that differ; without it they are kept and reported')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
@@ -412,7 +134,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
         'ome;plan' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The requested protocol of every service; overrides the services')
             [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)')
             [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
             [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
@@ -420,8 +142,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -462,7 +184,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--runtime', '--runtime', [CompletionResultType]::ParameterName, 'Why not this runtime, and the smallest edit that would make it win')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The requested protocol of every service; overrides the services')
             [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)')
             [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
             [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
@@ -470,8 +192,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -516,7 +238,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--workload', '--workload', [CompletionResultType]::ParameterName, 'The workload around the pods of engine and decoder')
             [CompletionResult]::new('--cluster-domain', '--cluster-domain', [CompletionResultType]::ParameterName, 'The cluster''s DNS domain')
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The requested protocol of every service; overrides the services')
             [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)')
             [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
             [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
@@ -524,8 +246,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -570,7 +292,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--stage', '--stage', [CompletionResultType]::ParameterName, 'What is printed: the objects, or components after every merge and before any object')
             [CompletionResult]::new('--workload', '--workload', [CompletionResultType]::ParameterName, 'The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too')
             [CompletionResult]::new('--cluster-domain', '--cluster-domain', [CompletionResultType]::ParameterName, 'The cluster''s DNS domain')
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The requested protocol of every service; overrides the services')
             [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)')
             [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
             [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
@@ -578,8 +300,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -601,9 +323,9 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'With `-o dir=`: overwrite and remove files that were edited by hand. Files that ome did not write stay in any case')
             [CompletionResult]::new('--kustomization', '--kustomization', [CompletionResultType]::ParameterName, 'With `-o dir=` or `--check`: also `kustomization.yaml`, which lists the files')
             [CompletionResult]::new('--annotate', '--annotate', [CompletionResultType]::ParameterName, 'Add a comment with the source of each field and the value it overrode')
-            [CompletionResult]::new('--argocd-waves', '--argocd-waves', [CompletionResultType]::ParameterName, 'Annotate objects with Argo CD''s sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 the router and the way in, 3 what scales and protects them')
+            [CompletionResult]::new('--argocd-waves', '--argocd-waves', [CompletionResultType]::ParameterName, 'Annotate objects with Argo CD''s sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 router and Ingress, HTTPRoute or VirtualService, 3 autoscaler and PodDisruptionBudget')
             [CompletionResult]::new('--expand', '--expand', [CompletionResultType]::ParameterName, 'What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add to pods of KServe: storage initializer and agent. A preview, not to be applied')
-            [CompletionResult]::new('--v2-probes', '--v2-probes', [CompletionResultType]::ParameterName, 'Probes of the V2 protocol for servers of KServe that speak it and have none')
+            [CompletionResult]::new('--v2-probes', '--v2-probes', [CompletionResultType]::ParameterName, 'Add probes of the V2 protocol to servers of KServe that speak it and have none')
             [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Fail if no preferred class is eligible')
             [CompletionResult]::new('--allow-unknown', '--allow-unknown', [CompletionResultType]::ParameterName, 'A preferred class passes although its capabilities are unknown')
             [CompletionResult]::new('--strict-cost', '--strict-cost', [CompletionResultType]::ParameterName, 'Fail if no class is under the cost threshold')
@@ -630,7 +352,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--cluster-domain', '--cluster-domain', [CompletionResultType]::ParameterName, 'The cluster''s DNS domain')
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The requested protocol of every service; overrides the services')
             [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)')
             [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
             [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
@@ -638,8 +360,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -683,7 +405,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--cluster-domain', '--cluster-domain', [CompletionResultType]::ParameterName, 'The cluster''s DNS domain')
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The requested protocol of every service; overrides the services')
             [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)')
             [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
             [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
@@ -691,8 +413,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -737,7 +459,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--pending', '--pending', [CompletionResultType]::ParameterName, 'This pod is not ready before the change, and stays so until another one replaces it. Repeatable')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The requested protocol of every service; overrides the services')
             [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)')
             [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
             [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
@@ -745,8 +467,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -764,8 +486,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All InferenceServices and ModelServings, together: those that change at once, the others as they are')
-            [CompletionResult]::new('--stagger', '--stagger', [CompletionResultType]::ParameterName, 'Pods end and get ready in one group at a time, the highest ordinal first')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All InferenceServices and ModelServings together: the changed ones roll at the same time, the others keep their pods')
+            [CompletionResult]::new('--stagger', '--stagger', [CompletionResultType]::ParameterName, 'Pods terminate and become ready in one group at a time, the highest ordinal first')
             [CompletionResult]::new('--steps', '--steps', [CompletionResultType]::ParameterName, 'Also print every request, in order (with `-o table`)')
             [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Fail if no preferred class is eligible')
             [CompletionResult]::new('--allow-unknown', '--allow-unknown', [CompletionResultType]::ParameterName, 'A preferred class passes although its capabilities are unknown')
@@ -792,8 +514,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -833,14 +555,14 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--min-severity', '--min-severity', [CompletionResultType]::ParameterName, 'Least severity that is shown [default: warning for people, info in every other format and with `--rule`]. Exit codes do not depend on it')
             [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Only findings of this code; switches on rules that are off by default. Repeatable')
             [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Findings on the user''s objects, or on built-in objects alone')
-            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'File or directory that is read, so that references resolve and pairs are seen, but not reported on. Repeatable')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'File or directory that is read so that references to it resolve; findings about it are not reported. Repeatable')
             [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Leave out the findings that this file holds')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -859,9 +581,9 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--unused', '--unused', [CompletionResultType]::ParameterName, 'Also report runtimes that serve no loaded model')
-            [CompletionResult]::new('--unknown-products', '--unknown-products', [CompletionResultType]::ParameterName, 'Also say which products of accelerator classes nothing is known about')
+            [CompletionResult]::new('--unknown-products', '--unknown-products', [CompletionResultType]::ParameterName, 'Also report accelerator classes of unknown products')
             [CompletionResult]::new('--update-baseline', '--update-baseline', [CompletionResultType]::ParameterName, 'Write the findings of this run into the baseline')
-            [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Make the repairs that are mechanical and safe, then report what is left')
+            [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Repair what can be repaired safely, then report the other findings')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Run again whenever the input changes')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
@@ -887,8 +609,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List what is loaded; filters are ANDed')
-            [CompletionResult]::new('releases', 'releases', [CompletionResultType]::ParameterValue, 'List the releases of operators that `--release` takes, and what they ship')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has')
+            [CompletionResult]::new('releases', 'releases', [CompletionResultType]::ParameterValue, 'List the releases of operators that `--release` takes, and what they ship')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -905,8 +627,48 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
+            [CompletionResult]::new('--no-builtin', '--no-builtin', [CompletionResultType]::ParameterName, 'The same as `--builtin never`')
+            [CompletionResult]::new('--semantics', '--semantics', [CompletionResultType]::ParameterName, 'Follow the published documents, or the code of the controllers')
+            [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone')
+            [CompletionResult]::new('--kthena-profile', '--kthena-profile', [CompletionResultType]::ParameterName, 'A release of Kthena whose behavior ModelServings follow instead of the document''s; manifests are read as the documents read them')
+            [CompletionResult]::new('--deployment-mode', '--deployment-mode', [CompletionResultType]::ParameterName, 'Default deployment mode for KServe InferenceServices without the annotation')
+            [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory')
+            [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
+            [CompletionResult]::new('--model-facts', '--model-facts', [CompletionResultType]::ParameterName, 'Whether models are completed from the built-in table of published models [default: auto]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings file; by default `ome.toml` is searched upward from the working directory')
+            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
+            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
+            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'ome;catalog;show' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
+            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -951,15 +713,100 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
-        'ome;catalog;show' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+        'ome;catalog;help' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List what is loaded; filters are ANDed')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has')
+            [CompletionResult]::new('releases', 'releases', [CompletionResultType]::ParameterValue, 'List the releases of operators that `--release` takes, and what they ship')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'ome;catalog;help;list' {
+            break
+        }
+        'ome;catalog;help;show' {
+            break
+        }
+        'ome;catalog;help;releases' {
+            break
+        }
+        'ome;catalog;help;help' {
+            break
+        }
+        'ome;test' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The requested protocol of every service; overrides the services')
+            [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)')
+            [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
+            [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
+            [CompletionResult]::new('--no-builtin', '--no-builtin', [CompletionResultType]::ParameterName, 'The same as `--builtin never`')
+            [CompletionResult]::new('--semantics', '--semantics', [CompletionResultType]::ParameterName, 'Follow the published documents, or the code of the controllers')
+            [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone')
+            [CompletionResult]::new('--kthena-profile', '--kthena-profile', [CompletionResultType]::ParameterName, 'A release of Kthena whose behavior ModelServings follow instead of the document''s; manifests are read as the documents read them')
+            [CompletionResult]::new('--deployment-mode', '--deployment-mode', [CompletionResultType]::ParameterName, 'Default deployment mode for KServe InferenceServices without the annotation')
+            [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory')
+            [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
+            [CompletionResult]::new('--model-facts', '--model-facts', [CompletionResultType]::ParameterName, 'Whether models are completed from the built-in table of published models [default: auto]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings file; by default `ome.toml` is searched upward from the working directory')
+            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
+            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
+            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Replace the expected values that differ by today''s answers; fill in `NAME: {}` of a service, `services: {}` for all services, and a FILE that does not exist')
+            [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Fail if no preferred class is eligible')
+            [CompletionResult]::new('--allow-unknown', '--allow-unknown', [CompletionResultType]::ParameterName, 'A preferred class passes although its capabilities are unknown')
+            [CompletionResult]::new('--strict-cost', '--strict-cost', [CompletionResultType]::ParameterName, 'Fail if no class is under the cost threshold')
+            [CompletionResult]::new('--dedupe-args', '--dedupe-args', [CompletionResultType]::ParameterName, 'Drop duplicate flags: the service''s value wins, otherwise the last one')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'ome;kueue' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Generate AcceleratorClasses from ResourceFlavors')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Generate ResourceFlavors from AcceleratorClasses')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show where the two disagree')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'ome;kueue;import' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--prefer', '--prefer', [CompletionResultType]::ParameterName, 'Which object to follow where a class written by hand and its flavor disagree')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
+            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -991,35 +838,188 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
-        'ome;catalog;help' {
-            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List what is loaded; filters are ANDed')
-            [CompletionResult]::new('releases', 'releases', [CompletionResultType]::ParameterValue, 'List the releases of operators that `--release` takes, and what they ship')
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has')
+        'ome;kueue;export' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--prefer', '--prefer', [CompletionResultType]::ParameterName, 'Which object to follow where a class and its flavor disagree')
+            [CompletionResult]::new('--kueue-version', '--kueue-version', [CompletionResultType]::ParameterName, 'Version of new flavors')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
+            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
+            [CompletionResult]::new('--no-builtin', '--no-builtin', [CompletionResultType]::ParameterName, 'The same as `--builtin never`')
+            [CompletionResult]::new('--semantics', '--semantics', [CompletionResultType]::ParameterName, 'Follow the published documents, or the code of the controllers')
+            [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone')
+            [CompletionResult]::new('--kthena-profile', '--kthena-profile', [CompletionResultType]::ParameterName, 'A release of Kthena whose behavior ModelServings follow instead of the document''s; manifests are read as the documents read them')
+            [CompletionResult]::new('--deployment-mode', '--deployment-mode', [CompletionResultType]::ParameterName, 'Default deployment mode for KServe InferenceServices without the annotation')
+            [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory')
+            [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
+            [CompletionResult]::new('--model-facts', '--model-facts', [CompletionResultType]::ParameterName, 'Whether models are completed from the built-in table of published models [default: auto]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings file; by default `ome.toml` is searched upward from the working directory')
+            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
+            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
+            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--split', '--split', [CompletionResultType]::ParameterName, 'One flavor for each value, where a class lists several')
+            [CompletionResult]::new('--no-tolerations', '--no-tolerations', [CompletionResultType]::ParameterName, 'Write flavors without tolerations: pods must tolerate the taints')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'ome;kueue;diff' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--kueue-version', '--kueue-version', [CompletionResultType]::ParameterName, 'Version of new flavors')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
+            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
+            [CompletionResult]::new('--no-builtin', '--no-builtin', [CompletionResultType]::ParameterName, 'The same as `--builtin never`')
+            [CompletionResult]::new('--semantics', '--semantics', [CompletionResultType]::ParameterName, 'Follow the published documents, or the code of the controllers')
+            [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone')
+            [CompletionResult]::new('--kthena-profile', '--kthena-profile', [CompletionResultType]::ParameterName, 'A release of Kthena whose behavior ModelServings follow instead of the document''s; manifests are read as the documents read them')
+            [CompletionResult]::new('--deployment-mode', '--deployment-mode', [CompletionResultType]::ParameterName, 'Default deployment mode for KServe InferenceServices without the annotation')
+            [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory')
+            [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
+            [CompletionResult]::new('--model-facts', '--model-facts', [CompletionResultType]::ParameterName, 'Whether models are completed from the built-in table of published models [default: auto]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings file; by default `ome.toml` is searched upward from the working directory')
+            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
+            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
+            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--split', '--split', [CompletionResultType]::ParameterName, 'One flavor for each value, where a class lists several')
+            [CompletionResult]::new('--no-tolerations', '--no-tolerations', [CompletionResultType]::ParameterName, 'Write flavors without tolerations: pods must tolerate the taints')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'Do not report references to objects that were not loaded')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'ome;kueue;help' {
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Generate AcceleratorClasses from ResourceFlavors')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Generate ResourceFlavors from AcceleratorClasses')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show where the two disagree')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
-        'ome;catalog;help;list' {
+        'ome;kueue;help;import' {
             break
         }
-        'ome;catalog;help;releases' {
+        'ome;kueue;help;export' {
             break
         }
-        'ome;catalog;help;show' {
+        'ome;kueue;help;diff' {
             break
         }
-        'ome;catalog;help;help' {
+        'ome;kueue;help;help' {
+            break
+        }
+        'ome;payload' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a body against its protocol: members, types, shapes, datatypes, ranges, raw contents')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'ome;payload;check' {
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Protocol of the body')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'What the body is')
+            [CompletionResult]::new('--request', '--request', [CompletionResultType]::ParameterName, 'The request that an inference response answers: both must have the same id')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
+            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
+            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'ome;payload;help' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a body against its protocol: members, types, shapes, datatypes, ranges, raw contents')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'ome;payload;help;check' {
+            break
+        }
+        'ome;payload;help;help' {
+            break
+        }
+        'ome;man' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'ome;version' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show every finding with its lines, and say which files were read and how long it took')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Show no finding below the level error')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Write output that is longer than the terminal without `PAGER` (`less`)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'ome;convert' {
-            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Convert to something else than the current form')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The form to convert to, instead of the current one')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -1072,8 +1072,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -1111,7 +1111,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--cluster-domain', '--cluster-domain', [CompletionResultType]::ParameterName, 'DNS domain of the cluster')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The requested protocol of every service; overrides the services')
             [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)')
             [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
             [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
@@ -1119,8 +1119,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Default namespace of documents without one; selects the services of that namespace')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
             [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'When built-in runtimes and accelerator classes are used [default: auto]')
@@ -1181,67 +1181,36 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             break
         }
         'ome;help' {
-            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become')
-            [CompletionResult]::new('discover', 'discover', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value')
-            [CompletionResult]::new('kueue', 'kueue', [CompletionResultType]::ParameterValue, 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step')
+            [CompletionResult]::new('discover', 'discover', [CompletionResultType]::ParameterValue, 'Generate AcceleratorClasses from Nodes: what to create, to update and to keep, with the evidence for each value')
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Read from a model''s config.json what selection needs: format, framework, architecture, size, quantization, context')
+            [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs; of a runtime or a model the services that use it, that could, and why the others cannot')
+            [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'Show the source of each field of a rendered object, and the values that it overrides')
+            [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests that the operator would create')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show what a change of the manifests does: services that change, pods that restart, GPUs before and after, and the lines of the input that cause it')
+            [CompletionResult]::new('drift', 'drift', [CompletionResultType]::ParameterValue, 'Show where a cluster differs from what the operator would write now: objects that are missing, left over or changed, each field with the layer that sets it')
+            [CompletionResult]::new('rollout', 'rollout', [CompletionResultType]::ParameterValue, 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck')
+            [CompletionResult]::new('matrix', 'matrix', [CompletionResultType]::ParameterValue, 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where there is none')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check the input: syntax, schema, references, the catalog as a whole')
+            [CompletionResult]::new('catalog', 'catalog', [CompletionResultType]::ParameterValue, 'List and show runtimes, models and accelerator classes, built-in and your own')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Check expectations: which runtime, accelerator, mode and GPUs services get, and fields of their objects')
+            [CompletionResult]::new('kueue', 'kueue', [CompletionResultType]::ParameterValue, 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step')
             [CompletionResult]::new('payload', 'payload', [CompletionResultType]::ParameterValue, 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write one for each command into a directory')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
-            [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs; of a runtime or a model who uses it, who could, and why the others cannot')
-            [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'Show which layer wrote a field of a rendered object, and what it overrode')
-            [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests that the operator would create')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it')
-            [CompletionResult]::new('drift', 'drift', [CompletionResultType]::ParameterValue, 'Show what in a cluster is not as the operator would write it now: objects that are missing, left over or changed, each field with the layer that says otherwise')
-            [CompletionResult]::new('rollout', 'rollout', [CompletionResultType]::ParameterValue, 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck')
-            [CompletionResult]::new('matrix', 'matrix', [CompletionResultType]::ParameterValue, 'Show which runtime would serve which model on which accelerator class: winner, tie or hole')
-            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check the input: syntax, schema, references, the catalog as a whole')
-            [CompletionResult]::new('catalog', 'catalog', [CompletionResultType]::ParameterValue, 'List and show runtimes, models and accelerator classes, built-in and your own')
-            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of OEP-0003 and back')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required')
-            [CompletionResult]::new('lsp', 'lsp', [CompletionResultType]::ParameterValue, 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, what services become, who uses a runtime, where names lead, completion, repairs')
+            [CompletionResult]::new('lsp', 'lsp', [CompletionResultType]::ParameterValue, 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, decisions on services, users of a runtime, definitions, completion, repairs')
             [CompletionResult]::new('endpoints', 'endpoints', [CompletionResultType]::ParameterValue, 'Show the URLs services answer on, per protocol: inference, health and metadata')
             [CompletionResult]::new('code', 'code', [CompletionResultType]::ParameterValue, 'Explain a finding, reason or error code, or list them all')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
-        'ome;help;test' {
-            break
-        }
         'ome;help;discover' {
             break
         }
-        'ome;help;kueue' {
-            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of ResourceFlavors')
-            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Make ResourceFlavors of AcceleratorClasses')
-            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show where the two disagree')
-            break
-        }
-        'ome;help;kueue;import' {
-            break
-        }
-        'ome;help;kueue;export' {
-            break
-        }
-        'ome;help;kueue;diff' {
-            break
-        }
         'ome;help;import' {
-            break
-        }
-        'ome;help;payload' {
-            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents')
-            break
-        }
-        'ome;help;payload;check' {
-            break
-        }
-        'ome;help;man' {
-            break
-        }
-        'ome;help;version' {
             break
         }
         'ome;help;plan' {
@@ -1273,17 +1242,48 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
         }
         'ome;help;catalog' {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List what is loaded; filters are ANDed')
-            [CompletionResult]::new('releases', 'releases', [CompletionResultType]::ParameterValue, 'List the releases of operators that `--release` takes, and what they ship')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has')
+            [CompletionResult]::new('releases', 'releases', [CompletionResultType]::ParameterValue, 'List the releases of operators that `--release` takes, and what they ship')
             break
         }
         'ome;help;catalog;list' {
             break
         }
+        'ome;help;catalog;show' {
+            break
+        }
         'ome;help;catalog;releases' {
             break
         }
-        'ome;help;catalog;show' {
+        'ome;help;test' {
+            break
+        }
+        'ome;help;kueue' {
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Generate AcceleratorClasses from ResourceFlavors')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Generate ResourceFlavors from AcceleratorClasses')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show where the two disagree')
+            break
+        }
+        'ome;help;kueue;import' {
+            break
+        }
+        'ome;help;kueue;export' {
+            break
+        }
+        'ome;help;kueue;diff' {
+            break
+        }
+        'ome;help;payload' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a body against its protocol: members, types, shapes, datatypes, ranges, raw contents')
+            break
+        }
+        'ome;help;payload;check' {
+            break
+        }
+        'ome;help;man' {
+            break
+        }
+        'ome;help;version' {
             break
         }
         'ome;help;convert' {

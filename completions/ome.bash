@@ -248,7 +248,7 @@ _ome() {
 
     case "${cmd}" in
         ome)
-            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help"
+            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -266,7 +266,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog)
-            opts="-v -q -h --color --verbose --quiet --no-pager --help list releases show help"
+            opts="-v -q -h --color --verbose --quiet --no-pager --help list show releases help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -284,7 +284,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__help)
-            opts="list releases show help"
+            opts="list show releases help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1464,7 +1464,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help)
-            opts="test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help"
+            opts="discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1478,7 +1478,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help__subcmd__catalog)
-            opts="list releases show"
+            opts="list show releases"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

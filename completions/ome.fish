@@ -32,100 +32,35 @@ complete -c ome -n "__fish_ome_needs_command" -s q -l quiet -d 'Show no finding 
 complete -c ome -n "__fish_ome_needs_command" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_needs_command" -s V -l version -d 'Print version'
-complete -c ome -n "__fish_ome_needs_command" -f -a "test" -d 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become'
-complete -c ome -n "__fish_ome_needs_command" -f -a "discover" -d 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value'
-complete -c ome -n "__fish_ome_needs_command" -f -a "kueue" -d 'Keep AcceleratorClasses and Kueue\'s ResourceFlavors in step'
+complete -c ome -n "__fish_ome_needs_command" -f -a "discover" -d 'Generate AcceleratorClasses from Nodes: what to create, to update and to keep, with the evidence for each value'
 complete -c ome -n "__fish_ome_needs_command" -f -a "import" -d 'Read from a model\'s config.json what selection needs: format, framework, architecture, size, quantization, context'
+complete -c ome -n "__fish_ome_needs_command" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
+complete -c ome -n "__fish_ome_needs_command" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs; of a runtime or a model the services that use it, that could, and why the others cannot'
+complete -c ome -n "__fish_ome_needs_command" -f -a "why" -d 'Show the source of each field of a rendered object, and the values that it overrides'
+complete -c ome -n "__fish_ome_needs_command" -f -a "render" -d 'Print the manifests that the operator would create'
+complete -c ome -n "__fish_ome_needs_command" -f -a "diff" -d 'Show what a change of the manifests does: services that change, pods that restart, GPUs before and after, and the lines of the input that cause it'
+complete -c ome -n "__fish_ome_needs_command" -f -a "drift" -d 'Show where a cluster differs from what the operator would write now: objects that are missing, left over or changed, each field with the layer that sets it'
+complete -c ome -n "__fish_ome_needs_command" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
+complete -c ome -n "__fish_ome_needs_command" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where there is none'
+complete -c ome -n "__fish_ome_needs_command" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
+complete -c ome -n "__fish_ome_needs_command" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes, built-in and your own'
+complete -c ome -n "__fish_ome_needs_command" -f -a "test" -d 'Check expectations: which runtime, accelerator, mode and GPUs services get, and fields of their objects'
+complete -c ome -n "__fish_ome_needs_command" -f -a "kueue" -d 'Keep AcceleratorClasses and Kueue\'s ResourceFlavors in step'
 complete -c ome -n "__fish_ome_needs_command" -f -a "payload" -d 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
 complete -c ome -n "__fish_ome_needs_command" -f -a "man" -d 'Print the manual page, or write one for each command into a directory'
 complete -c ome -n "__fish_ome_needs_command" -f -a "version" -d 'Print the version'
-complete -c ome -n "__fish_ome_needs_command" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
-complete -c ome -n "__fish_ome_needs_command" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs; of a runtime or a model who uses it, who could, and why the others cannot'
-complete -c ome -n "__fish_ome_needs_command" -f -a "why" -d 'Show which layer wrote a field of a rendered object, and what it overrode'
-complete -c ome -n "__fish_ome_needs_command" -f -a "render" -d 'Print the manifests that the operator would create'
-complete -c ome -n "__fish_ome_needs_command" -f -a "diff" -d 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it'
-complete -c ome -n "__fish_ome_needs_command" -f -a "drift" -d 'Show what in a cluster is not as the operator would write it now: objects that are missing, left over or changed, each field with the layer that says otherwise'
-complete -c ome -n "__fish_ome_needs_command" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
-complete -c ome -n "__fish_ome_needs_command" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class: winner, tie or hole'
-complete -c ome -n "__fish_ome_needs_command" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
-complete -c ome -n "__fish_ome_needs_command" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes, built-in and your own'
-complete -c ome -n "__fish_ome_needs_command" -f -a "convert" -d 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields'
+complete -c ome -n "__fish_ome_needs_command" -f -a "convert" -d 'Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of OEP-0003 and back'
 complete -c ome -n "__fish_ome_needs_command" -f -a "schema" -d 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required'
-complete -c ome -n "__fish_ome_needs_command" -f -a "lsp" -d 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, what services become, who uses a runtime, where names lead, completion, repairs'
+complete -c ome -n "__fish_ome_needs_command" -f -a "lsp" -d 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, decisions on services, users of a runtime, definitions, completion, repairs'
 complete -c ome -n "__fish_ome_needs_command" -f -a "endpoints" -d 'Show the URLs services answer on, per protocol: inference, health and metadata'
 complete -c ome -n "__fish_ome_needs_command" -f -a "code" -d 'Explain a finding, reason or error code, or list them all'
 complete -c ome -n "__fish_ome_needs_command" -f -a "completions" -d 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input'
 complete -c ome -n "__fish_ome_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand test" -s o -l output -l format -d 'Output format; `--format` is the same flag' -r -f -a "table\t'A line for each case, and what it takes to mend those that failed'
-json\t'One JSON document; its schema has a version'
-github\t'Workflow commands of GitHub Actions'
-junit\t'JUnit XML, a test case for each case'"
-complete -c ome -n "__fish_ome_using_subcommand test" -l protocol -d 'The protocol asked for, over every service' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
-accelerator-first\t'Accelerator, runtime, service'
-hierarchy\t'Runtime, accelerator, service'"
-complete -c ome -n "__fish_ome_using_subcommand test" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand test" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand test" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
-always\t'Beside the runtimes and classes of the input'
-never\t'Not at all, not by name either'"
-complete -c ome -n "__fish_ome_using_subcommand test" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
-false\t''"
-complete -c ome -n "__fish_ome_using_subcommand test" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand test" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
-kserve=v0.20.0\t''
-kserve=head\t''
-kthena=v0.1.0\t''
-kthena=v0.4.0\t''
-kthena=v1.0.0\t''
-kthena=head\t''
-ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand test" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
-v1.0\t'v1.0.0 of 2026-07'
-head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand test" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
-Serverless\t''
-Standard\t''
-Knative\t''"
-complete -c ome -n "__fish_ome_using_subcommand test" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand test" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
-complete -c ome -n "__fish_ome_using_subcommand test" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
-never\t'Not at all'"
-complete -c ome -n "__fish_ome_using_subcommand test" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand test" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
-always\t'Always'
-never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand test" -l record -d 'Write today\'s answers over the values in the files that are different, into `NAME: {}` of a service, into `services: {}` for all services, and into a FILE that does not exist'
-complete -c ome -n "__fish_ome_using_subcommand test" -l strict-preferred -d 'Fail if no preferred class is eligible'
-complete -c ome -n "__fish_ome_using_subcommand test" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
-complete -c ome -n "__fish_ome_using_subcommand test" -l strict-cost -d 'Fail if no class is under the cost threshold'
-complete -c ome -n "__fish_ome_using_subcommand test" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
-complete -c ome -n "__fish_ome_using_subcommand test" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand test" -l partial -d 'Do not report references to objects that were not loaded'
-complete -c ome -n "__fish_ome_using_subcommand test" -l no-config -d 'Read no settings file'
-complete -c ome -n "__fish_ome_using_subcommand test" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand test" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand test" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand test" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s o -l output -d '`table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new class, PATH/NAME.yaml. Classes in PATH are read, too' -r
-complete -c ome -n "__fish_ome_using_subcommand discover" -l from-values -d 'Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is read unless `-f` names more' -r -F
+complete -c ome -n "__fish_ome_using_subcommand discover" -l from-values -d 'Generate classes from Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is read unless `-f` names more' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand discover" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -133,7 +68,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -165,9 +100,9 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l jobs -d 'Threads, a
 complete -c ome -n "__fish_ome_using_subcommand discover" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand discover" -l update -d 'Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the class alone says stays, comments within it do not'
-complete -c ome -n "__fish_ome_using_subcommand discover" -l measured -d 'Write memory as labels say it (`81559Mi`), not as it is sold (`80Gi`)'
-complete -c ome -n "__fish_ome_using_subcommand discover" -l nominal-memory -d 'Compare bounds of memory in classes with sizes as sold (80Gi), not with labels (81559 MiB)'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l update -d 'Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. Fields that only the class has are kept, comments in it are not'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l measured -d 'Write memory as labels report it (`81559Mi`), not the nominal size (`80Gi`)'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l nominal-memory -d 'Compare memory bounds of classes with nominal sizes (80Gi), not with labels (81559 MiB)'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l status -d 'With `-o json`: nodes and devices of each class, all and free after the Pods that were read'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l partial -d 'Do not report references to objects that were not loaded'
@@ -177,199 +112,13 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -s v -l verbose -d 'Sh
 complete -c ome -n "__fish_ome_using_subcommand discover" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
-always\t'Always'
-never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "import" -d 'Make AcceleratorClasses of ResourceFlavors'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "export" -d 'Make ResourceFlavors of AcceleratorClasses'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "diff" -d 'Show where the two disagree'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s o -l output -d 'Output format' -r -f -a "table\t'A table for people'
-yaml\t'The objects to create or update, nothing else'
-json\t'One JSON document; its schema has a version'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l prefer -d 'Who is right where a class written by hand and its flavor disagree' -r -f -a "flavor\t'The flavor: classes written by hand follow it, too'
-class\t'The class: it stays, and `export` updates the flavor'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
-always\t'Beside the runtimes and classes of the input'
-never\t'Not at all, not by name either'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
-false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
-kserve=v0.20.0\t''
-kserve=head\t''
-kthena=v0.1.0\t''
-kthena=v0.4.0\t''
-kthena=v1.0.0\t''
-kthena=head\t''
-ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
-v1.0\t'v1.0.0 of 2026-07'
-head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
-Serverless\t''
-Standard\t''
-Knative\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
-never\t'Not at all'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
-always\t'Always'
-never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l partial -d 'Do not report references to objects that were not loaded'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-config -d 'Read no settings file'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s o -l output -d 'Output format' -r -f -a "table\t'A table for people'
-yaml\t'The objects to create or update, nothing else'
-json\t'One JSON document; its schema has a version'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l prefer -d 'Who is right where a class and its flavor disagree' -r -f -a "flavor\t'The flavor: classes written by hand follow it, too'
-class\t'The class: it stays, and `export` updates the flavor'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kueue-version -d 'Version of new flavors' -r -f -a "v1beta1\t'Deprecated'
-v1beta2\t'The current one'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
-always\t'Beside the runtimes and classes of the input'
-never\t'Not at all, not by name either'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
-false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
-kserve=v0.20.0\t''
-kserve=head\t''
-kthena=v0.1.0\t''
-kthena=v0.4.0\t''
-kthena=v1.0.0\t''
-kthena=head\t''
-ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
-v1.0\t'v1.0.0 of 2026-07'
-head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
-Serverless\t''
-Standard\t''
-Knative\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
-never\t'Not at all'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
-always\t'Always'
-never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l split -d 'One flavor for each value, where a class lists several'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-tolerations -d 'Leave it to users to tolerate the taints of a flavor'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l partial -d 'Do not report references to objects that were not loaded'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-config -d 'Read no settings file'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s o -l output -d 'Output format' -r -f -a "table\t'A table for people'
-yaml\t'The objects to create or update, nothing else'
-json\t'One JSON document; its schema has a version'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kueue-version -d 'Version of new flavors' -r -f -a "v1beta1\t'Deprecated'
-v1beta2\t'The current one'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
-always\t'Beside the runtimes and classes of the input'
-never\t'Not at all, not by name either'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
-false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
-kserve=v0.20.0\t''
-kserve=head\t''
-kthena=v0.1.0\t''
-kthena=v0.4.0\t''
-kthena=v1.0.0\t''
-kthena=head\t''
-ome=v0.1.3\t''
-ome=v0.1.4\t''
-ome=v0.1.5\t''
-ome=head\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
-v1.0\t'v1.0.0 of 2026-07'
-head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
-Serverless\t''
-Standard\t''
-Knative\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
-never\t'Not at all'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
-always\t'Always'
-never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l split -d 'One flavor for each value, where a class lists several'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-tolerations -d 'Leave it to users to tolerate the taints of a flavor'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l partial -d 'Do not report references to objects that were not loaded'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-config -d 'Read no settings file'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "import" -d 'Make AcceleratorClasses of ResourceFlavors'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "export" -d 'Make ResourceFlavors of AcceleratorClasses'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Show where the two disagree'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand import" -s f -l filename -d 'Files or directories of the models, for `--all`. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand import" -l model-configs -d 'Look for `hf://…` in this directory first: ORG/NAME/config.json or ORG--NAME.json' -r -F
 complete -c ome -n "__fish_ome_using_subcommand import" -l hf-cache -d 'Look for `hf://…` in the cache of the Hugging Face Hub first; `--all` and `--offline` do so anyway [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand import" -l timeout -d 'Seconds that one file of the Hub may take [default: 30]' -r
-complete -c ome -n "__fish_ome_using_subcommand import" -l index -d 'The model.safetensors.index.json; one that stands beside the config is read by itself' -r -F
+complete -c ome -n "__fish_ome_using_subcommand import" -l index -d 'The model.safetensors.index.json; one beside the config is read by default' -r -F
 complete -c ome -n "__fish_ome_using_subcommand import" -l into -d 'Put the values into the BaseModel or ClusterBaseModel of this file; comments and layout stay' -r -F
-complete -c ome -n "__fish_ome_using_subcommand import" -l name -d 'Which model, when the file holds several; the name of the printed one without `--into`' -r
+complete -c ome -n "__fish_ome_using_subcommand import" -l name -d 'Which model, when the file has several; without `--into`, the name of the printed one' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l size -d 'Parameters of the model, such as 7B, instead of counting them' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l storage-uri -d 'Where the model is stored, for the printed one [default: the argument, when it is `hf://…`]' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -s o -l output -d 'Output format' -r -f -a "yaml\t'The model, or with `--into` the fields that changed'
@@ -382,63 +131,16 @@ always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand import" -l all -d 'Complete every model of the files in place whose storageUri is `hf://…`: from `--model-configs`, the cache of the Hub, then the Hub'
 complete -c ome -n "__fish_ome_using_subcommand import" -l offline -d 'Open no connection: `hf://…` is read from `--model-configs` and the cache of the Hub. Also with HF_HUB_OFFLINE=1'
-complete -c ome -n "__fish_ome_using_subcommand import" -l overwrite -d 'Replace values that say something else; without it they are kept and reported'
+complete -c ome -n "__fish_ome_using_subcommand import" -l overwrite -d 'Replace values that differ; without it they are kept and reported'
 complete -c ome -n "__fish_ome_using_subcommand import" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
 complete -c ome -n "__fish_ome_using_subcommand import" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand import" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
-always\t'Always'
-never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l protocol -d 'Protocol of the body' -r -f -a "v1\t''
-v2\t''
-grpc-v2\t''"
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l kind -d 'What the body is' -r -f -a "predict-request\t''
-infer-request\t''
-infer-response\t''
-model-metadata\t''
-error\t''"
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l request -d 'The request that an inference response answers: its id has to come back' -r -F
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s o -l output -d 'Output format' -r -f -a "human\t'Findings with the text they are about'
-json\t'One JSON document; its schema has a version'"
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
-always\t'Always'
-never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l strict -d 'Findings of level warning count as errors'
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from help" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand man" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
-always\t'Always'
-never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand man" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand man" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand man" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand version" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
-always\t'Always'
-never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand version" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand version" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand version" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
 json\t'One JSON document; its schema has a version'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A single HTML page'"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -446,7 +148,7 @@ accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand plan" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -454,7 +156,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -504,7 +206,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -s o -l output -d 'Outp
 json\t'One JSON document; its schema has a version'
 markdown\t'Headings, lists and tables, for a comment'
 mermaid\t'A graph: service, runtime, classes, nodes and flavors'"
-complete -c ome -n "__fish_ome_using_subcommand explain" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -512,7 +214,7 @@ accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand explain" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -520,7 +222,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -575,7 +277,7 @@ deployment\t'Deployments'
 lws\t'LeaderWorkerSets'
 modelserving\t'One ModelServing of Kthena'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l cluster-domain -d 'The cluster\'s DNS domain' -r
-complete -c ome -n "__fish_ome_using_subcommand why" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -583,7 +285,7 @@ accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand why" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand why" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -591,7 +293,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand why" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -648,7 +350,7 @@ deployment\t'Deployments'
 lws\t'LeaderWorkerSets'
 modelserving\t'One ModelServing of Kthena'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l cluster-domain -d 'The cluster\'s DNS domain' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -656,7 +358,7 @@ accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand render" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand render" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -664,7 +366,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand render" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -700,9 +402,9 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l diff -d 'Show the lin
 complete -c ome -n "__fish_ome_using_subcommand render" -l force -d 'With `-o dir=`: overwrite and remove files that were edited by hand. Files that ome did not write stay in any case'
 complete -c ome -n "__fish_ome_using_subcommand render" -l kustomization -d 'With `-o dir=` or `--check`: also `kustomization.yaml`, which lists the files'
 complete -c ome -n "__fish_ome_using_subcommand render" -l annotate -d 'Add a comment with the source of each field and the value it overrode'
-complete -c ome -n "__fish_ome_using_subcommand render" -l argocd-waves -d 'Annotate objects with Argo CD\'s sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 the router and the way in, 3 what scales and protects them'
+complete -c ome -n "__fish_ome_using_subcommand render" -l argocd-waves -d 'Annotate objects with Argo CD\'s sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 router and Ingress, HTTPRoute or VirtualService, 3 autoscaler and PodDisruptionBudget'
 complete -c ome -n "__fish_ome_using_subcommand render" -l expand -d 'What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add to pods of KServe: storage initializer and agent. A preview, not to be applied'
-complete -c ome -n "__fish_ome_using_subcommand render" -l v2-probes -d 'Probes of the V2 protocol for servers of KServe that speak it and have none'
+complete -c ome -n "__fish_ome_using_subcommand render" -l v2-probes -d 'Add probes of the V2 protocol to servers of KServe that speak it and have none'
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand render" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict-cost -d 'Fail if no class is under the cost threshold'
@@ -744,7 +446,7 @@ json\t'One JSON document; its schema has a version'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A single HTML page'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l cluster-domain -d 'The cluster\'s DNS domain' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -752,7 +454,7 @@ accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand diff" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -760,7 +462,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -813,7 +515,7 @@ json\t'One JSON document; its schema has a version'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A single HTML page'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l cluster-domain -d 'The cluster\'s DNS domain' -r
-complete -c ome -n "__fish_ome_using_subcommand drift" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -821,7 +523,7 @@ accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand drift" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -829,7 +531,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -882,7 +584,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -s o -l output -d 'Outp
 json\t'One JSON document; its schema has a version'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A single HTML page'"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -890,7 +592,7 @@ accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand rollout" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -898,7 +600,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -930,8 +632,8 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l jobs -d 'Threads, at
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l all -d 'All InferenceServices and ModelServings, together: those that change at once, the others as they are'
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l stagger -d 'Pods end and get ready in one group at a time, the highest ordinal first'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l all -d 'All InferenceServices and ModelServings together: the changed ones roll at the same time, the others keep their pods'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l stagger -d 'Pods terminate and become ready in one group at a time, the highest ordinal first'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l steps -d 'Also print every request, in order (with `-o table`)'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
@@ -951,7 +653,7 @@ markdown\t'Markdown that fits a pull request comment'
 html\t'A single HTML page'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand matrix" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand matrix" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -959,7 +661,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -1014,11 +716,11 @@ error\t'The input cannot be used as written'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l rule -d 'Only findings of this code; switches on rules that are off by default. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l source -d 'Findings on the user\'s objects, or on built-in objects alone' -r -f -a "user\t'Everything that concerns an object of the user'
 builtin\t'What concerns built-in objects alone'"
-complete -c ome -n "__fish_ome_using_subcommand validate" -l context -d 'File or directory that is read, so that references resolve and pairs are seen, but not reported on. Repeatable' -r -F
+complete -c ome -n "__fish_ome_using_subcommand validate" -l context -d 'File or directory that is read so that references to it resolve; findings about it are not reported. Repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l baseline -d 'Leave out the findings that this file holds' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand validate" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand validate" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -1026,7 +728,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -1059,9 +761,9 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l color -d 'When to u
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l unused -d 'Also report runtimes that serve no loaded model'
-complete -c ome -n "__fish_ome_using_subcommand validate" -l unknown-products -d 'Also say which products of accelerator classes nothing is known about'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l unknown-products -d 'Also report accelerator classes of unknown products'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l update-baseline -d 'Write the findings of this run into the baseline'
-complete -c ome -n "__fish_ome_using_subcommand validate" -l fix -d 'Make the repairs that are mechanical and safe, then report what is left'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l fix -d 'Repair what can be repaired safely, then report the other findings'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l watch -d 'Run again whenever the input changes'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l partial -d 'Do not report references to objects that were not loaded'
@@ -1071,17 +773,17 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -s v -l verbose -d 'Sh
 complete -c ome -n "__fish_ome_using_subcommand validate" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show releases help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -f -a "list" -d 'List what is loaded; filters are ANDed'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list releases show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show releases help" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show releases help" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show releases help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show releases help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show releases help" -f -a "list" -d 'List what is loaded; filters are ANDed'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show releases help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show releases help" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show releases help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kind -d 'Only this kind' -r -f -a "runtime\t'ServingRuntimes and ClusterServingRuntimes'
 model\t'BaseModels and ClusterBaseModels'
 accelerator\t'AcceleratorClasses'"
@@ -1098,7 +800,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -1106,7 +808,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -1146,20 +848,11 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
-json\t'One JSON document; its schema has a version'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
-always\t'Always'
-never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s q -l quiet -d 'Show no finding below the level error'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
 json\t'One JSON document; its schema has a version'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -1167,7 +860,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -1207,11 +900,318 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
+json\t'One JSON document; its schema has a version'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from releases" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "list" -d 'List what is loaded; filters are ANDed'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'Convert to something else than the current form' -r -f -a "ome\t'Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel'
+complete -c ome -n "__fish_ome_using_subcommand test" -s o -l output -l format -d 'Output format; `--format` is the same flag' -r -f -a "table\t'A line for each case, and how to fix those that failed'
+json\t'One JSON document; its schema has a version'
+github\t'Workflow commands of GitHub Actions'
+junit\t'JUnit XML, a test case for each case'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l protocol -d 'The requested protocol of every service; overrides the services' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
+accelerator-first\t'Accelerator, runtime, service'
+hierarchy\t'Runtime, accelerator, service'"
+complete -c ome -n "__fish_ome_using_subcommand test" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand test" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
+controller\t'As the code of the operators decides'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand test" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand test" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
+always\t'For what manifests and config.json files leave out, in every mode'
+never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l record -d 'Replace the expected values that differ by today\'s answers; fill in `NAME: {}` of a service, `services: {}` for all services, and a FILE that does not exist'
+complete -c ome -n "__fish_ome_using_subcommand test" -l strict-preferred -d 'Fail if no preferred class is eligible'
+complete -c ome -n "__fish_ome_using_subcommand test" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
+complete -c ome -n "__fish_ome_using_subcommand test" -l strict-cost -d 'Fail if no class is under the cost threshold'
+complete -c ome -n "__fish_ome_using_subcommand test" -l dedupe-args -d 'Drop duplicate flags: the service\'s value wins, otherwise the last one'
+complete -c ome -n "__fish_ome_using_subcommand test" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand test" -l partial -d 'Do not report references to objects that were not loaded'
+complete -c ome -n "__fish_ome_using_subcommand test" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand test" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand test" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand test" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand test" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "import" -d 'Generate AcceleratorClasses from ResourceFlavors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "export" -d 'Generate ResourceFlavors from AcceleratorClasses'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "diff" -d 'Show where the two disagree'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s o -l output -d 'Output format' -r -f -a "table\t'A table for people'
+yaml\t'The objects to create or update, nothing else'
+json\t'One JSON document; its schema has a version'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l prefer -d 'Which object to follow where a class written by hand and its flavor disagree' -r -f -a "flavor\t'The flavor: classes written by hand are updated too'
+class\t'The class: it is kept, and `export` updates the flavor'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
+controller\t'As the code of the operators decides'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
+always\t'For what manifests and config.json files leave out, in every mode'
+never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l partial -d 'Do not report references to objects that were not loaded'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s o -l output -d 'Output format' -r -f -a "table\t'A table for people'
+yaml\t'The objects to create or update, nothing else'
+json\t'One JSON document; its schema has a version'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l prefer -d 'Which object to follow where a class and its flavor disagree' -r -f -a "flavor\t'The flavor: classes written by hand are updated too'
+class\t'The class: it is kept, and `export` updates the flavor'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kueue-version -d 'Version of new flavors' -r -f -a "v1beta1\t'Deprecated'
+v1beta2\t'The current one'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
+controller\t'As the code of the operators decides'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
+always\t'For what manifests and config.json files leave out, in every mode'
+never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l split -d 'One flavor for each value, where a class lists several'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-tolerations -d 'Write flavors without tolerations: pods must tolerate the taints'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l partial -d 'Do not report references to objects that were not loaded'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s o -l output -d 'Output format' -r -f -a "table\t'A table for people'
+yaml\t'The objects to create or update, nothing else'
+json\t'One JSON document; its schema has a version'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kueue-version -d 'Version of new flavors' -r -f -a "v1beta1\t'Deprecated'
+v1beta2\t'The current one'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
+controller\t'As the code of the operators decides'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
+kserve=v0.20.0\t''
+kserve=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''
+ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behavior ModelServings follow instead of the document\'s; manifests are read as the documents read them' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l deployment-mode -d 'Default deployment mode for KServe InferenceServices without the annotation' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
+always\t'For what manifests and config.json files leave out, in every mode'
+never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l split -d 'One flavor for each value, where a class lists several'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-tolerations -d 'Write flavors without tolerations: pods must tolerate the taints'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l partial -d 'Do not report references to objects that were not loaded'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "import" -d 'Generate AcceleratorClasses from ResourceFlavors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "export" -d 'Generate ResourceFlavors from AcceleratorClasses'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Show where the two disagree'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -f -a "check" -d 'Check a body against its protocol: members, types, shapes, datatypes, ranges, raw contents'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l protocol -d 'Protocol of the body' -r -f -a "v1\t''
+v2\t''
+grpc-v2\t''"
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l kind -d 'What the body is' -r -f -a "predict-request\t''
+infer-request\t''
+infer-response\t''
+model-metadata\t''
+error\t''"
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l request -d 'The request that an inference response answers: both must have the same id' -r -F
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s o -l output -d 'Output format' -r -f -a "human\t'Findings with the text they are about'
+json\t'One JSON document; its schema has a version'"
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from help" -f -a "check" -d 'Check a body against its protocol: members, types, shapes, datatypes, ranges, raw contents'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ome -n "__fish_ome_using_subcommand man" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand man" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand man" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand man" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand version" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand version" -s v -l verbose -d 'Show every finding with its lines, and say which files were read and how long it took'
+complete -c ome -n "__fish_ome_using_subcommand version" -s q -l quiet -d 'Show no finding below the level error'
+complete -c ome -n "__fish_ome_using_subcommand version" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
+complete -c ome -n "__fish_ome_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'The form to convert to, instead of the current one' -r -f -a "ome\t'Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel'
 shipped\t'Objects of OME as a server with the definitions of OME v0.1.5 takes them: accelerator fields in their shipped shape, every other field that it refuses respelled or named as a loss'
 oep\t'Accelerator fields as OEP-0003 proposes them'
 previous\t'The deprecated form: framework keys of KServe, names of formats in the entry'"
@@ -1219,7 +1219,7 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -s o -l output -d 'Outp
 json\t'A JSON object of kind `List`'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand convert" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -1227,7 +1227,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -1280,7 +1280,7 @@ complete -c ome -n "__fish_ome_using_subcommand schema" -l no-pager -d 'Write ou
 complete -c ome -n "__fish_ome_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand lsp" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand lsp" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -1288,7 +1288,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -1333,7 +1333,7 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l model-version -d '
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l cluster-domain -d 'DNS domain of the cluster' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
 json\t'One JSON document; its schema has a version'"
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l protocol -d 'The requested protocol of every service; overrides the services' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l feature-gates -d 'Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true)' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -1341,7 +1341,7 @@ accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
@@ -1349,7 +1349,7 @@ never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l semantics -d 'Follow the published documents, or the code of the controllers' -r -f -a "documented\t'The documents as written'
-controller\t'What the pinned upstream code does'"
+controller\t'As the code of the operators decides'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means `--semantics controller` for that operator alone' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
@@ -1409,34 +1409,34 @@ complete -c ome -n "__fish_ome_using_subcommand completions" -s v -l verbose -d 
 complete -c ome -n "__fish_ome_using_subcommand completions" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand completions" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "test" -d 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "discover" -d 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "kueue" -d 'Keep AcceleratorClasses and Kueue\'s ResourceFlavors in step'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "import" -d 'Read from a model\'s config.json what selection needs: format, framework, architecture, size, quantization, context'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "payload" -d 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "man" -d 'Print the manual page, or write one for each command into a directory'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "version" -d 'Print the version'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs; of a runtime or a model who uses it, who could, and why the others cannot'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "why" -d 'Show which layer wrote a field of a rendered object, and what it overrode'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "render" -d 'Print the manifests that the operator would create'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "diff" -d 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "drift" -d 'Show what in a cluster is not as the operator would write it now: objects that are missing, left over or changed, each field with the layer that says otherwise'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class: winner, tie or hole'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes, built-in and your own'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "convert" -d 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "schema" -d 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "lsp" -d 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, what services become, who uses a runtime, where names lead, completion, repairs'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "endpoints" -d 'Show the URLs services answer on, per protocol: inference, health and metadata'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "code" -d 'Explain a finding, reason or error code, or list them all'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "completions" -d 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from test discover kueue import payload man version plan explain why render diff drift rollout matrix validate catalog convert schema lsp endpoints code completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from kueue" -f -a "import" -d 'Make AcceleratorClasses of ResourceFlavors'
-complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from kueue" -f -a "export" -d 'Make ResourceFlavors of AcceleratorClasses'
-complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from kueue" -f -a "diff" -d 'Show where the two disagree'
-complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from payload" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "discover" -d 'Generate AcceleratorClasses from Nodes: what to create, to update and to keep, with the evidence for each value'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "import" -d 'Read from a model\'s config.json what selection needs: format, framework, architecture, size, quantization, context'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs; of a runtime or a model the services that use it, that could, and why the others cannot'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "why" -d 'Show the source of each field of a rendered object, and the values that it overrides'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "render" -d 'Print the manifests that the operator would create'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "diff" -d 'Show what a change of the manifests does: services that change, pods that restart, GPUs before and after, and the lines of the input that cause it'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "drift" -d 'Show where a cluster differs from what the operator would write now: objects that are missing, left over or changed, each field with the layer that sets it'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where there is none'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes, built-in and your own'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "test" -d 'Check expectations: which runtime, accelerator, mode and GPUs services get, and fields of their objects'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "kueue" -d 'Keep AcceleratorClasses and Kueue\'s ResourceFlavors in step'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "payload" -d 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "man" -d 'Print the manual page, or write one for each command into a directory'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "version" -d 'Print the version'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "convert" -d 'Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of OEP-0003 and back'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "schema" -d 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "lsp" -d 'Serve an editor over standard input and output, by the Language Server Protocol: findings as you type, decisions on services, users of a runtime, definitions, completion, repairs'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "endpoints" -d 'Show the URLs services answer on, per protocol: inference, health and metadata'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "code" -d 'Explain a finding, reason or error code, or list them all'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "completions" -d 'Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the input'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "list" -d 'List what is loaded; filters are ANDed'
-complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'
 complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "releases" -d 'List the releases of operators that `--release` takes, and what they ship'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from kueue" -f -a "import" -d 'Generate AcceleratorClasses from ResourceFlavors'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from kueue" -f -a "export" -d 'Generate ResourceFlavors from AcceleratorClasses'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from kueue" -f -a "diff" -d 'Show where the two disagree'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from payload" -f -a "check" -d 'Check a body against its protocol: members, types, shapes, datatypes, ranges, raw contents'

@@ -14,23 +14,23 @@
 //!       findings (diag) ─────────────────────┴───────────────┴──────▶ report ──▶ cli
 //! ```
 //!
-//! | room | what it is for |
+//! | module | what it is for |
 //! |---|---|
-//! | [`source`], [`diag`], [`yaml`], [`quantity`] | ground: texts and places, findings, trees with origins, exact units; never heard of a kind |
-//! | [`secret`] | which values are kept off screens and reports |
-//! | [`api`], [`schema`], [`catalog`] | what the things are: typed views, tables of every kind, indices |
+//! | [`source`], [`diag`], [`yaml`], [`quantity`] | texts and places, findings, trees with origins, exact units; independent of kinds |
+//! | [`secret`] | which values are hidden |
+//! | [`api`], [`schema`], [`catalog`] | typed views, tables of every kind, indices |
 //! | [`policy`], [`decision`] | every difference between documents and releases as a value; decisions as data |
-//! | [`facts`], [`cluster`] | what is known of devices and models; which node may run how many pods, and a fleet placed as kube-scheduler places it |
+//! | [`facts`], [`cluster`] | facts about devices and models; how many pods fit on which nodes, and a fleet placed as kube-scheduler places it |
 //! | [`merge`], [`template`], [`pods`], [`objects`], [`select`], [`rollout`] | engines: strategic merge with origins, Go templates, pods, manifests, the choice of a runtime, rolling updates |
 //! | [`check`] | what is wrong with a catalog beyond its syntax, a row per rule |
 //! | [`operators`] | OME, KServe, Kthena, Kueue, a folder each: what they read, choose, compose, write, check and roll |
 //! | `load`, [`workspace`] | files as documents, documents as a workspace |
-//! | [`exchange`], [`hub`], [`protocol`], `emit` | the outside: model configs, the Hugging Face Hub, nodes and flavors as classes, other spellings; inference protocols; files |
+//! | [`exchange`], [`hub`], [`protocol`], `emit` | other formats: model configs, the Hugging Face Hub, nodes and flavors as classes; inference protocols; files |
 //! | [`editor`] | what is at a place of a text, which objects name which, what may be written next |
 //! | [`tree`] | the fields in which two objects differ |
-//! | [`pipeline`], [`diff`], [`report`], [`cli`] | the way from one end to the other, two sides compared, what is shown, the command line |
+//! | [`pipeline`], [`diff`], [`report`], [`cli`] | decisions and objects of each service, two states compared, output, the command line |
 //!
-//! A test (`tests/it/architecture.rs`) guards who may use whom.
+//! A test (`tests/it/architecture.rs`) lists which module may use which.
 
 mod api;
 mod builtin;

@@ -1,8 +1,8 @@
 //! Every way in which documents, controllers and releases differ, as named values.
 //!
-//! A rule that differs is one function with a named variant here, never a second pipeline. The
-//! values are the operators': a release is a constant in `releases.rs` of its operator's folder, and
-//! says how it differs from another one. Only `pipeline` and `cli` choose a policy.
+//! A rule that differs is one function with a named variant here, not a second pipeline. The values
+//! are the operators': a release is a constant in `releases.rs` of its operator's folder, and says
+//! how it differs from another one. Only `pipeline` and `cli` choose a policy.
 
 pub mod kserve;
 mod kthena;
@@ -112,8 +112,8 @@ pub enum RankRule {
 /// Whether the requested protocol takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolRule {
-    /// The runtime must list it; nobody asking means openAI (OME docs, Serving Runtime, Protocol
-    /// Version Support; docs/decisions.md#protocols).
+    /// The runtime must list it; the default is openAI (OME docs, Serving Runtime, Protocol Version
+    /// Support; docs/decisions.md#protocols).
     Listed,
     /// Never looked at (pkg/runtimeselector).
     Ignored,
@@ -228,7 +228,7 @@ pub struct Policy {
     pub rank: RankRule,
     /// See [`ProtocolRule`].
     pub protocol: ProtocolRule,
-    /// Protocol of a service when nobody asks (OME docs, Serving Runtime, Protocol Version Support;
+    /// Default protocol of a service (OME docs, Serving Runtime, Protocol Version Support;
     /// docs/decisions.md#protocols; KServe docs, Serving Runtimes, Using ServingRuntimes;
     /// docs/decisions.md#default-protocol).
     pub default_protocol: &'static str,

@@ -1,7 +1,7 @@
 //! Texts that were read and places in them.
 //!
 //! In: file names and texts, handed over by `load` in sorted order. Out: [`Span`]s (byte ranges)
-//! and, when a place is shown to a person, [`Location`]s (line and column). This room never opens a
+//! and, when a place is shown to a person, [`Location`]s (line and column). This module never opens a
 //! file and never heard of YAML.
 
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! Edits of the input: which object, which field, which value.
 //!
-//! In: what is known of a service. Out: values that a room above applies, decides again with and
-//! prints. Nothing is applied here.
+//! In: what is known of a service. Out: values that `pipeline` and `diff` apply, decide again with
+//! and print. Nothing is applied here.
 
 use super::{Api, ComponentKind, Object, ObjectRef, OperatorConfig};
 use crate::yaml::{FieldPath, Node, Segment};

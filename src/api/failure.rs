@@ -1,4 +1,4 @@
-//! Why something cannot be had.
+//! Why a service or an object cannot be produced.
 //!
 //! In: what a rule found. Out: one sentence with its code, its place and the next step; nothing is
 //! worded for a terminal here.

@@ -1,5 +1,5 @@
-//! Readers that dialects share. A value of the wrong type reads as absent: the schema has reported
-//! it.
+//! Field readers that all operators share. A value of the wrong type reads as absent: the schema
+//! has reported it.
 
 use crate::api::{Diffusion, DiffusionPart, Field, NamedVersion, Semantics, Size, Version};
 use crate::diag::{Code, Diagnostic, Severity};

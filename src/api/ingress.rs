@@ -15,7 +15,7 @@ pub(crate) struct Spelling {
     pub(crate) gateway: &'static str,
     /// The switch between Ingress and Gateway API.
     pub(crate) switch: &'static str,
-    /// Hosts when nobody writes a template.
+    /// The default template of hosts.
     pub(crate) template: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Queues of Kueue: what a service may be admitted to, and as what.
+//! Queues of Kueue: the queue that admits the pods of a service, and its flavors.
 
 use super::object::{Field, Object};
 use crate::quantity::Quantity;
@@ -73,7 +73,7 @@ pub struct ClusterQueue {
     pub object: Object,
     /// `cohortName`, formerly `cohort`: whose quotas it may borrow.
     pub cohort: Option<EcoString>,
-    /// `namespaceSelector`; absent means that nobody may use it.
+    /// `namespaceSelector`; absent means that no namespace may use it.
     pub namespace_selector: Option<Node>,
     /// `resourceGroups`.
     pub groups: Vec<ResourceGroup>,

@@ -1,7 +1,8 @@
-//! What the things are: models, runtimes, services, nodes, whoever reads them.
+//! Typed views of models, runtimes, services and nodes, independent of the operator that reads
+//! them.
 //!
 //! In: trees of [`crate::yaml`]. Out: typed views whose every value keeps its origin. Nothing here
-//! knows how a field is spelt in a file (an operator knows that) or decides anything.
+//! knows how a field is spelled in a file (an operator knows that) or decides anything.
 
 mod accelerator;
 mod config;

@@ -1,4 +1,4 @@
-//! How a component is deployed, and the words for it.
+//! Deployment modes of components, and their names.
 
 use super::{Api, Semantics};
 
@@ -13,7 +13,7 @@ pub enum DeploymentMode {
     MultiNode,
     /// RayClusters with vLLM.
     MultiNodeRayVllm,
-    /// Nothing: somebody else deploys it.
+    /// Nothing: it is deployed elsewhere.
     VirtualDeployment,
     /// Nothing: ModelMesh deploys it (KServe).
     ModelMesh,

@@ -1,4 +1,4 @@
-//! Models: what is served.
+//! Models: format, size and storage of what is served.
 
 use super::object::{Field, Object, Scope};
 use super::version::Version;

@@ -1,4 +1,4 @@
-//! ModelServings: groups of roles of pods, and how they are gathered, replaced and brought back.
+//! ModelServings: groups, roles and pods, with gang, update and recovery settings.
 
 use super::object::{Field, Object};
 use crate::quantity::{IntOrPercent, Rounding};

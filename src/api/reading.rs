@@ -1,4 +1,4 @@
-//! What the documents and the release that is followed read differently.
+//! Values that the documents and the followed release read differently.
 //!
 //! In: a value for each of the two. Out: the one that a mode asks for. Nothing here knows how they
 //! differ.

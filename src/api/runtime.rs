@@ -1,4 +1,4 @@
-//! Runtimes: what serves.
+//! Runtimes: the containers that serve models.
 
 use super::model::{Diffusion, NamedVersion, Size};
 use super::object::{Field, Object};

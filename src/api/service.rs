@@ -1,4 +1,4 @@
-//! Services: what the user asks for.
+//! Services: InferenceServices as the user writes them.
 
 use super::Failure;
 use super::model::Model;

@@ -1,4 +1,5 @@
-//! From typed objects to a frozen catalog: what replaces, repeats or lacks what.
+//! Builds the catalog from typed objects: duplicates, replaced built-in objects, missing
+//! references.
 
 use super::{Catalog, RuntimeSet, builtin};
 use crate::api::{

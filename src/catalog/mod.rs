@@ -1,7 +1,7 @@
 //! Everything that was loaded, indexed and frozen.
 //!
-//! In: typed objects. Out: look-ups by kind, scope and name. What shadows or repeats what is found
-//! out here, once; nothing changes afterwards, so `&Catalog` is all that `resolve` sees of the
+//! In: typed objects. Out: look-ups by kind, scope and name. Duplicates and shadowed objects are
+//! found here, once; nothing changes afterwards, so `&Catalog` is all that `resolve` sees of the
 //! world, from any thread.
 
 mod build;

@@ -1,9 +1,9 @@
 //! Findings that a comment allows: `# ome: allow CODE reason`, on the line of the finding or on the
 //! line above it.
 //!
-//! In: findings and the texts they stand in. Out: the findings that nobody allowed, and one about
-//! each comment that allows nothing. A pair finding has two places, and a comment at either allows
-//! it.
+//! In: findings and the texts that they are in. Out: the findings that are not allowed, and one
+//! about each comment that allows nothing. A pair finding has two places, and a comment at either
+//! allows it.
 
 use crate::diag::{CODES, Code, Diagnostic, Topic, nearest};
 use crate::source::{SourceId, SourceMap, Span};

@@ -1,4 +1,4 @@
-//! Findings that were there before: a catalog with a history is held to what is new.
+//! Baselines: findings that are known already and not reported again.
 //!
 //! In: findings, and the text of a baseline. Out: the findings that the baseline does not hold, or
 //! the text of a new baseline. An entry is known by file, code, field, objects and message, never

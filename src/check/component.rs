@@ -1,5 +1,5 @@
-//! Rules about components of runtimes, and what of a service can be said without its runtime. What
-//! becomes of both together is judged where they are merged.
+//! Rules about components of runtimes, and about services as far as they do not depend on a
+//! runtime. The merged components are checked where they are merged.
 
 use super::{View, about, graded};
 use crate::api::{ComponentKind, Object};

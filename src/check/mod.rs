@@ -3,7 +3,7 @@
 //!
 //! In: a frozen [`Catalog`] and a [`Follow`]. Out: findings. A rule is a row of a table
 //! ([`CHECKS`] and those of the operators): the codes it can give, the document it comes from, a
-//! function. This room reads no file, changes nothing, and looks at a service only as far as it
+//! function. This module reads no file, changes nothing, and looks at a service only as far as it
 //! names things; what becomes of a service is `pipeline`'s to say. The severity of a finding
 //! depends on no flag (OME docs, Serving Runtime, Constraints of priority;
 //! docs/decisions.md#same-priority).

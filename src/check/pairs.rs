@@ -1,5 +1,4 @@
-//! Runtimes that can match one model, so that something else than the model has to decide between
-//! them.
+//! Pairs of runtimes that can match the same model, so that priority, age or name decides.
 //!
 //! # How cost grows
 //! Only entries of one scope with one priority can tie; [`super::meet`] finds those that do without

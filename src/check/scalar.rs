@@ -1,8 +1,8 @@
-//! How a scalar that readers disagree about is written so that none does.
+//! Repairs of scalars that YAML readers read differently.
 //!
 //! The reader of YAML knows no fields and quotes every such word. Where the field holds a boolean
 //! or a number and kubectl reads one, quotes would make it text, which the server refuses: there
-//! the value is spelt out.
+//! the value is spelled out.
 
 use crate::api::Object;
 use crate::catalog::Catalog;
@@ -41,7 +41,7 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
         };
         let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { continue };
         let Some((node, ty)) = find(&object.node, schema.root(), span) else { continue };
-        if let (Some(text), [edit]) = (spelt(node, ty), finding.fix.as_mut_slice())
+        if let (Some(text), [edit]) = (spelled(node, ty), finding.fix.as_mut_slice())
             && edit.span == span
         {
             finding.help = Some(format!("write `{text}`"));
@@ -72,7 +72,7 @@ fn find<'n>(node: &'n Node, ty: &'n Type, span: Span) -> Option<(&'n Node, &'n T
 }
 
 /// The value as every reader takes it, where the field is no text.
-fn spelt(node: &Node, ty: &Type) -> Option<String> {
+fn spelled(node: &Node, ty: &Type) -> Option<String> {
     match (ty, &node.value) {
         (Type::Bool, Value::Bool(_))
         | (

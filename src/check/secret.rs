@@ -1,4 +1,4 @@
-//! Secrets that stand in the files for everyone to read.
+//! Secrets written in plain text in the input.
 
 use super::{View, about};
 use crate::api::Object;

@@ -1,5 +1,5 @@
-//! Placeholders in containers, and where they stay as they are (OME docs, Serving Runtime,
-//! Multi-Node Configuration).
+//! Template variables in containers, and outside them, where they are not expanded (OME docs,
+//! Serving Runtime, Multi-Node Configuration).
 
 use super::{View, about};
 use crate::api::{ComponentKind, Object};

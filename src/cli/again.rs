@@ -1,4 +1,4 @@
-//! A session over an input that was read before: what has not changed is not read again.
+//! A session over an input that was read before: unchanged files are not read again.
 //!
 //! In: what the session before left. Out: the same session as without it, sooner.
 
@@ -42,7 +42,7 @@ impl Session {
         if let Some(before) = before {
             let same = session.world.sources.again(&before.world.sources);
             let secrets = Secrets::again(&session.world.sources, before.secrets(), &same);
-            // Nobody has asked for them yet.
+            // They have not been requested yet.
             let _ = session.secrets.set(secrets);
             about_objects = session.still_about_objects(before, &same);
         }

@@ -25,7 +25,7 @@ pub(crate) struct InputArgs {
     /// Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable.
     #[arg(short = 'k', long = "kustomize", value_name = "DIR")]
     pub kustomize: Vec<PathBuf>,
-    /// Namespace of documents that name none; selects the services of that namespace.
+    /// Default namespace of documents without one; selects the services of that namespace.
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
     /// Services of all namespaces (the default without `-n`).
@@ -164,7 +164,7 @@ impl LimitArgs {
 /// What a service is decided by, beyond what is read.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct DecisionArgs {
-    /// The protocol asked for, over every service.
+    /// The requested protocol of every service; overrides the services.
     #[arg(long, value_name = "NAME")]
     pub protocol: Option<String>,
     #[command(flatten)]
@@ -327,7 +327,7 @@ impl InputArgs {
 pub(crate) enum SemanticsArg {
     /// The documents as written.
     Documented,
-    /// What the pinned upstream code does.
+    /// As the code of the operators decides.
     Controller,
 }
 

@@ -1,4 +1,4 @@
-//! What a command asks of the reading of its input.
+//! Options of a command that affect how its input is read.
 
 use crate::policy::AcceleratorOptions;
 use std::path::PathBuf;

@@ -74,6 +74,71 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "catalog list",
+        &[
+            ("catalog list --kind model", "models, built-in and your own"),
+            ("catalog list --source builtin --engine vllm", "the built-in runtimes of vLLM"),
+        ],
+    ),
+    (
+        "catalog show",
+        &[
+            ("catalog show sglang-qwen2-5-small", "one object, what it matches"),
+            ("catalog show runtime vllm-qwen2-5", "a runtime of this name"),
+        ],
+    ),
+    (
+        "catalog releases",
+        &[
+            ("catalog releases", "what `--release` takes"),
+            ("catalog releases -o json", "the same as JSON"),
+        ],
+    ),
+    (
+        "test",
+        &[
+            ("test --record chat.ome-test.yaml", "write today's answers into a new file"),
+            ("test", "compare with every *.ome-test.yaml of this directory"),
+            ("test -o junit", "a report for CI"),
+        ],
+    ),
+    (
+        "kueue import",
+        &[
+            ("kueue import", "what would change in the classes"),
+            ("kueue import -o yaml", "the classes, for `kubectl apply -f -`"),
+        ],
+    ),
+    (
+        "kueue export",
+        &[
+            ("kueue export", "what would change in the flavors"),
+            ("kueue export -o yaml", "the flavors, for `kubectl apply -f -`"),
+        ],
+    ),
+    (
+        "kueue diff",
+        &[
+            ("kueue diff", "where classes and flavors disagree"),
+            ("kueue diff -o json", "the same as JSON"),
+        ],
+    ),
+    (
+        "payload check",
+        &[
+            ("payload check request.json --protocol v2 --kind infer-request", "a request"),
+            (
+                "payload check response.json --protocol v2 --kind infer-response --request request.json",
+                "its response",
+            ),
+        ],
+    ),
+    (
+        "man",
+        &[("man", "the manual page of `ome`"), ("man pages", "a page for each command in pages/")],
+    ),
+    ("version", &[("version", "the version"), ("version -v", "and how long the start takes")]),
+    (
         "convert",
         &[
             ("convert --to shipped -f runtimes.yaml", "fields that the shipped CRDs accept"),
@@ -117,9 +182,15 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 
 /// The command with the examples of its commands.
 pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
-    EXAMPLES.iter().fold(command, |command, (name, examples)| {
-        command.mut_subcommand(name, |verb| verb.after_help(text(examples)))
-    })
+    EXAMPLES.iter().fold(command, |command, (name, examples)| with(command, name, examples))
+}
+
+/// The command with the examples of one command below it.
+fn with(command: clap::Command, name: &str, examples: &[(&str, &str)]) -> clap::Command {
+    match name.split_once(' ') {
+        Some((group, name)) => command.mut_subcommand(group, |group| with(group, name, examples)),
+        None => command.mut_subcommand(name, |verb| verb.after_help(text(examples))),
+    }
 }
 
 fn text(examples: &[(&str, &str)]) -> String {

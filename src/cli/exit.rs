@@ -1,4 +1,4 @@
-//! Exit codes, one table for all commands (docs/cli.md §3).
+//! Exit codes, one table for all commands (README.md, Exit codes).
 
 /// Done; nothing to complain about, or nothing changed.
 pub const DONE: u8 = 0;

@@ -1,4 +1,4 @@
-//! What ends a command early, and what is said about it.
+//! Failures that end a command early, and their messages.
 
 use super::exit;
 use crate::emit;

@@ -1,5 +1,4 @@
-//! What the arguments, variables and settings of a run come to: a session over everything that was
-//! read.
+//! A session: everything that was read, under the arguments, variables and settings of a run.
 
 use super::args::{InputArgs, PageFormat};
 use super::ask::Ask;
@@ -373,7 +372,7 @@ impl Session {
                 .candidates()
                 .filter(|runtime| asked && runtime.object.builtin)
                 .count();
-            let why = if self.all_builtin { "--builtin always" } else { "none was read" };
+            let why = if self.all_builtin { "--builtin always" } else { "the input has none" };
             if builtin > 0 {
                 let _ = write!(out, ", {builtin} built-in for {of} ({why})");
             }
@@ -392,7 +391,7 @@ impl Session {
             let why = if self.all_builtin {
                 "--builtin always"
             } else {
-                "none was read, and Nodes match them"
+                "the input has none, and its Nodes match these"
             };
             let _ = write!(out, " · accelerator classes: {classes} built-in ({why})");
         }

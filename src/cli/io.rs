@@ -1,6 +1,6 @@
-//! The outside world as the commands see it: where data and talk go, and how they may look.
+//! Standard output and standard error of the commands, and whether they are colored.
 //!
-//! stdout is data, stderr is talk. This is the only place that prints.
+//! Results go to stdout, diagnostics to stderr. This is the only place that prints.
 
 use crate::report::screen::{guarded, printable};
 use std::io::{self, IsTerminal, Write};
@@ -109,7 +109,7 @@ impl<'a> Io<'a> {
         self.colored(self.out_is_terminal)
     }
 
-    /// Whether talk may be colored.
+    /// Whether stderr may be colored.
     pub fn err_color(&self) -> bool {
         self.colored(self.err_is_terminal)
     }
@@ -134,7 +134,7 @@ impl<'a> Io<'a> {
         self.out
     }
 
-    /// Where talk goes.
+    /// Standard error.
     pub fn err(&mut self) -> &mut dyn Write {
         self.err
     }
@@ -158,7 +158,7 @@ impl<'a> Io<'a> {
         self.standard.then(io::stdin).filter(|stdin| !stdin.is_terminal())
     }
 
-    /// Writes talk, without what a terminal would obey; a closed stderr is nobody's problem.
+    /// Writes to stderr, with control characters escaped; ignores a closed stderr.
     pub fn say(&mut self, text: &str) {
         let colored = self.err_color();
         let _ = self.err.write_all(guarded(text, colored).as_bytes());
@@ -169,7 +169,7 @@ impl<'a> Io<'a> {
         self.print(&(printable(text) + "\n"))
     }
 
-    /// Writes a line of talk, which may name what an input named.
+    /// Writes a line to stderr; text of the input in it is escaped.
     pub fn say_line(&mut self, text: &str) {
         self.say(&(printable(text) + "\n"));
     }

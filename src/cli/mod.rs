@@ -1,6 +1,6 @@
-//! The command line: what was typed, what it means, what is printed.
+//! The command line: arguments, commands and output.
 //!
-//! Everything else of the crate is a library that neither prints nor exits; this room may use all
+//! Everything else of the crate is a library that neither prints nor exits; this module may use all
 //! of it.
 
 mod about;

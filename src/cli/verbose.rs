@@ -1,4 +1,5 @@
-//! `--verbose`: what a run did, said at its end on stderr. No other output has a time in it.
+//! `--verbose`: files and times of a run, printed on stderr at its end. No other output has a time
+//! in it.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;

@@ -1,8 +1,8 @@
-//! A word on the terminal while a run reads and decides.
+//! Progress on the terminal while a run reads and decides.
 //!
-//! In: what a run is doing, and where talk goes. Out: after 300 ms one line that says what takes the
-//! time and how long it has, until anything else is written. Never without a terminal, with
-//! `TERM=dumb` or `--quiet`, and never in what is printed.
+//! In: what a run is doing, and standard error. Out: after 300 ms one line with what takes the time
+//! and how long, until anything else is written. Never without a terminal, with `TERM=dumb` or
+//! `--quiet`, and never on stdout.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -40,7 +40,7 @@ impl Watch {
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else { return };
             if !event.kind.is_access() {
-                // Nobody listens any more when the run has ended.
+                // The receiver is gone when the run has ended.
                 event.paths.into_iter().for_each(|path| _ = sender.send(path));
             }
         });

@@ -1,4 +1,4 @@
-//! What labels of a machine say of its accelerators.
+//! Accelerators of a node, read from its labels.
 
 use crate::cluster::node::Machine;
 use crate::quantity::{Memory, Range};

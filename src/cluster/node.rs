@@ -1,4 +1,4 @@
-//! A Node as far as placing pods goes.
+//! A Node with the fields that placement reads.
 
 use crate::api::Object;
 use crate::quantity::{Quantity, Range};
@@ -109,7 +109,7 @@ pub struct Machine {
     pub images: Vec<(EcoString, i64)>,
 }
 
-/// The labels, as text: a number that nobody quoted is meant as its digits.
+/// The labels, as text: an unquoted number is its digits.
 fn labels(object: &Object) -> Map {
     let mut labels = object.labels();
     if labels.iter().any(|entry| entry.node.as_str().is_none()) {

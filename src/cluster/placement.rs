@@ -65,7 +65,7 @@ pub struct Blocked {
 pub struct Fit {
     /// Replicas that fit on the machines as they are.
     pub replicas: i64,
-    /// The fewest replicas fit.
+    /// The minReplicas fit.
     pub fits: bool,
     /// Machines without room for a main pod.
     pub blocked: BlockedNodes,

@@ -64,7 +64,7 @@ pub struct ClassReason {
     pub code: Code,
     /// Both operands.
     pub detail: EcoString,
-    /// Who wrote the bound; none when nobody did.
+    /// The source of the bound; none when it is not set.
     pub bound: Option<Origin>,
 }
 
@@ -77,7 +77,7 @@ pub enum Evidence {
     Catalogue,
     /// Labels of its nodes say so.
     Nodes,
-    /// Nobody says.
+    /// Not set anywhere.
     Unknown,
 }
 
@@ -102,7 +102,7 @@ pub struct KnownCapability {
     pub value: Option<EcoString>,
     /// Where it is known from.
     pub evidence: Evidence,
-    /// Who declared it; none when nobody did.
+    /// Its source; none when it is not declared.
     pub origin: Option<Origin>,
 }
 
@@ -117,7 +117,7 @@ pub struct Share {
 
 /// What a candidate costs beside the cheapest that passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Thrift {
+pub enum CostTerm {
     /// Dollars an hour of one replica.
     Price {
         /// The cheapest.
@@ -127,7 +127,7 @@ pub enum Thrift {
     },
     /// Others state an hourly price, this one does not.
     Unpriced,
-    /// Nobody states an hourly price: worth of the tier.
+    /// There is no hourly price: the value of the tier.
     Tier,
 }
 
@@ -141,7 +141,7 @@ pub struct ScoreTerms {
     /// 0.7 of the one and 0.3 of the other.
     pub performance: f64,
     /// What the cost is compared with.
-    pub thrift: Thrift,
+    pub cost_term: CostTerm,
     /// 1 for the cheapest, less for others.
     pub cost: f64,
 }

@@ -1,4 +1,4 @@
-//! What an engine keeps of requests, and how many it serves at once.
+//! The KV cache of an engine, and how many requests of full length fit.
 
 use crate::quantity::{KvCache, Layout, Memory};
 use crate::source::Span;
@@ -39,7 +39,7 @@ pub struct CacheFit {
     pub share: Operand<f64>,
     /// Bytes of the weights; none when the size of the model is unknown.
     pub weights: Option<Operand<u64>>,
-    /// Most requests at once that the engine is told to serve.
+    /// Most requests at once, as set by the engine's flags.
     pub most: Option<Operand<u64>>,
 }
 

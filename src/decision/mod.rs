@@ -1,7 +1,7 @@
 //! Decisions as data: what was chosen, among what, and why not the others.
 //!
-//! In: answers of `resolve`. Out: values that `report` words and `compose` follows. No verbs here:
-//! nothing is decided and nothing is worded.
+//! In: answers of `resolve`. Out: values that `report` words and `compose` follows. Data only:
+//! nothing is decided or worded here.
 
 mod accelerator;
 mod cache;
@@ -12,8 +12,8 @@ mod reason;
 mod runtime;
 
 pub use accelerator::{
-    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Evidence,
-    JudgedPreference, KnownCapability, Requirement, ScoreTerms, Share, Thrift, Truth,
+    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, CostTerm,
+    Evidence, JudgedPreference, KnownCapability, Requirement, ScoreTerms, Share, Truth,
 };
 pub use cache::{CacheFit, Operand};
 pub use criteria::{Attribute, DecidedBy};

@@ -1,4 +1,4 @@
-//! What a queue of Kueue gives to a component.
+//! The flavor and quota that a queue of Kueue gives to a component.
 
 use crate::api::Field;
 use crate::diag::Code;
@@ -43,7 +43,7 @@ pub struct QueueDecision {
     pub rejected: Vec<FlavorRejection>,
     /// Why no flavor was even tried.
     pub obstacle: Option<String>,
-    /// The fewest replicas, as long as the quota lasts.
+    /// The minReplicas, as long as the quota lasts.
     pub admitted: Vec<Admitted>,
     /// Replicas of the fewest that have to wait for quota.
     pub waiting: i64,

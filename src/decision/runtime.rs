@@ -151,7 +151,7 @@ pub struct Step {
 pub struct Protocol {
     /// Name.
     pub name: EcoString,
-    /// Nobody asked.
+    /// The default.
     pub default: bool,
 }
 

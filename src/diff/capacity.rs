@@ -1,5 +1,5 @@
-//! What a change does to the room on the nodes: what no longer fits, and restarts that cannot
-//! proceed there.
+//! Capacity before and after a change: what no longer fits, and restarts that cannot proceed on the
+//! nodes.
 //!
 //! Everything that was read counts, not only the services that are asked for: room is shared.
 
@@ -48,7 +48,7 @@ pub struct Capacity {
     pub stuck: Option<Vec<Waits>>,
     /// Restarts were played, all at once.
     pub restarts: bool,
-    /// `namespace/name` in an order in which restarts get through one after the other, where all at
+    /// `namespace/name` in an order in which restarts complete one after the other, where all at
     /// once do not; those that are in it nowhere were stuck there too.
     pub order: Vec<EcoString>,
 }

@@ -1,4 +1,4 @@
-//! What the operator would write now against what is in the cluster.
+//! A cluster compared with what the operator would write now.
 //!
 //! In: a renderer over the input, services, and the objects of a dump. Out: by group of services
 //! with the same difference, objects that are missing, left over or changed. A field counts when the

@@ -148,7 +148,7 @@ fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
             }
             let ty = schema::kind(&after.api_version, &after.id.kind).map(schema::Schema::root);
             let mut fields = changes(&before.node, &after.node, ty);
-            // The text that explains a ConfigMap's keys is read by nobody.
+            // The text that explains a ConfigMap's keys is not read.
             fields.retain(|field| {
                 let explains = after.id.kind == "ConfigMap"
                     && field.path.to_string() == "data._example"

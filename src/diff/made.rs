@@ -1,4 +1,4 @@
-//! What a service or a ModelServing is on one side: what is decided for it and what it is made of.
+//! A service or ModelServing on one side of a diff: its decisions, and the objects they come from.
 
 use super::Refused;
 use super::cost::{self, Cost};

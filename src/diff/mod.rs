@@ -1,5 +1,4 @@
-//! What a change of the manifests does: services that become something else, what restarts, GPUs
-//! before and after.
+//! What a change of the manifests does: services that change, what restarts, GPUs before and after.
 //!
 //! In: two worlds, each read, decided and rendered the same way, and which services are asked for.
 //! Out: a [`Diff`]: groups of services with the same change, its causes in the input, and what

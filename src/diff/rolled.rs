@@ -71,7 +71,7 @@ pub(super) fn answer<'c, 'a>(
             rolled: None,
         };
         group.rolled = Some(rolled);
-        // What is played depends on the name: none is put aside.
+        // What is simulated depends on the name: none is put aside.
         let keys = [comparison.key(&group, Names::Kept); 2];
         let both = [Some(Subject::ModelServing(before)), Some(Subject::ModelServing(after))];
         Box::new(Found { both, group, candidates: Vec::new(), keys, diagnostics: Vec::new() })

@@ -48,7 +48,7 @@ enum Found<'c, 'a> {
     Counts(Vec<Tried>),
     /// The causes are other fields, of objects that neither state chose.
     Elsewhere(Vec<Candidate<'c, 'a>>),
-    /// Nobody can say; what all of them together turn.
+    /// Unknown; what all of them together turn.
     Nothing(Option<Turned>),
 }
 
@@ -161,7 +161,7 @@ impl<'c, 'a> Trials<'c, 'a> {
     }
 
     /// Which of the candidates count, and what each turns: none of them when all together change
-    /// nothing; nothing when nobody can say.
+    /// nothing; nothing when it is unknown.
     fn tried(
         &mut self,
         [service, after]: [&'a Views; 2],

@@ -1,8 +1,8 @@
 //! Which rules of two releases make the difference between them.
 //!
-//! A rule belongs to a change when a service that is decided and rendered again, on either side, with
-//! that rule alone of the other release comes out closer to the other side. Rules about what is read
-//! are told by what was read.
+//! A rule belongs to a change when a service that is decided and rendered again, on either side,
+//! with that rule alone of the other release comes out closer to the other side. Rules about
+//! reading are recognized by what was read.
 
 use super::changed::distance;
 use super::comparison::Comparison;

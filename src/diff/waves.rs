@@ -26,8 +26,8 @@ pub struct WorkloadRollout {
     pub pods_restarted: Count,
 }
 
-/// Position of an object's wave in [`WAVES`]: what pods need first, then engines, then the router
-/// and the way in, then what scales and protects them.
+/// Position of an object's wave in [`WAVES`]: what pods need, then engines, then the router and
+/// Ingress, then autoscalers and disruption budgets.
 pub(crate) fn wave(object: &RenderedObject) -> usize {
     match (object.wave, object.component) {
         (0, _) => 0,

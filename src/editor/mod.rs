@@ -1,8 +1,8 @@
 //! What an editor asks about a place in a text.
 //!
-//! In: objects with their places, and texts as they are while somebody types. Out: what is at a
+//! In: objects with their places, and texts as they are while they are typed. Out: what is at a
 //! place ([`at`]), which objects name which ([`names`]), and what may be written next ([`typing`]).
-//! This room knows no protocol and decides nothing: names are those that the operators read, fields
+//! This module has no protocol and decides nothing: names are those that the operators read, fields
 //! those of the schemas.
 
 mod cursor;

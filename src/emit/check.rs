@@ -1,4 +1,4 @@
-//! `--check PATH`: a directory beside what would be written.
+//! `--check PATH`: a directory compared with what would be written.
 
 use super::Error;
 use super::disk::{Found, Root};

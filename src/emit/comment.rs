@@ -1,4 +1,4 @@
-//! Comments that name who wrote a value and what it was laid over.
+//! Comments with the source of a value and the values that it overrides.
 
 use crate::source::Location;
 use std::fmt::Write;

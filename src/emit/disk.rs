@@ -1,4 +1,4 @@
-//! The few ways in which this room touches the file system.
+//! The few ways in which this module touches the file system.
 //!
 //! A file is replaced by renaming a finished one over it, which keeps its mode and its owner. A
 //! directory below the root that is a symbolic link is refused; a file that is one is written
@@ -182,7 +182,7 @@ pub(super) fn place(new: TempPath, target: &Path, replaces: bool) -> Result<(), 
     placed.map_err(|refused| Error::io("write", target, refused.error))
 }
 
-/// From so many files on, the whole file system is told to write once.
+/// From this number of files on, one `syncfs` replaces an `fsync` for each file.
 #[cfg(target_os = "linux")]
 const MANY: usize = 32;
 

@@ -2,7 +2,7 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "files are written and removed in this room and nowhere else"
+    reason = "files are written and removed in this module and nowhere else"
 )]
 
 use super::lock::{Lock, gate};
@@ -11,8 +11,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Replaces the content of a file by what `make` makes of it, or creates the file. Nobody ever sees
-/// half of it, and a run that is killed leaves the old content. A link is written through; mode and
+/// Replaces the content of a file by what `make` makes of it, or creates the file. The replacement
+/// is atomic: a run that is killed leaves the old content. A link is written through; mode and
 /// owner stay. Two runs that write one directory wait for each other, and `make` sees what the
 /// other one wrote.
 ///

@@ -1,4 +1,4 @@
-//! Repairs of findings, written into the files they stand in.
+//! Repairs of findings, written into their files.
 //!
 //! In: findings with [`Edit`]s, and the texts they were found in. Out: changed files, and what was
 //! done. Only the bytes of the edits change: comments and layout stay. Nothing here decides what a
@@ -29,7 +29,7 @@ pub enum Left {
 pub struct Outcome {
     /// Positions of the findings that were repaired.
     pub repaired: Vec<usize>,
-    /// Files that were left as they are, with the reason.
+    /// Files that were not changed, with the reason.
     pub left: Vec<(SourceId, Left)>,
 }
 

@@ -1,4 +1,4 @@
-//! What earlier runs left in a directory, and what this one brings.
+//! Files that earlier runs wrote into a directory, and files of this run.
 //!
 //! Which files may be written and which may go is decided here, for [`super::Directory`] and
 //! [`super::Check`] alike; nothing here writes.

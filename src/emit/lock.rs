@@ -7,7 +7,7 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "files are written and removed in this room and nowhere else"
+    reason = "files are written and removed in this module and nowhere else"
 )]
 
 use super::Error;

@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str, found: &mut Files) -> Result<(), String> {
         let (path, sha256) = (text("path")?, text("sha256")?);
         if !is_ours(path) {
             return Err(format!(
-                "`{path}` is no path of the form NAMESPACE/SERVICE/KIND-NAME.yaml"
+                "`{path}` is not a path of the form NAMESPACE/SERVICE/KIND-NAME.yaml"
             ));
         }
         found.entry(path.to_owned()).or_default().insert(sha256.to_owned());

@@ -1,6 +1,6 @@
 //! Objects leave the program: as one text, or as files in a directory.
 //!
-//! In: trees. Out: YAML documents, a JSON list, files. This room decides nothing about objects;
+//! In: trees. Out: YAML documents, a JSON list, files. This module decides nothing about objects;
 //! beside `load` it is the only one that touches the file system, and it never writes or removes
 //! anything outside the directory it was given.
 

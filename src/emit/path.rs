@@ -1,4 +1,4 @@
-//! Where an object's file stands in a directory.
+//! The path of an object's file in a directory.
 
 use super::Error;
 use crate::yaml::Node;

@@ -13,7 +13,8 @@ pub enum Format {
     Json,
 }
 
-/// A text under construction. Objects are written one by one, so that nobody has to hold them all.
+/// A text under construction. Objects are written one by one, so that they need not all be in
+/// memory.
 #[derive(Debug)]
 pub struct Stream {
     format: Format,

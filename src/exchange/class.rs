@@ -12,7 +12,7 @@ use crate::facts::Product;
 use crate::source::Span;
 use crate::yaml::{Entry, FieldPath, Node, Origin, Rule, Segment, Value};
 use ecow::{EcoString, eco_format};
-use same::{resources, same, shipped, spelt_otherwise, value_at};
+use same::{resources, same, shipped, spelled_otherwise, value_at};
 
 /// The origin of values that are written here.
 pub static PROPOSED: Rule = Rule {
@@ -25,8 +25,8 @@ pub static PROPOSED: Rule = Rule {
 /// Examples; docs/decisions.md#discovery).
 pub const AUTO_DISCOVERED: &str = "ome.io/auto-discovered";
 
-/// Whether a class follows what it was made from; any other is somebody's own and is kept
-/// (OEP-0003, Auto-Discovery Examples).
+/// Whether a class is updated from its source; any other was written by hand and is kept (OEP-0003,
+/// Auto-Discovery Examples).
 pub fn is_auto_discovered(class: &Object) -> bool {
     class
         .metadata("labels")
@@ -106,7 +106,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Whether somebody's file or cluster says it, rather than a table of this tool.
+    /// Whether it comes from a file or a cluster, rather than a table of this tool.
     pub fn is_observed(&self) -> bool {
         match self {
             Self::Label { .. } | Self::Resource { .. } | Self::Values(_) | Self::Flavor(_) => true,
@@ -386,7 +386,7 @@ impl Draft {
                 object.set(&fact.path.0, Some(merged));
                 continue;
             }
-            if let Some(other) = spelt_otherwise(&object, &fact.path) {
+            if let Some(other) = spelled_otherwise(&object, &fact.path) {
                 object.set(&other.0, None);
             }
             object.set(&fact.path.0, Some(fact.value.clone()));
@@ -417,7 +417,7 @@ impl Draft {
             let own = path(&["spec", "discovery", key]);
             let stated = matched.iter().any(|fact| {
                 fact.path == own
-                    || spelt_otherwise(written, &fact.path)
+                    || spelled_otherwise(written, &fact.path)
                         .is_some_and(|other| other.0.starts_with(&own.0))
             });
             if !matched.is_empty()

@@ -1,7 +1,7 @@
-//! What comes from other worlds and goes to them.
+//! Conversions from and to other formats.
 //!
 //! In: facts of other tools' files, and the trees of the catalog. Out: values with the evidence for
-//! each, and replacements of text. This room reads no file, writes none, and prints nothing.
+//! each, and replacements of text. This module reads no file, writes none, and prints nothing.
 
 pub mod accelerator_shape;
 pub mod class;

@@ -1,11 +1,11 @@
 //! The Hugging Face Hub. This is the only code of the crate that opens a connection.
 //!
-//! In: where the Hub is, who asks, and which file of which repository at which revision. Out: the
-//! text of the file, that there is none, or why it could not be had. Nothing is written and nothing
-//! is understood here. What is sent and what decides is documented at
+//! In: the address of the Hub, a token, and a file of a repository at a revision. Out: the text of
+//! the file, that there is none, or why it could not be fetched. Nothing is written or interpreted
+//! here. The environment variables are documented at
 //! <https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables>
-//! (`HF_ENDPOINT`, `HF_TOKEN`); the kinds of refusals are told apart by the header `X-Error-Code`,
-//! as huggingface_hub does (utils/_http.py, hf_raise_for_status).
+//! (`HF_ENDPOINT`, `HF_TOKEN`); the kinds of refusals differ in the header `X-Error-Code`, as
+//! huggingface_hub does (utils/_http.py, hf_raise_for_status).
 
 use std::io::Read;
 use std::time::Duration;

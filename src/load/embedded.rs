@@ -6,8 +6,8 @@ use crate::diag::Diagnostic;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Entry, Limits, Map, Node, Origin, Value, parse, split};
 
-/// The objects of our own groups in the data of a ConfigMap, with the findings about their text.
-/// Whatever else is there is nobody's business here.
+/// The objects of supported groups in the data of a ConfigMap, with the findings about their text.
+/// Other data is ignored.
 pub(super) fn objects(
     source: SourceId,
     text: &str,

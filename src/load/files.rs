@@ -88,7 +88,7 @@ pub(super) fn reason(error: &io::Error) -> String {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
-        io::ErrorKind::NotADirectory => "a part of the path is no directory".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of the path is not a directory".to_owned(),
         // Linux and macOS number it differently; its kind is not stable yet.
         _ if matches!(error.raw_os_error(), Some(40 | 62)) => {
             "its links lead in a circle".to_owned()
@@ -128,7 +128,7 @@ fn read_fifo(path: &Path, limits: &Limits, time: Duration) -> io::Result<Result<
     let (sender, receiver) = mpsc::channel();
     let (owned, limits) = (path.to_owned(), *limits);
     std::thread::Builder::new().spawn(move || {
-        // Nobody waits any more when the time is up.
+        // The reader is no longer waited for after the timeout.
         let _ = sender.send(File::open(owned).and_then(|file| read_from(file, &limits)));
     })?;
     receiver.recv_timeout(time).unwrap_or_else(|_| {

@@ -143,7 +143,7 @@ impl Finder {
 
     /// Takes a file found below `root`, which is the file itself when it was named.
     fn file(&mut self, path: &Path, root: &Path, data: &Metadata, reported: bool) {
-        // Only a FIFO that is named has somebody who writes into it.
+        // Only a FIFO that is named can be expected to have a writer.
         let is_read = data.is_file() || (path == root && is_fifo(data.file_type()));
         if !is_read {
             return self.not_read(

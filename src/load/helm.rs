@@ -1,4 +1,4 @@
-//! Helm templates: told from manifests, and left alone.
+//! Helm templates: recognized, reported and ignored.
 
 use std::path::Path;
 

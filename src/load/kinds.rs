@@ -1,4 +1,4 @@
-//! Groups and kinds: which of them exist, in which versions, and whose they are.
+//! Groups and kinds: which exist, in which versions, and which operator reads them.
 //!
 //! A dialect that reads another kind adds it here. Sources: the CRDs of OME v0.1.5, KServe, Kthena,
 //! Kueue; the API reference of Kubernetes 1.35.
@@ -10,7 +10,7 @@ pub struct Group {
     pub name: &'static str,
     /// Versions in which it is served.
     pub versions: &'static [&'static str],
-    /// All of its kinds, or none when nobody here needs to tell a misspelt one.
+    /// All of its kinds, or none when misspelled kinds of the group are not reported.
     pub kinds: &'static [&'static str],
     /// Whether its objects are what this tool is about, so that they are looked for inside of
     /// ConfigMaps too.
@@ -154,7 +154,7 @@ pub enum Whose {
     UnknownVersion(&'static Group),
     /// A kind of Kubernetes or of an operator nearby, which is not read here.
     Elsewhere,
-    /// Nobody here knows the group.
+    /// The group is unknown.
     Foreign,
     /// Input of another tool that looks like an object: a Kustomization, the configuration of a
     /// function.
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_from_misspelt_and_foreign_ones() {
+    fn kinds_are_told_from_misspelled_and_foreign_ones() {
         for (api_version, kind, expected) in [
             ("ome.io/v1beta1", "ServingRuntime", "Known"),
             ("ome.io/v1beta1", "ServingRuntimes", "UnknownKind"),

@@ -30,7 +30,7 @@ pub struct Memory {
     files: HashMap<PathBuf, (Stamp, Arc<str>)>,
     /// What was found at last, with the stamps; it holds until [`Memory::look`].
     found: Option<(Found, Vec<Option<Stamp>>)>,
-    /// Changes on disk are told of.
+    /// Changes on disk are reported by [`Memory::look`].
     is_told: bool,
     outcomes: HashMap<SourceId, (Option<Input>, Arc<str>, Outcome)>,
     limits: Limits,
@@ -64,8 +64,8 @@ impl Memory {
         self.open.get(path)
     }
 
-    /// Whether somebody tells of changes on disk, by [`Memory::look`]; otherwise directories are
-    /// walked every time.
+    /// Whether changes on disk are reported by [`Memory::look`]; otherwise directories are walked
+    /// every time.
     pub fn set_told(&mut self, is_told: bool) {
         self.is_told = is_told;
     }

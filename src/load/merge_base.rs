@@ -1,5 +1,4 @@
-//! The commit from which a branch went its own way: what a change is compared with when nothing else
-//! is named.
+//! The merge base with the default branch: the default base of a diff.
 
 use super::revision::{git, is_shallow, nearest_directory, not_read, output, root, shallow};
 use crate::diag::Diagnostic;

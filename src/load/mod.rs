@@ -2,9 +2,9 @@
 //!
 //! In: what `-f` and `--context` name, standard input, and the texts built into the binary. Out:
 //! [`Loaded`], every Kubernetes object as a tree with its place, and what was found on the way.
-//! This room and `emit` are the only ones that touch the file system; this one only reads, and asks
-//! `git` for what stood at a revision: where a Kustomize tree of one is built, in a temporary
-//! directory. It knows groups and kinds, but no field of theirs.
+//! This module and `emit` are the only ones that touch the file system; this one only reads, and
+//! asks `git` for the texts at a revision; a Kustomize tree of one is built in a temporary
+//! directory. It knows groups and kinds, but no fields.
 
 mod checkout;
 mod documents;

@@ -1,4 +1,4 @@
-//! A text as the documents that it holds, for whoever prints it again.
+//! A text as its documents, for printing it again unchanged.
 //!
 //! In: a text that was read. Out: the bytes of each document with what separates it from the one
 //! before, and the objects in it. Nothing is reported here: [`super::load`] has done that.

@@ -1,5 +1,5 @@
-//! What is given is looked at before it is read: a ResourceList makes the run a KRM function, whose
-//! flags are in the list.
+//! Looks for a ResourceList before the input is read: it makes the run a KRM function, whose flags
+//! are in the list.
 
 use super::files::{self, decode};
 use super::find::is_stdin;

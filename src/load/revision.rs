@@ -31,7 +31,7 @@ pub(super) fn texts(
     if revision.is_empty() || revision.starts_with('-') {
         return Err(not_read(
             revision,
-            "it is no path, and no revision begins so",
+            "it is not a path, and no revision begins so",
             "name a path, a branch, a tag or a commit",
         ));
     }
@@ -84,7 +84,7 @@ pub(super) fn texts(
             wanted.partition(|entry| entry.mode.starts_with("100"));
         for link in links {
             let said = format!(
-                "`{revision}:{}` was not read: it is no regular file in the revision",
+                "`{revision}:{}` was not read: it is not a regular file in the revision",
                 link.path
             );
             diagnostics.push(
@@ -182,7 +182,7 @@ pub(super) fn output(
 
 fn unavailable(revision: &str, error: &std::io::Error) -> Box<Diagnostic> {
     let why = if error.kind() == std::io::ErrorKind::NotFound {
-        "it is no path, and the program `git`, which knows revisions, is not there".to_owned()
+        "it is not a path, and the program `git`, which reads revisions, was not found".to_owned()
     } else {
         format!("the program `git` cannot be started: {}", reason(error))
     };
@@ -194,7 +194,7 @@ pub(super) fn root(directory: &Path, revision: &str) -> Result<PathBuf, Box<Diag
     let mut git = git(directory);
     git.args(["rev-parse", "--show-toplevel"]);
     let asked =
-        format!("it is no path, and `{}` lies in no repository of git", directory.display());
+        format!("it is not a path, and `{}` lies in no repository of git", directory.display());
     let printed = output(git, revision, &asked)?;
     let text = String::from_utf8_lossy(&printed);
     let root = Path::new(text.trim_end_matches(['\n', '\r']));
@@ -211,7 +211,7 @@ pub(super) fn is_shallow(root: &Path) -> bool {
 pub(super) fn shallow(revision: &str) -> Box<Diagnostic> {
     not_read(
         revision,
-        "it is no path, and the clone is shallow: it does not have the commits of other branches",
+        "it is not a path, and the clone is shallow: it does not have the commits of other branches",
         "set `fetch-depth: 0` for actions/checkout, or `GIT_DEPTH: 0` for GitLab, or run `git fetch --unshallow`",
     )
 }
@@ -244,7 +244,7 @@ impl Repository {
         let mut git = git(root);
         git.args(["rev-parse", "--verify", "--quiet"]).arg(format!("{revision}^{{commit}}"));
         let printed =
-            output(git, revision, "it is no path, and the repository has no such revision")
+            output(git, revision, "it is not a path, and the repository has no such revision")
                 .map_err(|finding| if is_shallow(root) { shallow(revision) } else { finding })?;
         let commit = String::from_utf8_lossy(&printed).trim().to_owned();
         Ok(Self { root: root.to_owned(), revision: revision.to_owned(), commit })

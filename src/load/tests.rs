@@ -1,4 +1,4 @@
-//! Tests of the whole room on a file system of their own, and on the recorded cases of the reader.
+//! Tests of the whole module on a file system of their own, and on the recorded cases of the reader.
 #![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
 
 use super::find::{Found, find};
@@ -392,7 +392,7 @@ fn threads_do_not_change_what_is_read() {
     assert_eq!(with(1), with(7));
 }
 
-/// The recorded cases of the reader, as far as this room answers them.
+/// The recorded cases of the reader, as far as this module answers them.
 #[test]
 fn cases_of_the_reader_hold() {
     let suite =

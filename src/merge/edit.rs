@@ -1,4 +1,4 @@
-//! Small changes of trees that every step of this room makes.
+//! Small changes of trees that every step of this module makes.
 
 use super::history::{Record, Step};
 use crate::yaml::{Entry, Map, Node, Origin, Value};

@@ -1,7 +1,7 @@
 //! What a merge overrode.
 //!
-//! The merge tells a [`Record`] where it is and which value lost there. `()` keeps nothing and
-//! costs nothing; [`History`] keeps every loser with its origin, so that `why` can list them.
+//! The merge reports each overridden value to a [`Record`]. `()` keeps nothing and costs nothing;
+//! [`History`] keeps every overridden value with its origin, so that `why` can list them.
 
 use crate::yaml::{FieldPath, Node, Segment};
 use ecow::EcoString;

@@ -1,5 +1,4 @@
-//! Layers laid over each other: strategic merge with origins, edits of trees, and the record of what
-//! lost.
+//! Strategic merge of layers with origins, edits of trees, and the record of overridden values.
 //!
 //! In: trees. Out: trees whose leaves keep their places. Nothing here knows an operator.
 

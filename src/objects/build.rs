@@ -1,7 +1,7 @@
 //! Builds trees that read like the manifests they become.
 //!
-//! In: who writes, and values. Out: a [`Node`] whose every leaf names who wrote it, or keeps the
-//! origin it came with. An absent value leaves its key out: nothing built here holds a null.
+//! In: a rule, and values. Out: a [`Node`] whose every leaf has the rule as its origin, or keeps
+//! its own. An absent value leaves its key out: nothing built here holds a null.
 
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
@@ -68,8 +68,8 @@ pub(crate) fn mapping<const N: usize>(
     Node::new(Value::Map(map), origin)
 }
 
-/// A value of [`node!`]: becomes a node written by somebody, keeps its origin when it is a node
-/// already, or is absent.
+/// A value of [`node!`]: becomes a node with the origin of the caller, keeps its own when it is a
+/// node already, or is absent.
 pub(crate) trait IntoNode {
     /// The node; `None` leaves the key out.
     fn into_node(self, by: impl By) -> Option<Node>;

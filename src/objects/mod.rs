@@ -34,8 +34,8 @@ pub struct RenderedObject {
     pub node: Node,
     /// The component it belongs to; none for objects of the service itself.
     pub component: Option<ComponentKind>,
-    /// When it is needed: 0 before workloads, 1 workloads and their Services, 2 what scales and
-    /// protects them, 3 the way in from outside.
+    /// When it is needed: 0 before workloads, 1 workloads and their Services, 2 autoscalers and
+    /// disruption budgets, 3 Ingress, HTTPRoute or VirtualService.
     pub wave: i32,
 }
 
@@ -49,7 +49,7 @@ pub struct Settings<'a> {
     pub policy: &'static Policy,
     /// The operator's settings.
     pub config: &'a OperatorConfig,
-    /// The cluster's DNS domain; [`CLUSTER_DOMAIN`] unless a flag says otherwise.
+    /// The cluster's DNS domain; [`CLUSTER_DOMAIN`] unless a flag sets another one.
     pub cluster_domain: &'a str,
 }
 

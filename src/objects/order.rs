@@ -1,4 +1,4 @@
-//! The order of keys in print.
+//! The order of keys in printed objects.
 
 use crate::schema;
 use crate::yaml::Node;

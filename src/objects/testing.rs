@@ -1,4 +1,4 @@
-//! Built services made by hand, for the tests of this room.
+//! Built services made by hand, for the tests of this module.
 
 use super::metadata;
 use crate::api::{Api, ComponentKind, DeploymentMode, Object, ObjectRef, Scope, Service};

@@ -1,5 +1,4 @@
-//! Takes out what says nothing: nulls, empty mappings and empty lists, but those that mean
-//! something.
+//! Removes nulls, empty mappings and empty lists, except those with a meaning.
 
 use crate::yaml::{Map, Node, Value};
 

@@ -92,8 +92,8 @@ impl PodContext {
         Ok(pod)
     }
 
-    /// Adds the tolerations, and takes pods of other schedulers for pods of this one: nobody else
-    /// is known offline.
+    /// Adds the tolerations, and treats pods of other schedulers as pods of this one: others are
+    /// not known offline.
     fn tolerate(&self, pod: &mut PodTemplate) {
         pod.foreign = false;
         if gpus(pod) > 0 {
@@ -153,7 +153,7 @@ impl PodContext {
     }
 
     /// The workload that an object is, of some component; none of other objects. Deployments of
-    /// probers beside a RayCluster serve nobody and are left out.
+    /// probers beside a RayCluster serve no requests and are left out.
     fn workload(&self, object: &RenderedObject) -> Option<Workload> {
         let component = object.component?;
         let id = identity(&object.node);

@@ -1,4 +1,4 @@
-//! What a plan costs an hour: the devices of the fewest replicas, at the prices of their classes.
+//! What a plan costs an hour: the devices of minReplicas, at the prices of their classes.
 
 use super::planned::{Planned, PlannedComponent};
 use crate::api::AcceleratorClass;
@@ -23,7 +23,7 @@ pub(crate) fn price(class: &AcceleratorClass) -> Option<&Quantity> {
     cost.per_hour.as_ref().or(cost.spot_per_hour.as_ref()).map(|price| &price.value)
 }
 
-/// What the devices of the fewest replicas of a component cost an hour at a price each.
+/// What the devices of minReplicas of a component cost an hour at a price each.
 pub(crate) fn at(price: &Quantity, component: &PlannedComponent) -> Option<Dollars> {
     Some(Dollars::of(price, component.least_gpus().known()?))
 }

@@ -1,4 +1,4 @@
-//! What the other semantics decides otherwise of a service.
+//! Where the other mode decides differently about a service.
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, ObjectRef, Service};
 use crate::decision::{AcceleratorDecision, Resolution};

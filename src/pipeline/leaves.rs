@@ -1,5 +1,5 @@
-//! What the layers of a service made of its containers: every variable, argument, resource and node
-//! selector with who won and over whom (OEP-0003, Goals).
+//! Every variable, argument, resource and node selector of a service's containers, with its source
+//! and the values that it overrides (OEP-0003, Goals).
 
 use super::planned::Planned;
 use super::why::{Layers, Leaf, Overrides, leaf};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Where the pods of a component are.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
-    /// Pods of the fewest replicas.
+    /// Pods of minReplicas.
     pub wanted: usize,
     /// Of them those that run already and keep their node.
     pub running: usize,

@@ -62,8 +62,8 @@ pub struct Planner<'a> {
 pub(super) struct Outcome<'a> {
     pub(super) resolution: Resolution<'a>,
     pub(super) components: Vec<PlannedComponent>,
-    /// What the pods of each component ask for, where the components could be composed and
-    /// somebody has to know.
+    /// What the pods of each component request, where the components could be composed and the
+    /// caller needs it.
     pods: Vec<Pods>,
     /// What runs them.
     workloads: Vec<Workload>,

@@ -1,4 +1,4 @@
-//! A service with everything that was decided of it, as data.
+//! A service with all decisions about it, as data.
 
 use super::built::Workload;
 use super::difference::Difference;
@@ -34,7 +34,7 @@ pub struct PlannedComponent {
     pub mode: DeploymentMode,
     /// What decided about the mode, where several may.
     pub mode_basis: Option<&'static str>,
-    /// Fewest replicas.
+    /// minReplicas.
     pub min_replicas: Count,
     /// Most replicas; `None` when nothing scales it.
     pub max_replicas: Option<i64>,

@@ -1,9 +1,9 @@
-//! What is asked about room for a component.
+//! The pods of a component that have to fit, as a key of cached answers.
 
 use crate::cluster::{Fit, Inventory, Shape};
 use crate::operators::kueue::admit::PodSet;
 
-/// A question about room: main pod, workers with their number, fewest replicas.
+/// A question about room: main pod, workers with their number, minReplicas.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
     pub(crate) main: Shape,

@@ -143,7 +143,7 @@ impl RunningPod<'_> {
 pub struct RunningPods<'a> {
     /// The pods.
     pub all: Vec<RunningPod<'a>>,
-    /// By service or ModelServing; those that end are nobody's.
+    /// By service or ModelServing; terminating pods belong to none.
     owned: HashMap<Owner, Vec<usize>>,
     /// By namespace and workload, of pods whose labels name no service.
     workloads: HashMap<(EcoString, EcoString), Vec<usize>>,

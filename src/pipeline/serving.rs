@@ -1,4 +1,4 @@
-//! What each ModelServing becomes: its gang, what it asks for, and whether it fits.
+//! The plan of a ModelServing: its gang, its requests, and whether it fits.
 
 use crate::api::{AcceleratorClass, ModelServing, Role};
 use crate::diag::{Code, Diagnostic};

@@ -28,7 +28,7 @@ pub struct ServingUpgrade {
     pub groups: i64,
     /// Groups that `partition` leaves as they are.
     pub held: i64,
-    /// The update, played to its end; none of a ModelServing with more pods than are played.
+    /// The update, played to its end; none of a ModelServing with more pods than are simulated.
     pub played: Option<PlayedUpgrade>,
 }
 

@@ -1,5 +1,4 @@
-//! Who uses a runtime or a model: which services get it, which could, and what keeps the others from
-//! it.
+//! The services that use a runtime or a model, those that could, and why the others cannot.
 
 use super::{Depth, Planned, Planner};
 use crate::api::{Api, Failure, Follow, Model, Runtime};

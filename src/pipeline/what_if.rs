@@ -1,7 +1,7 @@
-//! Why not this runtime, and the smallest edit that would make it win.
+//! Why a runtime is not chosen, and the smallest edit with which it is.
 //!
 //! Edits are sought in the runtime alone; the service is edited only where it names another
-//! runtime. The answer is proved, not promised: the decision is made again with the edited object.
+//! runtime. The answer is verified: the decision is made again with the edited object.
 
 use crate::api::{Api, Object, Runtime, Scope, Service};
 use crate::catalog::{Catalog, RuntimeSet};

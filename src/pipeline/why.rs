@@ -1,4 +1,4 @@
-//! Which layer wrote a leaf of a rendered object, and what it overrode.
+//! The source of a field of a rendered object, and the values that it overrides.
 
 use crate::api::{ModelServing, Object};
 use crate::catalog::Catalog;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Who wrote a value, by the names of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
-    /// Nobody's file: the API server, a webhook or the documents.
+    /// No file: the API server, a webhook or the documents.
     Default,
     /// The operator's ConfigMap.
     Config,

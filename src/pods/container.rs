@@ -1,4 +1,4 @@
-//! Edits of containers and volumes that keep who wrote what.
+//! Edits of containers and volumes that keep origins.
 //!
 //! In: a container or a pod as a tree, what is to be in it, the rule that says so. Out: the tree,
 //! and for a recorder what gave way.

@@ -1,4 +1,4 @@
-//! Accelerators that pods ask for.
+//! Accelerators that pods request.
 
 use crate::merge::edit::position;
 use crate::merge::written as merge;

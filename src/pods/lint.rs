@@ -150,7 +150,7 @@ pub(crate) fn duplicate_flags(
         findings.push(
             Diagnostic::new(
                 Code::DuplicateFlag,
-                format!("`{name}` stands {times} times in the arguments of the {}: the engine sees `{value}`", place.kind.as_str()),
+                format!("`{name}` is {times} times in the arguments of the {}: the engine sees `{value}`", place.kind.as_str()),
             )
             .at(args[*last].origin.span())
             .label(args[*first].origin.span(), "first here")

@@ -1,4 +1,4 @@
-//! What holds for every pod, whoever made it: devices, variables, quantities, remarks.
+//! Pods of every operator: devices, variables, quantities, findings.
 //!
 //! In: pods as trees. Out: numbers and findings. Nothing here knows an operator.
 

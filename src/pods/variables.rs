@@ -190,7 +190,7 @@ pub(crate) fn literals(
 pub(crate) fn outside_container(variable: &str, node: &Node, path: String) -> Diagnostic {
     Diagnostic::new(
         Code::VariableOutsideContainer,
-        format!("`{variable}` stands outside the engine container and stays as it is"),
+        format!("`{variable}` is outside the engine container and is not replaced"),
     )
     .at(node.origin.span())
     .path(path)

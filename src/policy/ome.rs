@@ -90,7 +90,7 @@ pub enum ModelKindRule {
     /// A written kind decides the scope; otherwise namespace, then cluster.
     Honored,
     /// The model ConfigMap honors it, selection ignores it; both must find one
-    /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, GetBaseModel, 3.2).
+    /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, GetBaseModel).
     ConfigMapOnly,
 }
 
@@ -326,7 +326,7 @@ pub struct OmeRelease {
 }
 
 impl OmeRelease {
-    /// The operator's settings where nobody wrote any.
+    /// The operator's default settings.
     pub fn config(&self) -> OperatorConfig {
         OperatorConfig::shipped(self.ingress_disabled, self.prober_image)
     }

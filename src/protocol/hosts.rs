@@ -32,7 +32,7 @@ pub struct Entrance<'a> {
     pub name: &'a str,
     /// Its namespace.
     pub namespace: &'a str,
-    /// `http` or `https`, of the way in from outside.
+    /// `http` or `https`, of the external URL.
     pub scheme: &'a str,
     /// Domain of the cluster.
     pub cluster_domain: &'a str,

@@ -1,8 +1,8 @@
 //! Inference protocols: what a service answers on, and what may be said to it.
 //!
 //! In: facts about a service (protocol, model, hosts) or the text of a payload. Out: rows of
-//! endpoints, the messages of the gRPC service, and findings about payloads. This room calls nobody
-//! and decides nothing about a service.
+//! endpoints, the messages of the gRPC service, and findings about payloads. This module opens no
+//! connection and decides nothing about a service.
 
 mod grpc;
 mod hosts;

@@ -8,8 +8,8 @@ use crate::yaml::{Node, Value};
 const FLAGS: [&str; 4] =
     ["--served-model-name", "--served_model_name", "--model-name", "--model_name"];
 
-/// The name that a container of the workload is told to serve the model by; the first one found,
-/// the last of its repeats.
+/// The name under which a container of the workload serves the model: the first flag found, the
+/// last of its values.
 ///
 /// Arguments may stand in one text for a shell. A reference `$(NAME)` is resolved by the
 /// container's own variables. To MLServer a variable says it, before any argument.

@@ -2,7 +2,8 @@
 //! or names.
 //!
 //! In: single strings. Out: values that cannot be wrong, or typed errors that say what is. This
-//! room knows neither YAML nor findings: whoever has the place of a string words the finding.
+//! module knows neither YAML nor findings: the caller, which has the place of a string, writes the
+//! finding.
 
 pub mod base64;
 mod count;

@@ -439,7 +439,8 @@ pub fn domain_prefixed_path(text: &str) -> Vec<FieldError> {
 pub fn ip_address(text: &str) -> Vec<FieldError> {
     let invalid = |detail: &str| vec![FieldError::invalid(text, detail)];
     match text.parse::<IpAddr>() {
-        // What is an address only without its leading zeros is told apart from what is none.
+        // A text that is an address only without its leading zeros has another message than one
+        // that is none.
         Err(_) if without_leading_zeros(text).parse::<IpAddr>().is_ok() => {
             invalid("must not have leading 0s")
         }

@@ -76,7 +76,7 @@ pub enum QuantityError {
 pub struct Quantity {
     amount: Decimal,
     format: Format,
-    /// The text as written where upstream reuses it instead of printing anew.
+    /// The text as written where upstream reuses it instead of printing it again.
     text: Option<EcoString>,
 }
 
@@ -155,7 +155,7 @@ impl Quantity {
         self.text.clone().unwrap_or_else(|| self.recomputed())
     }
 
-    /// The canonical form printed anew, as after arithmetic: no fraction, the greatest unit that
+    /// The canonical form printed again, as after arithmetic: no fraction, the greatest unit that
     /// allows it.
     ///
     /// Binary quantities below 1Ki or with a fraction are printed in powers of 1000. The greatest

@@ -237,7 +237,7 @@ impl std::str::FromStr for Selector {
     }
 }
 
-/// A sign, a word or the end. Words are told by not being signs; `in` and `notin` are words where a
+/// A sign, a word or the end. Whatever is not a sign is a word; `in` and `notin` are words where a
 /// value may stand.
 type Token<'a> = &'a str;
 

@@ -109,7 +109,7 @@ pub(super) fn by_class(totals: &Totals) -> Value {
     Value::Object(rows.collect::<Map<_, _>>())
 }
 
-/// Whether the fewest replicas find a place, and how many would; none when no node says what it
+/// Whether minReplicas find a place, and how many would; none when no node says what it
 /// has.
 pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
     if let Some(cell) = super::together::cell(component) {

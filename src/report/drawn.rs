@@ -200,7 +200,7 @@ fn marked(canvas: &Canvas, span: Span) -> (usize, usize) {
     (range.start, length)
 }
 
-/// Findings that are drawn with their lines. Nobody reads more of them; those beyond take a line
+/// Findings that are drawn with their lines. More are not read on a screen; those beyond take a line
 /// each.
 const MOST_DRAWN: usize = 1000;
 

@@ -108,8 +108,7 @@ impl View<'_> {
             format!("{drifted} of {all} services {verb}: objects {}", parts.join(", "))
         };
         if !self.drift.failed.is_empty() {
-            let _ =
-                write!(out, "; {} in error, of which nothing is known", self.drift.failed.len());
+            let _ = write!(out, "; {} in error, not compared", self.drift.failed.len());
         }
         out
     }

@@ -198,7 +198,7 @@ pub fn flip(flip: &Flip, sources: &SourceMap) -> Sheet {
             let edits = edits.iter().map(|edit| {
                 let place =
                     edit.span.map_or(String::new(), |span| format!("{}: ", sources.locate(span)));
-                format!("  {place}{} {}: {} -> {}", edit.object, edit.path, edit.from, edit.to)
+                format!("  {place}{} {}: {} → {}", edit.object, edit.path, edit.from, edit.to)
             });
             let then = flip.then.as_ref().map(|(runtime, by)| {
                 format!("  then {runtime} is chosen: {}", super::phrases::decided_by(*by))
@@ -207,7 +207,7 @@ pub fn flip(flip: &Flip, sources: &SourceMap) -> Sheet {
             out.lines(std::iter::once(first).chain(edits).chain(then));
         }
         Err(reason) => {
-            out.lines([format!("no edit of it would make it selected: {reason}")]);
+            out.lines([format!("no edit of this runtime would make it selected: {reason}")]);
         }
     }
     out
@@ -263,7 +263,7 @@ fn row(
         )
     } else if candidate.verdict == Verdict::Chosen {
         // What put it first, and what of it the model matches.
-        let by = decision.decided_by.map_or("no other is asked", super::phrases::decided_by);
+        let by = decision.decided_by.map_or("no choice", super::phrases::decided_by);
         let entry =
             candidate.matched_entry.map(|index| format!("matches supportedModelFormats[{index}]"));
         let detail: Vec<String> = entry.into_iter().chain(notes()).collect();

@@ -107,7 +107,7 @@ impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Streamed<F> {
     }
 }
 
-/// What all services and ModelServings ask for together, at their fewest replicas.
+/// What all services and ModelServings ask for together, at their minReplicas.
 fn totals(totals: &Totals) -> Value {
     let mut out = json!({
         "services": totals.services,

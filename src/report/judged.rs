@@ -24,8 +24,8 @@ pub(super) fn heading(id: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-fn lost(number: usize) -> String {
-    if number == 0 { String::new() } else { format!("-{number}") }
+fn dropped(number: usize) -> String {
+    if number == 0 { String::new() } else { number.to_string() }
 }
 
 /// Named steps with counts.
@@ -35,10 +35,10 @@ pub(super) fn steps(steps: &[Step], out: &mut Sheet) {
             heading(step.id),
             step.r#in.to_string(),
             step.out.to_string(),
-            lost(step.r#in - step.out),
+            dropped(step.r#in - step.out),
         ]
     });
-    out.table(&["STEP", "IN", "OUT", ""], rows);
+    out.table(&["STEP", "IN", "OUT", "DROPPED"], rows);
 }
 
 /// A verdict with a symbol that says the same as its color.

@@ -65,7 +65,9 @@ pub fn text(matrix: &Matrix, style: Style) -> String {
         std::iter::once(model.to_owned()).chain(cells.iter().map(word)).collect()
     });
     let mut out = Page::default();
-    out.draw(&table(&header, body, style));
+    if !matrix.classes.is_empty() {
+        out.draw(&table(&header, body, style));
+    }
     let holes = matrix.cells.iter().filter_map(|cell| {
         if let MatrixOutcome::Hole(reason) = &cell.outcome { Some((cell, reason)) } else { None }
     });

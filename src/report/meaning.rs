@@ -1,6 +1,7 @@
 //! Symbols and what they mean: the one table of colors for terminals and pages. A color never says
 //! anything that a symbol does not say too.
 
+use super::screen::printable;
 use comfy_table::Color;
 
 /// What a cell, a sign or a sentence means.
@@ -24,6 +25,16 @@ impl Meaning {
             "✗" | "-/+" => Some(Self::Bad),
             "!" | "~" => Some(Self::Attention),
             "-" | "default" if !text.contains(' ') => Some(Self::Faint),
+            _ => None,
+        }
+    }
+
+    /// By the sign of a group of a ModelServing; an old one has no color.
+    fn of_group(sign: char) -> Option<Self> {
+        match sign {
+            '●' => Some(Self::Good),
+            '◐' => Some(Self::Attention),
+            '·' => Some(Self::Faint),
             _ => None,
         }
     }
@@ -69,9 +80,48 @@ impl Meaning {
     }
 }
 
+/// A line as a terminal shows it: in the color of the symbol that it begins with.
+pub(super) fn shown(line: &str, color: bool) -> String {
+    let text = printable(line);
+    match Meaning::of(&text).filter(|_| color) {
+        Some(meaning) => meaning.painted(&text),
+        None => text,
+    }
+}
+
+/// A drawn table with its signs of groups in color.
+pub(super) fn with_signs(drawn: &str, color: bool) -> String {
+    if !color {
+        return drawn.to_owned();
+    }
+    let mut out = String::with_capacity(drawn.len());
+    let mut run = String::new();
+    let mut own = None;
+    for letter in drawn.chars() {
+        let next = Meaning::of_group(letter);
+        if next != own {
+            out.push_str(&own.map_or_else(|| run.clone(), |own| own.painted(&run)));
+            run.clear();
+            own = next;
+        }
+        run.push(letter);
+    }
+    out.push_str(&own.map_or_else(|| run.clone(), |own| own.painted(&run)));
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signs_of_groups_have_colors() {
+        assert_eq!(
+            with_signs("0  ○◐●●·  x", true),
+            "0  ○\u{1b}[33m◐\u{1b}[0m\u{1b}[32m●●\u{1b}[0m\u{1b}[90m·\u{1b}[0m  x"
+        );
+        assert_eq!(with_signs("○◐", false), "○◐");
+    }
 
     #[test]
     fn a_symbol_has_one_meaning() {

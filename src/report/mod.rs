@@ -1,7 +1,7 @@
 //! What is shown: decisions and findings as JSON, tables, sentences and diagnostics.
 //!
-//! In: data of the floors below. Out: text and JSON. This room cannot decide: it words what was
-//! decided, and it calls no verb of the rooms below.
+//! In: data of the floors below. Out: text and JSON. This module cannot decide: it words what was
+//! decided, and it calls no function of the modules below.
 
 pub mod accelerator;
 pub mod answer;
@@ -58,6 +58,7 @@ pub mod totals;
 pub mod users;
 pub mod waves;
 pub mod why;
+mod wording;
 
 /// Version of every JSON shape.
 pub const SCHEMA_VERSION: &str = "ome/v1";

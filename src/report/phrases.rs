@@ -80,11 +80,11 @@ pub(super) fn class_decided_by(by: ClassDecidedBy) -> &'static str {
 pub(super) fn answer(planned: &Planned<'_>) -> Vec<String> {
     let decision = &planned.resolution.runtime;
     let Some(runtime) = decision.chosen else { return Vec::new() };
-    let why = decision.decided_by.map_or("no other is asked", decided_by);
+    let why = decision.decided_by.map_or("no choice", decided_by);
     let mut first = format!("{} ({why})", runtime.object.shown_name());
     for class in &planned.resolution.accelerators {
         if let Some(chosen) = class.chosen {
-            let why = class.decided_by.map_or("no other is asked", class_decided_by);
+            let why = class.decided_by.map_or("no choice", class_decided_by);
             let component = class.component.as_str();
             let _ = write!(first, " · {component} on {} ({why})", chosen.object.shown_name());
         }

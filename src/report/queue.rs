@@ -40,7 +40,7 @@ fn head(decision: &QueueDecision) -> String {
         }
         (None, Some(obstacle)) => format!("nothing is admitted: {obstacle}"),
         (None, None) if decision.rejected.is_empty() => {
-            "admitted without a flavor, the pods ask for nothing that it counts".to_owned()
+            "admitted without a flavor, the pods request nothing that it counts".to_owned()
         }
         (None, None) => "no flavor fits".to_owned(),
     };

@@ -1,18 +1,18 @@
-//! The play of a service's workloads: stages, the end, and what gets through where it is stuck
-//! (docs/repositories.md 5.5).
+//! The play of a service's workloads: its stages, how it ends, and the edits with which a stuck one completes
+//! (docs/rollout.md).
 
-use super::markdown;
 use super::phrases::plural;
-use super::screen::{Page, line, put};
+use super::screen::{Page, put};
 use super::table::{self, Style};
+use super::{markdown, meaning};
 use crate::pipeline::{Amounts, ComponentRollout, Fix, RollEdit, RollEnd, RollStage};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 
 /// Titles of the table of stages.
-pub(super) const TITLES: [&str; 6] = ["STAGE", "OLD", "NEW", "ENDING", "GPUS", "WHAT HAPPENS"];
+pub(super) const TITLES: [&str; 6] = ["STAGE", "OLD", "NEW", "TERMINATING", "GPUS", "WHAT HAPPENS"];
 
-/// Whether some update goes no further.
+/// Whether some update is stuck.
 pub fn is_stuck(components: &[ComponentRollout]) -> bool {
     components.iter().any(|component| component.end == RollEnd::Stuck)
 }
@@ -86,12 +86,14 @@ pub(super) fn end(end: RollEnd) -> String {
     format!("{symbol}{}", end.as_str())
 }
 
-/// `1 of 2 ready, 1 pending`.
+/// `2 of 2 ready`, `! 1 of 2 ready, 1 pending`.
 fn amounts(amounts: &Amounts) -> String {
     match amounts {
         Amounts { total: 0, .. } => "-".to_owned(),
         Amounts { ready, pending: 0, total } => format!("{ready} of {total} ready"),
-        Amounts { ready, pending, total } => format!("{ready} of {total} ready, {pending} pending"),
+        Amounts { ready, pending, total } => {
+            format!("! {ready} of {total} ready, {pending} pending")
+        }
     }
 }
 
@@ -118,17 +120,23 @@ pub(super) fn title(own: &ComponentRollout) -> String {
     )
 }
 
-/// How it ends, and what would get through, a sentence each.
+/// How it ends, and the edits with which it would complete, a sentence each.
 pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
     let groups = matches!(own.kind, "LeaderWorkerSet" | "ModelServing");
     let what = if groups { "group" } else { "pod" };
     let cost = |lowest: i64, peak: i64| {
-        format!("at least {} ready, at most {}", plural(lowest, what), plural(peak, "GPU"))
+        let are = if lowest == 1 { "is" } else { "are" };
+        let used = if peak == 1 { "is" } else { "are" };
+        format!(
+            "at least {} {are} ready and at most {} {used} in use",
+            plural(lowest, what),
+            plural(peak, "GPU")
+        )
     };
     let mut out = Vec::new();
     match (own.end, &own.stuck) {
         (RollEnd::Complete, _) => {
-            out.push(format!("✓ complete: {}", cost(own.lowest_ready, own.peak_gpus)));
+            out.push(format!("✓ complete; meanwhile {}", cost(own.lowest_ready, own.peak_gpus)));
         }
         (RollEnd::NothingToDo, _) => out.push("nothing to do: no pod is replaced".to_owned()),
         (RollEnd::Stuck, stuck) => {
@@ -141,18 +149,18 @@ pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<Stri
     }
     out.extend(own.fix.iter().map(|fix| {
         let cost = cost(fix.lowest_ready, fix.peak_gpus);
-        format!("gets through with {}: {cost}", words(fix, sources))
+        format!("would complete with {}: {cost}", words(fix, sources))
     }));
     if own.end == RollEnd::Stuck && own.fix.is_empty() {
         out.push(
-            "no edit that was tried gets through: more nodes, other limits of the update, Recreate"
+            "none of the edits that were tried completes it: other limits of the update, Recreate, fewer replicas, more nodes"
                 .to_owned(),
         );
     }
     out
 }
 
-/// `spec.engine.minReplicas: 2 → 1 (a.yaml:7), and as it is written afterwards`.
+/// `spec.engine.minReplicas: 2 → 1 (a.yaml:7) first, and the manifest as written afterwards`.
 fn words(fix: &Fix, sources: &SourceMap) -> String {
     let value = |value: &Value| match value {
         Value::Null => "absent".to_owned(),
@@ -171,12 +179,12 @@ fn words(fix: &Fix, sources: &SourceMap) -> String {
         .collect();
     let mut words = edits.join(" and ");
     if fix.with_others {
-        words.push_str(", and the same edit of the others that are stuck");
+        words.push_str(", and the same edit in the other services that are stuck");
     }
     if fix.then_as_written {
-        words.push_str(" first, and as it is written afterwards");
+        words.push_str(" first, and the manifest as written afterwards");
     } else if fix.fewer_replicas {
-        words.push_str(" for good");
+        words.push_str(" permanently");
     }
     words
 }
@@ -191,7 +199,8 @@ pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: 
             out.end_line();
         }
         for sentence in sentences(own, sources) {
-            line!(out, "{sentence}");
+            out.draw(&meaning::shown(&sentence, style.color));
+            out.end_line();
         }
     }
     out.finish()

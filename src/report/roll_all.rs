@@ -1,13 +1,13 @@
-//! The play of a whole fleet: how many services change, how each ends, and what gets those through
+//! The rollout of a whole fleet: how many services change, how each ends, and the edits for those
 //! that are stuck.
 
 use super::answer::Answer;
 use super::fill::fill;
-use super::markdown;
 use super::phrases::plural;
 use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
+use super::{markdown, meaning};
 use crate::api::Follow;
 use crate::diag::Diagnostic;
 use crate::pipeline::{ComponentRollout, RollEnd, ServiceRollout, peak_gpus};
@@ -48,7 +48,7 @@ impl All<'_> {
         own.components.iter().any(|own| own.end != RollEnd::NothingToDo)
     }
 
-    /// Services of which some update goes no further.
+    /// Services with an update that is stuck.
     pub fn stuck(&self) -> usize {
         self.services.iter().filter(|own| roll::is_stuck(&own.components)).count()
     }
@@ -57,16 +57,19 @@ impl All<'_> {
         let changed = self.services.iter().filter(|own| Self::is_changed(own)).count();
         let failed = self.services.iter().filter(|own| own.error.is_some()).count();
         let verb = if changed == 1 { "changes" } else { "change" };
-        let stuck = self.stuck();
-        let is = if stuck == 1 { "is" } else { "are" };
+        let (symbol, stuck) = match self.stuck() {
+            0 => ("✓ ", "none is stuck".to_owned()),
+            1 => ("✗ ", "1 is stuck".to_owned()),
+            stuck => ("✗ ", format!("{stuck} are stuck")),
+        };
         let mut out = format!(
-            "{} of {} {verb}; {stuck} {is} stuck; at most {} GPUs are held on the way",
-            changed,
+            "{symbol}{changed} of {} {verb}; {stuck}; at most {} in use",
             plural(self.services.len(), "service"),
-            peak_gpus(self.services)
+            plural(peak_gpus(self.services), "GPU")
         );
         if failed > 0 {
-            let _ = write!(out, "; {} in error, left as they are", plural(failed, "service"));
+            let is = if failed == 1 { "is" } else { "are" };
+            let _ = write!(out, "; {} in error {is} left unchanged", plural(failed, "service"));
         }
         out
     }
@@ -141,11 +144,14 @@ impl Answer for All<'_> {
         for (component, sentences) in self.said() {
             line!(out, "{component}");
             for sentence in sentences {
-                line!(out, "  {sentence}");
+                out.push_str("  ");
+                out.draw(&meaning::shown(&sentence, style.color));
+                out.end_line();
             }
             out.end_line();
         }
-        line!(out, "{}", self.summary());
+        out.draw(&meaning::shown(&self.summary(), style.color));
+        out.end_line();
         out.finish()
     }
 

@@ -2,10 +2,11 @@
 
 use super::SCHEMA_VERSION;
 use super::fill::fill;
-use super::markdown;
 use super::phrases::plural;
 use super::screen::{Page, line, put};
 use super::table::{Style, table};
+use super::wording::{Wording, lettered, ordinals};
+use super::{markdown, meaning};
 use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::kthena::rollout::{
@@ -46,35 +47,52 @@ impl Rollout<'_> {
         names::group(&self.trace().serving, ordinal).to_string()
     }
 
-    /// The letter that notes put before an ordinal: `G` where roles are scaled, `R` elsewhere.
-    fn letter(&self) -> char {
-        let steps: Vec<&Event> = self.trace().group_steps().take(1).collect();
-        if steps.first().is_some_and(|step| step.kind == Kind::Role) { 'G' } else { 'R' }
+    /// Whether the roles of groups are scaled; else groups are updated.
+    fn is_scaling(&self) -> bool {
+        self.trace().group_steps().next().is_some_and(|step| step.kind == Kind::Role)
     }
 
     /// One sentence about a row.
-    fn note(&self, position: usize) -> String {
+    fn note(&self, position: usize, words: &Wording) -> String {
         let rows = &self.trace().rows;
         let row = &rows[position];
         let Some(previous) = position.checked_sub(1).map(|before| &rows[before]) else {
             return "before the change".to_owned();
         };
-        let letter = self.letter();
         let named = |wanted: &dyn Fn(Cell, Cell) -> bool| {
             let places = row.groups.changed(&previous.groups, wanted);
             let all: Vec<i64> =
                 places.into_iter().map(|place| self.trace().columns[place]).collect();
-            ordinals(letter, &all)
+            (words.ordinals)(&all)
         };
         let done = named(&|was, is| is == Cell::Updated && was != Cell::Updated);
         let rolling = named(&|_, is| is == Cell::Rolling);
         match (done.is_empty(), rolling.is_empty()) {
-            (true, true) => "nothing changed in this row".to_owned(),
-            (false, true) if row.stage.is_none() => format!("{done} done; finished"),
-            (false, true) => format!("{done} done"),
-            (true, false) => format!("{rolling} in progress"),
-            (false, false) => format!("{done} done, {rolling} in progress"),
+            (true, true) => words.unchanged.to_owned(),
+            (false, true) if row.stage.is_none() => format!("{done} {}; finished", words.done),
+            (false, true) => format!("{done} {}", words.done),
+            (true, false) => format!("{rolling} {}", words.doing),
+            (false, false) => format!("{done} {}, {rolling} {}", words.done, words.doing),
         }
+    }
+
+    /// The words for people.
+    fn plain(&self) -> Wording {
+        let (doing, done) =
+            if self.is_scaling() { ("scaling", "scaled") } else { ("updating", "updated") };
+        Wording { ordinals, doing, done, unchanged: "no group changes" }
+    }
+
+    /// The words of JSON: those of the table in the document, `R-3 in progress`, and `G-3` where
+    /// roles are scaled.
+    fn documented(&self) -> Wording {
+        let ordinals = if self.is_scaling() {
+            |all: &[i64]| lettered('G', all)
+        } else {
+            |all: &[i64]| lettered('R', all)
+        };
+        let (doing, done) = ("in progress", "done");
+        Wording { ordinals, doing, done, unchanged: "nothing changed in this row" }
     }
 
     /// Prefill and decode replicas per group, where both roles exist.
@@ -127,38 +145,17 @@ impl Rollout<'_> {
         let held = if waiting.is_empty() {
             String::new()
         } else {
-            format!(": not all of {} can start", waiting.join(", "))
+            format!("; some of {} stay Pending", waiting.join(", "))
         };
         Some(format!(
-            "the {} pods of stage {} do not fit on the loaded nodes{held}",
+            "the {} pods of stage {} do not fit the nodes{held}",
             capacity.pods, capacity.stage
         ))
     }
 }
 
-/// `R-3`, `R-3 and R-2`, `R-9 to R-4`.
-fn ordinals(letter: char, all: &[i64]) -> String {
-    let name = |ordinal: &i64| format!("{letter}-{ordinal}");
-    match all {
-        [] => String::new(),
-        [one] => name(one),
-        [first, .., last]
-            if all.len() > 3 && last - first == i64::try_from(all.len()).unwrap_or(0) - 1 =>
-        {
-            format!("{} to {}", name(last), name(first))
-        }
-        _ => all.iter().rev().map(name).collect::<Vec<_>>().join(", "),
-    }
-}
-
 /// Most ordinals with gaps that are named.
 const NAMED: usize = 16;
-
-/// `R-0, R-3, R-4 from the left`.
-fn ordinals_from_left(letter: char, all: &[i64]) -> String {
-    let names: Vec<String> = all.iter().map(|ordinal| format!("{letter}-{ordinal}")).collect();
-    format!("{} from the left", names.join(", "))
-}
 
 /// A list whose elements are made when they are written.
 struct List<F>(F);
@@ -224,7 +221,7 @@ impl Serialize for Stage<'_> {
         map.serialize_entry("cells", &Words(row, |(cell, _)| cell.as_str()))?;
         map.serialize_entry("available", &row.available)?;
         map.serialize_entry("groupStatus", &Words(row, |(_, status)| status.as_str()))?;
-        map.serialize_entry("note", &self.rollout.note(self.position))?;
+        map.serialize_entry("note", &self.rollout.note(self.position, &self.rollout.documented()))?;
         map.end()
     }
 }
@@ -340,15 +337,15 @@ impl Rollout<'_> {
         let usual = columns.iter().copied().eq(0..self.to.replicas.value);
         match (columns.first(), columns.last()) {
             (Some(first), Some(last)) if !usual => {
-                let letter = self.letter();
                 let gaps = columns.windows(2).any(|pair| pair[1] != pair[0] + 1);
                 if gaps && columns.len() <= NAMED {
-                    ordinals_from_left(letter, columns)
+                    let names: Vec<String> = columns.iter().map(ToString::to_string).collect();
+                    format!("from left to right groups {}", names.join(", "))
                 } else {
-                    format!("{letter}-{first} to {letter}-{last} from the left")
+                    format!("from left to right groups {first} to {last}")
                 }
             }
-            _ => "lowest ordinal left".to_owned(),
+            _ => "from left to right, group 0 first".to_owned(),
         }
     }
 
@@ -378,14 +375,14 @@ impl Rollout<'_> {
         let fits = self
             .fits
             .and_then(|fits| fits.get(row.stage? as usize))
-            .map_or("", |fits| if *fits { "" } else { "; does not fit" });
+            .map_or("", |fits| if *fits { "" } else { "✗ does not fit the nodes: " });
         vec![
             stage,
             strip(row),
             row.available.to_string(),
             roles,
             self.shown(gpus).to_string(),
-            format!("{}{fits}", self.note(position)),
+            format!("{fits}{}", self.note(position, &self.plain())),
         ]
     }
 
@@ -396,12 +393,18 @@ impl Rollout<'_> {
         if let Some(lowest) = self.lowest() {
             let total = self.to.replicas.value.max(self.outcome.available_before);
             out.push(format!(
-                "lowest: {} of {total} groups run in stage {}; pods restarted: {restarted}; GPUs {} before, {} at the peak, {} beyond both ends",
-                lowest.groups,
-                lowest.stage,
+                "groups running: at least {} of {total}, in stage {}; pods restarted: {restarted}",
+                lowest.groups, lowest.stage
+            ));
+            let surge = match self.shown(self.gpus_extra()) {
+                extra if extra == Count::from(0) => "no surge".to_owned(),
+                extra => format!("a surge of {extra}"),
+            };
+            out.push(format!(
+                "GPUs: {} before, {} peak ({surge}), {} after",
                 self.shown(self.outcome.gpus_before),
                 self.shown(self.gpus_at_peak()),
-                self.shown(self.gpus_extra())
+                self.shown(self.gpus_after())
             ));
         } else {
             let nothing = if self.outcome.templates_changed {
@@ -428,14 +431,17 @@ impl Rollout<'_> {
             let lost = if lost.is_empty() { "no pod".to_owned() } else { lost.join(", ") };
             out.push(format!("recovery by {}: {lost} restarted", recovery.policy.as_str()));
             if recovery.escalation.is_none() && recovery.grace_seconds > 0 {
-                out.push(format!("shown is what follows when the pod does not get ready within restartGracePeriodSeconds={}", recovery.grace_seconds));
+                out.push(format!(
+                    "this happens if the pod is not ready within restartGracePeriodSeconds={}",
+                    recovery.grace_seconds
+                ));
             }
             if let Some((seconds, count)) = recovery.escalation {
-                out.push(format!("after restartGracePeriodSeconds={seconds} (period not named in the document): whole group, {}", plural(count, "pod")));
+                out.push(format!("after restartGracePeriodSeconds={seconds} the whole group restarts, {} (the document names no period)", plural(count, "pod")));
             }
         }
         if let Some(stuck) = self.outcome.stuck {
-            out.push(format!("stuck: {} does not run", self.group(stuck)));
+            out.push(format!("✗ stuck: {} does not run", self.group(stuck)));
         }
         out.extend(self.proof());
         out
@@ -448,12 +454,16 @@ impl Rollout<'_> {
         let rows = &self.trace().rows;
         if !rows.is_empty() {
             let titles = ["STAGE", "GROUPS", "RUNNING", "READY REPLICAS", "GPUS", "WHAT HAPPENS"];
-            out.draw(&table(&titles, (0..rows.len()).map(|position| self.line(position)), style));
-            out.push_str(if self.has_absent() { "· absent  " } else { "" });
-            put!(out, "○ old  ◐ in progress  ● updated; {}\n\n", self.columns());
+            let lines = (0..rows.len()).map(|position| self.line(position));
+            let mut drawn = table(&titles, lines, style);
+            drawn.push_str(if self.has_absent() { "· absent  " } else { "" });
+            drawn.push_str("○ old  ◐ updating  ● updated");
+            out.draw(&meaning::with_signs(&drawn, style.color));
+            put!(out, "; {}\n\n", self.columns());
         }
         for line in self.summary(Severity::Info) {
-            line!(out, "{line}");
+            out.draw(&meaning::shown(&line, style.color));
+            out.end_line();
         }
         out.finish()
     }
@@ -484,10 +494,22 @@ impl Rollout<'_> {
             let titles = ["stage", "groups", "running", "ready replicas", "GPUs", "what happens"];
             markdown::table(&mut out, &titles, (0..count).map(|position| self.line(position)));
             out.push_str(if self.has_absent() { "\n· absent, " } else { "\n" });
-            put!(out, "○ old, ◐ in progress, ● updated; {}\n\n", self.columns());
+            put!(out, "○ old, ◐ updating, ● updated; {}\n\n", self.columns());
         }
         markdown::list(&mut out, self.summary(Severity::Warning));
         out.finish()
+    }
+
+    /// How it ends, in one sentence.
+    fn verdict(&self) -> String {
+        let name = self.to.name();
+        let short = self.fits.is_some_and(|fits| fits.contains(&false));
+        match self.outcome.stuck {
+            Some(stuck) => format!("✗ {name} is stuck: {} does not run", self.group(stuck)),
+            None if short => format!("✗ {name}: not all stages fit the nodes"),
+            None if self.trace().rows.is_empty() => format!("{name}: nothing to do"),
+            None => format!("✓ {name}: the update completes"),
+        }
     }
 
     /// One page without anything from elsewhere.
@@ -508,6 +530,7 @@ impl Rollout<'_> {
         let rows: Vec<Value> = (0..self.trace().rows.len()).map(row).collect();
         let data = json!({
             "name": self.to.name().as_str(),
+            "summary": self.verdict(),
             "title": self.title(),
             "titles": ["stage", "groups", "running", "ready replicas", "GPUs", "what happens"],
             "rows": rows,

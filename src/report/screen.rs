@@ -2,7 +2,7 @@
 //! lines only this tool ends.
 //!
 //! In: text that may hold names, messages and lines of an input. Out: the same with every such
-//! character spelt out, ends of lines too: GitHub Actions obeys a line that begins with `::error::`,
+//! character spelled out, ends of lines too: GitHub Actions obeys a line that begins with `::error::`,
 //! and a reader believes a line that looks like one of this tool. [`printable`] guards a piece of
 //! text, [`Page`] a text under construction; `cli` guards once more what leaves the process.
 
@@ -25,14 +25,14 @@ fn is_obeyed(c: char) -> bool {
 
 /// Text without control characters, in one line: no escape of an input reaches a terminal.
 pub fn printable(text: &str) -> String {
-    match spelt_out(text) {
-        Some(spelt) => spelt,
+    match spelled_out(text) {
+        Some(spelled) => spelled,
         None => text.to_owned(),
     }
 }
 
-/// The text with what is obeyed spelt out, where there is any.
-fn spelt_out(text: &str) -> Option<String> {
+/// The text with what is obeyed spelled out, where there is any.
+fn spelled_out(text: &str) -> Option<String> {
     let plain = if text.is_ascii() {
         !text.bytes().any(|byte| byte.is_ascii_control())
     } else {
@@ -92,8 +92,8 @@ impl Page {
         };
         let after = template.len() - template.trim_end_matches('\n').len();
         let (start, end) = (start + before, self.0.len() - after);
-        if let Some(spelt) = self.0.get(start..end).and_then(spelt_out) {
-            self.0.replace_range(start..end, &spelt);
+        if let Some(spelled) = self.0.get(start..end).and_then(spelled_out) {
+            self.0.replace_range(start..end, &spelled);
         }
     }
 
@@ -151,7 +151,7 @@ pub(crate) const fn is_one_line(template: &str) -> bool {
 }
 
 /// Lines of a manifest for people: one that GitHub Actions would take for a command, with or without
-/// spaces before it, is spelt out.
+/// spaces before it, is spelled out.
 pub fn unobeyed(text: &str) -> Cow<'_, str> {
     if !text.contains("::") {
         return Cow::Borrowed(text);
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_spelt_out() {
+    fn what_a_terminal_obeys_is_spelled_out() {
         for (text, expected) in [
             ("plain üñ", "plain üñ"),
             ("a\n::error::b", "a\\n::error::b"),

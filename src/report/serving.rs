@@ -114,7 +114,8 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
         .roles
         .iter()
         .map(|role| {
-            format!("{} {}x(1+{})", role.name.value, role.replicas.value, role.workers.value)
+            let pods = plural(role.size(), "pod");
+            format!("{} {} × {pods}", role.name.value, role.replicas.value)
         })
         .collect();
     [
@@ -123,7 +124,10 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
         roles.join(", "),
         serving.pods().to_string(),
         planned.gpus().to_string(),
-        planned.arithmetic().unwrap_or_else(|| "-".to_owned()),
+        planned.gang.as_ref().map_or_else(
+            || "-".to_owned(),
+            |gang| format!("{} of {}", gang.min_member, plural(serving.pods_per_group(), "pod")),
+        ),
         fitting(planned).map_or_else(|| "-".to_owned(), |(fit, all)| format!("{fit} of {all}")),
     ]
 }
@@ -173,7 +177,7 @@ pub fn explain(
         .span()
         .map_or("default".to_owned(), |span| sources.locate(span).to_string());
     out.fact("groups", format!("{range} (spec.replicas {groups})  {place}"));
-    out.fact("pods", format!("{each} per group, {all} in all; {gpus} GPUs in all"));
+    out.fact("pods", format!("{each} per group, {all} in total; {gpus} GPUs in total"));
     out.fact("update", strategy(serving));
     let (recovery, grace) = (serving.recovery.value.as_str(), serving.restart_grace_seconds);
     out.fact("recovery", format!("{recovery}, restartGracePeriodSeconds {grace}"));
@@ -215,7 +219,9 @@ pub fn explain(
             .iter()
             .map(|entry| format!("{} {}", entry.key, entry.node.as_str().unwrap_or_default()))
             .collect();
-        out.more(format!("minResources {}", resources.join(", ")));
+        if !resources.is_empty() {
+            out.more(format!("minResources {}", resources.join(", ")));
+        }
         if let Some((fit, all)) = fitting(planned) {
             out.more(format!("fits: {fit} of {all} groups"));
         }
@@ -271,7 +277,7 @@ pub fn text(
                     .collect();
                 line!(
                     out,
-                    "gang {name} needs {pods} ({}): does not fit on the loaded nodes",
+                    "✗ gang {name} needs {pods} ({}): does not fit the nodes",
                     resources.join(", ")
                 );
             }

@@ -143,7 +143,7 @@ pub(super) fn of_component(placement: &Placement) -> Value {
     out
 }
 
-/// `1 of 2 pods on gpu-1; 1 of 3 nodes would take one more: NodeAffinity refuses 2`.
+/// `1 of 2 pods on gpu-1; one more fits on 1 of 3 nodes: NodeAffinity rejects 2`.
 pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
     let placement = component.placement.as_ref()?;
     let look = placement.look.as_ref()?;
@@ -165,10 +165,10 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
     let (first, last) = (look.filters.first()?, look.filters.last()?);
     let refuse = look.filters.iter().filter(|own| own.out < own.r#in);
     let refuse: Vec<String> =
-        refuse.map(|own| format!("{} refuses {}", own.filter, own.r#in - own.out)).collect();
+        refuse.map(|own| format!("{} rejects {}", own.filter, own.r#in - own.out)).collect();
     let refuse = if refuse.is_empty() { String::new() } else { format!(": {}", refuse.join(", ")) };
     Some(format!(
-        "{} of {}{on}{stay}; {} of {} would take one more{refuse}",
+        "{} of {}{on}{stay}; one more fits on {} of {}{refuse}",
         placement.placed,
         plural(placement.wanted, "pod"),
         last.out,
@@ -266,7 +266,7 @@ pub fn price(costs: &Costs) -> String {
     out.finish()
 }
 
-/// What a person has to know of a fleet on its nodes; empty where everything fits and nobody is
+/// The placement of a fleet on its nodes for people; empty where everything fits and no pod is
 /// evicted.
 pub fn text(
     together: &Together,

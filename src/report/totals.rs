@@ -59,8 +59,13 @@ pub fn verdict(
         1 => "; 1 pod stays without a node".to_owned(),
         more => format!("; {more} pods stay without a node"),
     };
-    let mark = if totals.failed > 0 || pending > 0 { "✗" } else { "✓" };
+    let mark = mark(totals, pending);
     Some(wrapped(&format!("{mark} {}{fits}", summary(totals)), style.width, "  "))
+}
+
+/// The symbol of a plan: whether a service is in error or a pod pending.
+pub(super) fn mark(totals: &Totals, pending: usize) -> &'static str {
+    if totals.failed > 0 || pending > 0 { "✗" } else { "✓" }
 }
 
 /// "3 services, 1 in error; 4 pods and 8 GPUs at minReplicas".

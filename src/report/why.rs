@@ -1,14 +1,17 @@
-//! Who wrote a leaf, as JSON and for people (docs/cli.md `why`).
+//! Where the value of each field comes from, as JSON and for people (`ome why`).
+//!
+//! In: leaves with the source that sets each and the values it overrides. Out: JSON, a table, a
+//! comment beside the field. Decides nothing.
 
 use super::SCHEMA_VERSION;
 use super::sheet::Sheet;
-use super::table::{Style, table};
+use super::table::{Style, table, wrapped};
 use crate::api::ObjectRef;
 use crate::emit::{Voice, comment};
 use crate::pipeline::{Leaf, MergedLeaf, Said};
 use crate::report::screen::printable;
 use crate::source::SourceMap;
-use crate::yaml::FieldPath;
+use crate::yaml::{FieldPath, Rule};
 use serde_json::{Value, json};
 
 /// The documented shape: one leaf at the top, several under `leaves`.
@@ -84,12 +87,39 @@ pub fn leaves(found: &[MergedLeaf], sources: &SourceMap, out: &mut Sheet) {
         )
     });
     out.table(&["COMPONENT", "FIELD", "VALUE", "LAYER", "SOURCE"], rows);
+    let rules = rules(found.iter().map(|found| &found.leaf));
+    if !rules.is_empty() {
+        out.gap();
+        out.lines(rules);
+    }
 }
 
-/// For people: a row per leaf, and a row per value that lost.
+/// For people: a row per leaf, and a row per overridden value; below, what each rule says.
 pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
     let rows = leaves.iter().flat_map(|leaf| rows(leaf.path.to_string(), leaf, sources));
-    table(&["FIELD", "VALUE", "LAYER", "SOURCE"], rows, style)
+    let mut out = table(&["FIELD", "VALUE", "LAYER", "SOURCE"], rows, style);
+    let rules = rules(leaves);
+    if !rules.is_empty() {
+        out.push('\n');
+    }
+    for rule in rules {
+        out.push_str(&wrapped(&rule, style.width, "  "));
+    }
+    out
+}
+
+/// What the rules say that set or lost a value, each once.
+fn rules<'a>(leaves: impl IntoIterator<Item = &'a Leaf>) -> Vec<String> {
+    let mut rules: Vec<&Rule> = leaves
+        .into_iter()
+        .flat_map(|leaf| std::iter::once(&leaf.said).chain(&leaf.overrides))
+        .filter(|said| said.span.is_none())
+        .filter_map(|said| said.rule)
+        .collect();
+    rules.sort_by_key(|rule| rule.id);
+    rules.dedup_by_key(|rule| rule.id);
+    let text = |rule: &Rule| format!("rule {}: {} ({})", rule.id, rule.text, rule.cite);
+    rules.into_iter().map(|rule| printable(&text(rule))).collect()
 }
 
 fn rows(path: String, leaf: &Leaf, sources: &SourceMap) -> Vec<Vec<String>> {
@@ -102,7 +132,7 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap) -> Vec<Vec<String>> {
             let place = sources.locate(span);
             format!("{}:{}:{}", place.file, place.line, place.column)
         }
-        (None, Some(rule)) => format!("{} ({})", rule.text, rule.cite),
+        (None, Some(rule)) => format!("rule {}", rule.id),
         (None, None) => {
             said.fact.map_or(String::new(), |source| printable(&sources.get(source).name))
         }

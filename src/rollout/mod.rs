@@ -4,11 +4,11 @@
 //! In: a cluster with its scheduler, workloads, and what changes when. Out: stage by stage which
 //! pods of which version are ready, start, wait or end, and whether the update completes or is
 //! stuck, with what the scheduler says of the pods that wait. Time is counted in ticks: within one
-//! all controllers and the scheduler do what they can; from one to the next pods that were told to
-//! end are gone, and pods that have a node become ready.
+//! all controllers and the scheduler do what they can; in the next one terminating pods are
+//! deleted, and pods that have a node become ready.
 //!
-//! A room of its own beside `cluster`, which it uses and which knows nothing of it; what stands in
-//! `rollout` are rolling updates of ModelServings and is about to move to its operator.
+//! It uses `cluster`, which does not know it. Rolling updates of ModelServings are in
+//! `operators/kthena/rollout`.
 
 pub(crate) mod deployment;
 pub(crate) mod leader_worker_set;

@@ -63,7 +63,7 @@ pub(super) struct Life {
     pub(super) began: u32,
     /// The tick at which it became ready.
     pub(super) since: u32,
-    /// It ends never: somebody holds it.
+    /// It never ends: a finalizer holds it.
     pub(super) lingers: bool,
 }
 

@@ -74,7 +74,7 @@ impl World {
         created
     }
 
-    /// A pod of such a controller is told to end.
+    /// A pod of such a controller is deleted.
     pub fn end(&mut self, pod: PodId) {
         self.pods.delete(pod);
     }
@@ -137,7 +137,7 @@ impl World {
         self.settle_with(&mut First);
     }
 
-    /// The same, and somebody else decides between equally good nodes.
+    /// The same, and the caller decides between equally good nodes.
     pub fn settle_with(&mut self, ties: &mut dyn TieBreak) {
         loop {
             self.pods.scheduler.schedule_with(ties);

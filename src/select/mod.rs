@@ -1,7 +1,7 @@
 //! The runtime that serves a model, among those that are known.
 //!
 //! In: a [`Request`], the runtimes in sight, the rules of a release. Out: a
-//! [`RuntimeDecision`] whose trace says why. This room knows no operator, and parses and prints
+//! [`RuntimeDecision`] whose trace says why. This module knows no operator, and parses and prints
 //! nothing.
 //!
 //! # How cost grows

@@ -2,7 +2,7 @@
 //! configuration.
 //!
 //! In: a string or a merged container, and the metadata of a service. Out: the expanded string or
-//! tree, or an [`Error`] that names the string, the action and the reason. This room makes no
+//! tree, or an [`Error`] that names the string, the action and the reason. This module makes no
 //! findings and knows no flags.
 //!
 //! Under documented semantics a placeholder is a field chain of the metadata, and what maps to

@@ -15,8 +15,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// How deep parentheses, branches and blocks may nest. Go allows 10,000 parentheses; nobody writes
-/// a hundred.
+/// How deep parentheses, branches and blocks may nest. Go allows 10,000 parentheses; no template
+/// has a hundred.
 pub(super) const MAX_DEPTH: usize = 100;
 
 /// The functions of every Go template.
@@ -259,7 +259,7 @@ impl<'s> Parser<'s> {
                 end => return Ok((items, end)),
             }
         }
-        // The end of the text tells nobody which action is not closed.
+        // The end of the text does not show which action is not closed.
         let failure = self.error("unexpected EOF");
         Err(Failure { offset: self.open.last().copied().unwrap_or(failure.offset), ..failure })
     }

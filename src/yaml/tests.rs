@@ -1,4 +1,4 @@
-//! Tests of the whole room: the recorded tables, limits, places, and what is written reads back.
+//! Tests of the whole module: the recorded tables, limits, places, and what is written reads back.
 
 mod properties;
 mod written;

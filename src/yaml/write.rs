@@ -303,8 +303,8 @@ fn is_sexagesimal(text: &str) -> bool {
         && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'_' | b'.'))
 }
 
-/// Characters that a reader may drop, take for a line end or refuse, spaces nobody sees, and marks
-/// that turn the direction of what stands around them.
+/// Characters that a reader may drop, take for a line end or refuse, invisible spaces, and marks
+/// that change the direction of the text around them.
 fn needs_escape(c: char) -> bool {
     matches!(c,
         '\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
@@ -341,7 +341,7 @@ fn push_quoted(out: &mut String, text: &str) {
 /// one.
 fn block_header(text: &str) -> Option<&'static str> {
     let bytes = text.as_bytes();
-    // A block that begins with white space would need its indentation spelt out.
+    // A block that begins with white space would need its indentation spelled out.
     if matches!(bytes.first()?, b'\n' | b' ' | b'\t') || !text.contains('\n') {
         return None;
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 
 /// What each room may use, ground floor first; what is not written is forbidden. A folder of
-/// `operators` is a room of its own.
+/// `operators` is a module of its own.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("quantity", &[]),

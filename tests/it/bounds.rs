@@ -120,7 +120,7 @@ fn a_rollout_of_thousands_of_groups_fits_in_memory() {
     let folder = Folder::new(&[("old.yaml", &serving("a")), ("new.yaml", &serving("b"))]);
     let done = ome(folder.path(), &["rollout", "m", "-f", "new.yaml", "--from", "old.yaml"], &[]);
     assert_eq!(done.exit, Some(0), "{done:?}");
-    assert_eq!(done.stdout.lines().filter(|line| line.contains("in progress")).count(), 20_001);
+    assert_eq!(done.stdout.lines().filter(|line| line.contains(" updating")).count(), 20_001);
     assert!(done.stdout.contains("○×19998 ◐ ●"), "{}", &done.stdout[..2000]);
 }
 

@@ -1,4 +1,4 @@
-//! Files of a room that use each other in a circle, and files that are too long to read.
+//! Files of a module that use each other in a circle, and files that are too long to read.
 
 use crate::architecture::{File, below_src, files, sources};
 use std::collections::{BTreeMap, BTreeSet};

@@ -219,7 +219,7 @@ fn a_base_that_is_not_there_is_a_finding() {
     let done =
         scratch.ome_with(&["diff", "--base", "main", "-f", "a.yaml", "--no-config"], "", &nowhere);
     assert_eq!(done.exit, Some(1));
-    assert!(done.stderr.contains("`git`, which knows revisions, is not there"), "{}", done.stderr);
+    assert!(done.stderr.contains("`git`, which reads revisions, was not found"), "{}", done.stderr);
     let done = scratch.ome(&["diff", "--base", "-", "-f", "-", "--no-config"]);
     assert!(
         done.exit == Some(1)
@@ -526,7 +526,7 @@ fn a_refused_service_hides_no_other() {
             .unwrap_or_default()
     };
     assert_eq!(group("team/a")["error"]["to"]["code"], "model-not-found");
-    assert_eq!(group("team/a")["objects"], serde_json::json!([]), "what runs is left alone");
+    assert_eq!(group("team/a")["objects"], serde_json::json!([]), "running pods are not touched");
     assert_eq!(group("team/a")["cause"][0]["path"], "spec.model.name");
     assert_eq!(group("team/b")["objects"][0]["restart"], true);
     // Refused before and after, by the same: nothing changes.
@@ -619,7 +619,7 @@ fn a_comment_is_never_too_long_and_a_page_stands_alone() {
     assert!(comment.len() <= 60_000, "{} bytes", comment.len());
     assert!(
         comment.contains("more groups are left out")
-            && comment.contains("Plan: 300 services change"),
+            && comment.contains("Plan: 300 services to change"),
         "{comment}"
     );
     let page = shape("html");
@@ -634,7 +634,7 @@ fn a_comment_is_never_too_long_and_a_page_stands_alone() {
     assert!(page.contains("s299"), "a page leaves nothing out");
     let text = shape("table");
     assert!(
-        text.ends_with("Plan: 300 services change, 300 restart, GPUs 0\n"),
+        text.ends_with("Plan: 300 services to change, 300 to restart, GPUs 0\n"),
         "{}",
         &text[text.len().saturating_sub(200)..]
     );

@@ -138,7 +138,7 @@ fn only_update_rewrites_and_only_the_class() {
     assert_eq!(done.exit, Some(0), "{}", done.stderr);
     assert!(
         done.stdout
-            .contains("differs    classes/all.yaml:2: left as it is, `--update` rewrites it\n"),
+            .contains("differs    classes/all.yaml:2: not changed; `--update` rewrites it\n"),
         "{}",
         done.stdout
     );

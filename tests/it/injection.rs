@@ -1,6 +1,6 @@
 //! What an input holds begins no line of what is printed for people: GitHub Actions obeys a line
 //! that begins with `::error::`, with or without spaces before it, and a reader believes a line
-//! that looks like one of the tool. What is not seen is spelt out.
+//! that looks like one of the tool. What is not seen is spelled out.
 
 use crate::process::Folder;
 use std::collections::BTreeSet;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Two services, each with an error and a misspelt field of its own.
+/// Two services, each with an error and a misspelled field of its own.
 const TWO: &str = "apiVersion: ome.io/v1beta1
 kind: InferenceService
 metadata: {name: a}

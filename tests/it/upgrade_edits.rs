@@ -459,13 +459,13 @@ fn restarts_that_do_not_get_through_at_once_have_an_order() {
     assert_eq!(answer["summary"]["gpusRestarted"], 20);
     let text_of = || scratch.ome(&[&["diff", "--no-builtin", "--no-config"], &args[..]].concat());
     let said = text_of().stdout;
-    assert!(said.contains("get through in this order: a/big, a/small"), "{said}");
-    assert!(said.contains("2 pods with 16 GPUs restart"), "{said}");
+    assert!(said.contains("all complete in this order: a/big, a/small"), "{said}");
+    assert!(said.contains("2 pods with 16 GPUs to restart"), "{said}");
     // With the other pod gone both have room.
     let roomy = crowded().into_iter().filter(|own| own["metadata"]["name"] != "other-engine-x-0");
     scratch.write("fleet.yaml", &text(&roomy.collect::<Vec<_>>()));
     let said = text_of().stdout;
-    assert!(said.contains("all restarts get through at once"), "{said}");
+    assert!(said.contains("✓ all restarts complete at the same time"), "{said}");
 }
 
 #[test]
@@ -482,5 +482,5 @@ fn model_servings_are_rolled_together_by_an_upgrade_of_kthena() {
     assert_eq!(answer["summary"]["restarts"], 2, "{answer:#}");
     assert_eq!(answer["capacity"]["stuck"], json!([]), "{answer:#}");
     let said = scratch.ome(&[&["diff", "--no-builtin", "--no-config"], &args[..]].concat()).stdout;
-    assert!(said.contains("all restarts get through at once"), "{said}");
+    assert!(said.contains("✓ all restarts complete at the same time"), "{said}");
 }

@@ -80,7 +80,7 @@ fn repairs_keep_comments_and_layout() {
         .replace("8080", "\"8080\"");
     assert_eq!(folder.read("a.yaml"), after);
     assert_eq!(done.stderr.matches("repaired").count(), 3, "{}", done.stderr);
-    // The misspelt field stays: what it means is there already.
+    // The misspelled field stays: what it means is there already.
     assert!(
         done.exit == Some(2)
             && done.stdout.contains("unknown-field")

@@ -1,4 +1,4 @@
-//! `ome catalog`: what there is to choose from, with its source.
+//! `ome catalog`: runtimes, models and classes, with their source.
 
 use crate::api::Api;
 use crate::builtin;

@@ -7,8 +7,8 @@ use clap_complete::env::Shells;
 /// Print a completion script: flags, and the services, runtimes, kinds, fields and codes of the
 /// input.
 ///
-/// The script asks `ome` itself, with the `-f` that is typed. `source <(ome completions bash)`
-/// switches it on. The files under `completions/` complete flags alone and ask nothing.
+/// The script calls `ome` with the `-f` of the command line. `source <(ome completions bash)` turns
+/// it on. The files under `completions/` complete flags only.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The shell.

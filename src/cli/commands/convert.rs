@@ -1,5 +1,5 @@
-//! `ome convert`: deprecated forms rewritten in the current one, and back; services and runtimes of
-//! KServe said in OME.
+//! `ome convert`: deprecated forms to current ones and back; services and runtimes of KServe to
+//! OME.
 
 use crate::api::{Api, Object, Runtime, Scope};
 use crate::cli::args::InputArgs;
@@ -15,17 +15,17 @@ use crate::operators::ome::read as ome;
 use crate::report::conversion;
 use crate::yaml::{Entry, Node};
 
-/// Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of
-/// accelerator fields.
+/// Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of
+/// OEP-0003 and back.
 ///
 /// Without `--to`, deprecated forms become current ones: `spec.predictor` of an InferenceService
 /// `model`, `runtime` and `engine`, framework keys of a predictor of KServe `model`,
 /// `supportedModelFormats[].name` `modelFormat`.
 ///
-/// Prints the converted documents and nothing else; notes and what a conversion loses go to stderr.
+/// Prints the converted documents; notes and lost fields go to stderr.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Convert to something else than the current form.
+    /// The form to convert to, instead of the current one.
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<Form>,
     /// Output format.

@@ -13,16 +13,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Show what a change of the manifests does: services that become something else, pods that
-/// restart, GPUs before and after, and the lines of the input that cause it.
+/// Show what a change of the manifests does: services that change, pods that restart, GPUs before
+/// and after, and the lines of the input that cause it.
 ///
 /// The base is a file or directory, or a revision of the git repository that holds the paths of
 /// `-f` and `-k`, which the program `git` reads without touching the working tree. A path that is
 /// there goes before a revision of the same name: write `heads/NAME` for the branch.
 ///
-/// With `--from-release` and `--to-release` the input is the same on both sides and the operator is
-/// another one. Exit codes: 0 nothing changed, 1 the base or the input cannot be read, 2 changes, or
-/// those that `--fail-on` names.
+/// With `--from-release` and `--to-release` the input is the same on both sides, and the release of
+/// the operator differs. Exit codes: 0 nothing changed, 1 the base or the input cannot be read, 2
+/// changes, or those that `--fail-on` names.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
@@ -118,7 +118,7 @@ impl FailOn {
         match self {
             Self::Restarts => summary.restarts > 0,
             Self::Errors => summary.broken > 0,
-            // What nobody can count may be more.
+            // An unknown number may be larger.
             Self::Gpus(most) => match (summary.gpus.from.known(), summary.gpus.to.known()) {
                 (Some(from), Some(to)) => to - from > most,
                 _ => true,
@@ -289,7 +289,9 @@ fn base(
         Some(revision) if bases.len() == 1 => Session::open_revision(&args.input, ask, revision),
         Some(missing) => Err(Failure::NotFound {
             message: format!("the base `{missing}` is not there"),
-            help: Some("several bases are paths; a revision stands alone".into()),
+            help: Some(
+                "several bases are paths; a revision cannot be combined with another base".into(),
+            ),
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! `ome discover`: what nodes say of accelerator classes.
+//! `ome discover`: AcceleratorClasses from Nodes.
 
 use crate::api::Api;
 use crate::cli::args::InputArgs;
@@ -19,14 +19,14 @@ use std::str::FromStr;
 
 /// What the help says beside the flags.
 const HELP: &str = "\
-Reads Nodes, AcceleratorClasses and Pods. One class per product, named after its label; memory is the least of its nodes, \
-features are what all of them have, other figures come from data sheets, prices from nobody. A class labeled \
-`ome.io/auto-discovered: \"true\"` follows the nodes, any other is kept and stands for its product. Built-in classes take no \
-part.
+Reads Nodes, AcceleratorClasses and Pods. One class per product, named after its label. Memory is the lowest value of its \
+nodes, features are those that all of them have, other figures come from data sheets; prices are never set. A class labeled \
+`ome.io/auto-discovered: \"true\"` is updated from the nodes; any other is kept and covers its product. Built-in classes are \
+ignored.
 
-Units: labels count MiB (81559), classes have GiB as sold (80Gi), bandwidth is GB/s, figures are dense TFLOPS.
+Units: labels have MiB (81559), classes nominal GiB (80Gi), bandwidth is GB/s, figures are dense TFLOPS.
 
-Actions: create, update, unchanged; kept (somebody's own); orphan (follows nodes that are gone: delete it).
+Actions: create, update, unchanged; kept (written by hand); orphan (its nodes no longer exist: delete it).
 
 Examples:
   kubectl get nodes -o yaml | ome discover -f -             what the cluster has
@@ -37,7 +37,7 @@ Examples:
 
 Exit codes: 0 done, 1 invalid input, or a file that could not be written.";
 
-/// Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence
+/// Generate AcceleratorClasses from Nodes: what to create, to update and to keep, with the evidence
 /// for each value.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP)]
@@ -46,21 +46,21 @@ pub(crate) struct Args {
     /// class, PATH/NAME.yaml. Classes in PATH are read, too.
     #[arg(short, long, default_value = "table", value_name = "FORMAT")]
     output: Output,
-    /// Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the
-    /// class alone says stays, comments within it do not.
+    /// Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. Fields that
+    /// only the class has are kept, comments in it are not.
     #[arg(long)]
     update: bool,
-    /// Write memory as labels say it (`81559Mi`), not as it is sold (`80Gi`).
+    /// Write memory as labels report it (`81559Mi`), not the nominal size (`80Gi`).
     #[arg(long)]
     measured: bool,
-    /// Compare bounds of memory in classes with sizes as sold (80Gi), not with labels (81559 MiB).
+    /// Compare memory bounds of classes with nominal sizes (80Gi), not with labels (81559 MiB).
     #[arg(long)]
     nominal_memory: bool,
     /// With `-o json`: nodes and devices of each class, all and free after the Pods that were
     /// read.
     #[arg(long)]
     status: bool,
-    /// Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory,
+    /// Generate classes from Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory,
     /// variants}]}`. Only this file is read unless `-f` names more.
     #[arg(long, value_name = "FILE")]
     from_values: Option<PathBuf>,
@@ -238,7 +238,7 @@ impl Writer<'_> {
         Ok(match class.action {
             Action::Create => self.create(class)?,
             Action::Update if !self.update => {
-                format!("differs    {}: left as it is, `--update` rewrites it", written())
+                format!("differs    {}: not changed; `--update` rewrites it", written())
             }
             Action::Update => self.update(class, &written())?,
             other => format!("{:<9}  {}", other.as_str(), written()),
@@ -254,7 +254,7 @@ impl Writer<'_> {
             Placed::Taken => {
                 self.failed = true;
                 format!(
-                    "in the way {}: it holds something else than class `{}` and was left as it is",
+                    "in the way {}: it holds something other than class `{}` and was not changed",
                     file.display(),
                     class.name
                 )

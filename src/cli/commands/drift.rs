@@ -1,4 +1,4 @@
-//! `ome drift`: what is in the cluster against what the operator would write.
+//! `ome drift`: a cluster compared with what the operator would write.
 
 use crate::api::Service;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
@@ -10,8 +10,8 @@ use crate::report::drift as view;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Show what in a cluster is not as the operator would write it now: objects that are missing, left
-/// over or changed, each field with the layer that says otherwise.
+/// Show where a cluster differs from what the operator would write now: objects that are missing,
+/// left over or changed, each field with the layer that sets it.
 ///
 /// Reads a dump (`kubectl get … -A -o yaml`) that holds services and their objects with `-f`, or a
 /// repository with `-f` and the dump with `--live`. A field counts when the operator writes it,

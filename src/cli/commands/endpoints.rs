@@ -114,7 +114,7 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
     let workloads = rendered.objects.iter().filter(|object| {
         matches!(object.component, Some(ComponentKind::Engine | ComponentKind::Predictor))
     });
-    // What a transformer is told counts before what the server is told.
+    // The flags of a transformer override those of the server.
     let model = service
         .component(ComponentKind::Transformer)
         .and_then(protocol::served_model)

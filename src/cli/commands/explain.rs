@@ -15,8 +15,8 @@ use crate::report::{explain, graph, json, judged, serving, table, why};
 use std::path::PathBuf;
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
-/// decided; of a ModelServing its groups, roles and gangs; of a runtime or a model who uses it, who
-/// could, and why the others cannot.
+/// decided; of a ModelServing its groups, roles and gangs; of a runtime or a model the services
+/// that use it, that could, and why the others cannot.
 ///
 /// Exit codes: 0 done, 1 a service is in error or the input is invalid.
 #[derive(Debug, clap::Args)]

@@ -24,9 +24,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Make AcceleratorClasses of ResourceFlavors.
+    /// Generate AcceleratorClasses from ResourceFlavors.
     Import(ImportArgs),
-    /// Make ResourceFlavors of AcceleratorClasses.
+    /// Generate ResourceFlavors from AcceleratorClasses.
     Export(ExportArgs),
     /// Show where the two disagree.
     Diff(DiffArgs),
@@ -47,9 +47,9 @@ enum Format {
 /// Who is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum PreferArg {
-    /// The flavor: classes written by hand follow it, too.
+    /// The flavor: classes written by hand are updated too.
     Flavor,
-    /// The class: it stays, and `export` updates the flavor.
+    /// The class: it is kept, and `export` updates the flavor.
     Class,
 }
 
@@ -83,7 +83,7 @@ struct ImportArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
-    /// Who is right where a class written by hand and its flavor disagree.
+    /// Which object to follow where a class written by hand and its flavor disagree.
     #[arg(long, value_enum, value_name = "WHO")]
     prefer: Option<PreferArg>,
     #[command(flatten)]
@@ -109,7 +109,7 @@ struct ExportArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
-    /// Who is right where a class and its flavor disagree.
+    /// Which object to follow where a class and its flavor disagree.
     #[arg(long, value_enum, value_name = "WHO")]
     prefer: Option<PreferArg>,
     #[command(flatten)]
@@ -144,7 +144,7 @@ struct ShapeArgs {
     /// One flavor for each value, where a class lists several.
     #[arg(long)]
     split: bool,
-    /// Leave it to users to tolerate the taints of a flavor.
+    /// Write flavors without tolerations: pods must tolerate the taints.
     #[arg(long)]
     no_tolerations: bool,
     /// Version of new flavors.

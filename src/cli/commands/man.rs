@@ -14,7 +14,7 @@ pub(crate) struct Args {
     directory: Option<PathBuf>,
 }
 
-/// What every page holds: a file without it is somebody else's.
+/// In every page: a file without it was not written by `ome`, and is not replaced.
 const MARK: &str = "ome";
 
 /// Prints roff, or writes it.

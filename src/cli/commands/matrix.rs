@@ -7,7 +7,8 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::matrix;
 use crate::report::{matrix as view, table};
 
-/// Show which runtime would serve which model on which accelerator class: winner, tie or hole.
+/// Show which runtime would serve which model on which accelerator class, with ties, and the reason
+/// where there is none.
 ///
 /// Exit codes: 0 done, 1 the input is invalid.
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,4 @@
-//! `ome` alone: what it can do, and what it would do here.
+//! `ome` without a command: an overview of the commands and of the current directory.
 
 use crate::cli::args::InputArgs;
 use crate::cli::ask::Ask;

@@ -22,8 +22,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum PayloadCommand {
-    /// Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw
-    /// contents.
+    /// Check a body against its protocol: members, types, shapes, datatypes, ranges, raw contents.
     Check(CheckArgs),
 }
 
@@ -37,7 +36,7 @@ struct CheckArgs {
     /// What the body is.
     #[arg(long, value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::as_str)).map(|word| kind(&word)))]
     kind: Kind,
-    /// The request that an inference response answers: its id has to come back.
+    /// The request that an inference response answers: both must have the same id.
     #[arg(long, value_name = "FILE")]
     request: Option<PathBuf>,
     /// Output format.

@@ -1,4 +1,4 @@
-//! `ome plan`: what each service becomes.
+//! `ome plan`: runtime, class, mode, replicas and placement of each service.
 
 use crate::cli::about::{About, beside_page};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};

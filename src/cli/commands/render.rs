@@ -74,7 +74,8 @@ pub(crate) struct Args {
     #[arg(long)]
     annotate: bool,
     /// Annotate objects with Argo CD's sync waves, those of `ome rollout`: 0 what pods need, 1
-    /// workloads, 2 the router and the way in, 3 what scales and protects them.
+    /// workloads, 2 router and Ingress, HTTPRoute or VirtualService, 3 autoscaler and
+    /// PodDisruptionBudget.
     #[arg(long)]
     argocd_waves: bool,
     /// The workload around the pods of engine and decoder. With `deployment` or `lws` and a
@@ -86,7 +87,7 @@ pub(crate) struct Args {
     /// preview, not to be applied.
     #[arg(long)]
     expand: bool,
-    /// Probes of the V2 protocol for servers of KServe that speak it and have none.
+    /// Add probes of the V2 protocol to servers of KServe that speak it and have none.
     #[arg(long)]
     v2_probes: bool,
     /// The cluster's DNS domain.

@@ -1,4 +1,5 @@
-//! `ome explain` of a runtime or a model: who uses it, who could, and why the others cannot.
+//! `ome explain` of a runtime or a model: the services that use it, that could, and why the others
+//! cannot.
 
 use crate::api::{Model, Object, Runtime};
 use crate::cli::about::About;

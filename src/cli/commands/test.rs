@@ -21,7 +21,8 @@ use ecow::EcoString;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become.
+/// Check expectations: which runtime, accelerator, mode and GPUs services get, and fields of their
+/// objects.
 ///
 /// Cases are in files named `*.ome-test.yaml`. Exit codes: 0 every expectation is met, 1 a file
 /// cannot be compared, 2 an expectation is not met. `ome schema ome-test -o json-schema` prints the
@@ -41,8 +42,8 @@ pub(crate) struct Args {
         value_name = "FORMAT"
     )]
     output: Format,
-    /// Write today's answers over the values in the files that are different, into `NAME: {}` of a
-    /// service, into `services: {}` for all services, and into a FILE that does not exist.
+    /// Replace the expected values that differ by today's answers; fill in `NAME: {}` of a service,
+    /// `services: {}` for all services, and a FILE that does not exist.
     #[arg(long)]
     record: bool,
     #[command(flatten)]
@@ -54,7 +55,7 @@ pub(crate) struct Args {
 /// Output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// A line for each case, and what it takes to mend those that failed.
+    /// A line for each case, and how to fix those that failed.
     #[default]
     Table,
     /// One JSON document; its schema has a version.

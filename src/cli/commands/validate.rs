@@ -1,4 +1,4 @@
-//! `ome validate`: the gate.
+//! `ome validate`: all findings about the input.
 
 mod refusals;
 
@@ -55,14 +55,14 @@ pub(crate) struct Args {
     /// Findings on the user's objects, or on built-in objects alone.
     #[arg(long, value_enum, default_value_t)]
     source: Whose,
-    /// File or directory that is read, so that references resolve and pairs are seen, but not
-    /// reported on. Repeatable.
+    /// File or directory that is read so that references to it resolve; findings about it are not
+    /// reported. Repeatable.
     #[arg(long, value_name = "PATH")]
     context: Vec<PathBuf>,
     /// Also report runtimes that serve no loaded model.
     #[arg(long)]
     unused: bool,
-    /// Also say which products of accelerator classes nothing is known about.
+    /// Also report accelerator classes of unknown products.
     #[arg(long)]
     unknown_products: bool,
     /// Leave out the findings that this file holds.
@@ -71,7 +71,7 @@ pub(crate) struct Args {
     /// Write the findings of this run into the baseline.
     #[arg(long, requires = "baseline", conflicts_with_all = ["fix", "rules"])]
     update_baseline: bool,
-    /// Make the repairs that are mechanical and safe, then report what is left.
+    /// Repair what can be repaired safely, then report the other findings.
     #[arg(long)]
     fix: bool,
     /// Run again whenever the input changes.

@@ -1,4 +1,4 @@
-//! `ome why`: which layer wrote a field of a rendered object, and what it overrode.
+//! `ome why`: the source of each field of a rendered object, and the values that it overrides.
 
 use crate::api::{ModelServing, ObjectRef};
 use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat, WorkloadArg};
@@ -15,7 +15,7 @@ use crate::schema::{self, names_kind};
 use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
 
-/// Show which layer wrote a field of a rendered object, and what it overrode.
+/// Show the source of each field of a rendered object, and the values that it overrides.
 ///
 /// FIELD is a path such as `spec.template.spec.containers[name=ome-container].image`, a part of the
 /// object (one row per leaf), or `*`. Objects that Kthena's controller makes of a ModelServing are found as `render

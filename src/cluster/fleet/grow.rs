@@ -1,4 +1,4 @@
-//! Which nodes would take what waits.
+//! The nodes to add so that all pending pods fit.
 
 use super::Fleet;
 use super::pack::kind;

@@ -1,5 +1,5 @@
-//! Workloads together on their nodes: what keeps its place, what is placed, what waits, whether
-//! another order or packing would place all, and which nodes would.
+//! Workloads together on their nodes: which pods keep their node, are placed, or stay pending,
+//! whether another order or packing would place all, and which nodes to add.
 //!
 //! In: nodes, pods of others, workloads with the pods that are wanted and those that run. Out:
 //! [`Placed`], a cluster with every pod where the scheduler puts it. Knows no operator and no file.
@@ -62,7 +62,7 @@ impl Workload {
     }
 }
 
-/// A pod of somebody else that holds its node.
+/// A pod that is not of the fleet and holds its node.
 #[derive(Clone, Debug)]
 pub struct Other {
     /// What it takes.

@@ -1,4 +1,4 @@
-//! Pods that are put on nodes by somebody else than the scheduler, by the same filters.
+//! Pods that the caller places instead of the scheduler, by the same filters.
 
 use super::choice::Preference;
 use super::ids::{NodeId, PodId, TemplateId};
@@ -34,7 +34,7 @@ impl Looked<'_> {
 }
 
 impl Scheduler {
-    /// A new pod of a template on a node that somebody names; none where a filter refuses it.
+    /// A new pod of a template on a node that the caller names; none where a filter rejects it.
     pub fn add_to(&mut self, template: TemplateId, node: NodeId) -> Option<PodId> {
         let looked = self.parts().look(template, None);
         if looked.judged.selection.contradicts || looked.view.codes[node.index()] != FITS {

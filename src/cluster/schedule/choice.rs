@@ -1,5 +1,5 @@
-//! The node that a pod likes best (`prioritizeNodes`): the sum of all scores, and of equal sums the
-//! node that comes first.
+//! The node with the highest score for a pod (`prioritizeNodes`): the sum of all scores, and of
+//! equal sums the node that comes first.
 
 use super::beside;
 use super::filters::View;

@@ -1,6 +1,6 @@
-//! Templates that the same nodes fit and please alike are judged once: for each node whether it has
-//! room, and the part of its score that hangs on nothing but the node. When pods come or go only
-//! the nodes that changed are judged again.
+//! Templates with the same filters and scores share one evaluation: for each node whether it has
+//! room, and the part of its score that depends on the node only. When pods come or go only the
+//! nodes that changed are judged again.
 
 use super::judged::Judged;
 use super::nodes::{Nodes, Resource};
@@ -25,7 +25,7 @@ pub(super) struct Classes {
 /// Something about all nodes as they were in an epoch.
 type Cached<T> = Option<(u64, Arc<T>)>;
 
-/// Bytes that judgements may take together; older ones are computed again.
+/// Bytes that judgments may take together; older ones are computed again.
 const MOST_BYTES: usize = 16 << 20;
 
 impl Classes {
@@ -81,7 +81,7 @@ impl Classes {
         (key.selection, &key.requests)
     }
 
-    /// What is alike of a class, and its judgement, up to date.
+    /// What is alike of a class, and its judgment, up to date.
     pub(super) fn judged(&mut self, nodes: &mut Nodes, class: usize) -> (&ClassKey, &Judged) {
         let known = self.all[class].1.take().filter(|judged| judged.is_of(nodes.epoch()));
         let mut judged = known.unwrap_or_else(|| self.judge(nodes, class));

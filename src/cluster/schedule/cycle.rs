@@ -1,4 +1,4 @@
-//! One try after the other (`ScheduleOne`): filters, scores, and eviction when no node fits.
+//! Scheduling pod by pod (`ScheduleOne`): filters, scores, and eviction when no node fits.
 
 use super::choice::Preference;
 use super::ids::{NodeId, PodId};
@@ -41,7 +41,7 @@ impl TieBreak for First {
 /// How a try ended.
 enum Try {
     Node(NodeId),
-    /// Nobody fits; perhaps with the node to free and whom to evict.
+    /// No pod fits; perhaps with the node to free and the pods to evict.
     Nowhere(Arc<Rejection>, Option<(NodeId, Vec<PodId>)>),
 }
 
@@ -66,7 +66,7 @@ impl Scheduler {
         self.schedule_with(&mut First);
     }
 
-    /// The same, and somebody else decides between equally good nodes.
+    /// The same, and the caller decides between equally good nodes.
     pub fn schedule_with(&mut self, ties: &mut dyn TieBreak) {
         loop {
             self.hear();
@@ -94,7 +94,7 @@ impl Scheduler {
         }
     }
 
-    /// All pods get a node, or none does. Gangs evict nobody.
+    /// All pods get a node, or none does. Gangs evict no pods.
     fn try_gang(&mut self, members: &[PodId], ties: &mut dyn TieBreak) {
         let waiting: Vec<PodId> = members
             .iter()

@@ -1,4 +1,4 @@
-//! Numbers that stand for things of one scheduler.
+//! Ids of nodes, pods and templates within one scheduler.
 
 macro_rules! id {
     ($(#[$doc:meta])* $visibility:vis $name:ident) => {

@@ -1,4 +1,4 @@
-//! What is known of each node for one class of templates.
+//! The evaluation of each node for one class of templates.
 
 use super::ids::NodeId;
 use super::layout::{ClassKey, FITS, Layout, Selection, refusal};
@@ -40,7 +40,7 @@ enum Kind {
 }
 
 impl Judged {
-    /// Judges all nodes, in the room of an older judgement where there is one.
+    /// Judges all nodes, in the room of an older judgment where there is one.
     pub(super) fn new(
         nodes: &Nodes,
         key: &ClassKey,

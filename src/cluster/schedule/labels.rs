@@ -1,5 +1,5 @@
-//! Which pods a selector means: an index of the labels of pods and of the selectors about pods, so
-//! that neither is compared with all of the other.
+//! Which pods a selector matches: an index of the labels of pods and of the selectors about pods,
+//! so that neither is compared with all of the other.
 //!
 //! In: sets of labels and selectors as they become known. Out: the selectors that a set of labels
 //! meets, and how many pods of a selector stand on each node. A selector is filed under one of its

@@ -1,4 +1,4 @@
-//! How the nodes look to a class of templates: which it may use, and what keeps it from the others.
+//! Nodes as a class of templates sees them: which it may use, and which filter rejects the others.
 
 use super::ids::NodeId;
 use super::labels::LabelIndex;

@@ -1,4 +1,4 @@
-//! What all nodes say to a pod: the filters, and the scores of nodes that fit.
+//! Filters of a pod on all nodes, and the scores of nodes that fit.
 
 use super::budget::Budgets;
 use super::choice::Scores;

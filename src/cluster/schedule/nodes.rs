@@ -1,4 +1,4 @@
-//! The nodes: what they have, what is taken of it, which pods stand on them.
+//! The nodes: what they have, what is in use, and their pods.
 
 use super::ids::{NodeId, PodId};
 use super::images::Images;
@@ -371,7 +371,7 @@ impl Nodes {
     }
 }
 
-/// The taint of a node that is told not to take pods.
+/// The taint of a cordoned node.
 pub(super) fn unschedulable_taint() -> Taint {
     Taint {
         key: "node.kubernetes.io/unschedulable".into(),

@@ -1,4 +1,4 @@
-//! A pod as far as the scheduler looks at it, read once per template.
+//! A pod with the fields that the scheduler reads, read once per template.
 
 use crate::cluster::{Taint, Toleration};
 use crate::quantity::{Requirement, Selector, SelectorError, SelectorOperator};

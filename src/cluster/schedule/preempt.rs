@@ -154,7 +154,7 @@ impl<'a> Preemption<'a> {
 
     /// The pods to evict from a node (`SelectVictimsOnNode`): all of lower priority leave, then the
     /// most important that fit beside the pod come back. Else what still refuses the pod, or
-    /// nothing when there is nobody to evict.
+    /// nothing when there is no pod to evict.
     pub(super) fn victims(&self, pod: PodId, node: NodeId) -> Result<Candidate, Option<Refusal>> {
         let own = self.filters.pod.pod.priority;
         let on_node = self.filters.ground.nodes.pods(node).iter().copied();

@@ -21,7 +21,7 @@ pub(super) enum Place {
     Nowhere,
     /// It is tried next.
     Active,
-    /// It was tried a moment ago; it is tried when nobody else is.
+    /// It was tried a moment ago; it is tried again after all others.
     Backoff,
     /// Until something happens that may help.
     Unschedulable,

@@ -68,7 +68,7 @@ fn clamp(value: i64) -> i32 {
     i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX })
 }
 
-/// Labels of a mapping; values that nobody quoted are meant as their digits.
+/// Labels of a mapping; unquoted numbers are their digits.
 pub fn labels(map: Option<&Node>) -> Labels {
     map.map(Node::entries)
         .into_iter()

@@ -1,4 +1,4 @@
-//! Why a pod waits, in the scheduler's words.
+//! Why a pod is pending, in the scheduler's words.
 
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;

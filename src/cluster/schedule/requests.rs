@@ -1,4 +1,4 @@
-//! What a pod asks a node for (`PodRequests` of k8s.io/component-helpers, resource/helpers.go).
+//! The requests of a pod (`PodRequests` of k8s.io/component-helpers, resource/helpers.go).
 
 use super::fields::{InvalidPod, invalid, items, text};
 use super::pod::{Scored, is_extended};
@@ -158,7 +158,7 @@ pub(super) fn of(spec: &Node) -> Result<(BTreeMap<EcoString, i64>, [Scored; 2]),
         ("memory".into(), Quantity::from_integer(DEFAULT_MEMORY)),
     ]
     .into();
-    // Beside resources of the pod itself only what nobody asks for is assumed
+    // Beside resources of the pod itself, defaults are assumed only for what is not requested
     // (`getNonMissingContainerRequests`).
     let mut missing = assumed.clone();
     missing.retain(|name, _| asked.pod.is_empty() || !total.contains_key(name));

@@ -1,4 +1,4 @@
-//! The state: nodes, pods, what is known of both, and how it changes.
+//! The state of a scheduler: nodes, pods, and the changes to them.
 
 use super::budget::{Budget, Budgets};
 use super::choice::Preference;
@@ -18,7 +18,7 @@ use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// What a scheduler is told beside nodes and pods.
+/// The options of a scheduler.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Labels of namespaces, for terms that select namespaces.
@@ -28,9 +28,8 @@ pub struct Options {
     /// Claims for volumes that exist, by namespace and name; none when that is not known, and no
     /// pod is refused for a claim.
     pub claims: Option<BTreeSet<(EcoString, EcoString)>>,
-    /// Nodes that are not ready are taken as they are. The scheduler does not read the condition;
-    /// a cluster's node controller taints such nodes, and so does this engine unless it is told
-    /// otherwise.
+    /// Nodes that are not ready are taken as they are. The scheduler does not read the condition; a
+    /// cluster's node controller taints such nodes, and so does this engine unless this is set.
     pub ignore_ready: bool,
 }
 
@@ -265,8 +264,8 @@ impl Scheduler {
         }
     }
 
-    /// A bound pod is told to end, and holds its node until [`Self::finish`]; one without a node is
-    /// gone at once.
+    /// Deletes a pod: a bound one holds its node until [`Self::finish`], one without a node is
+    /// removed at once.
     pub fn delete(&mut self, pod: PodId) {
         match self.pods[pod.index()].state {
             PodState::Bound(node) => {

@@ -1,4 +1,4 @@
-//! What can be asked of a cluster.
+//! Queries on the state of a scheduler.
 
 use super::ids::{LabelSetId, NodeId, PodId, TemplateId};
 use super::nodes::Resource;

@@ -1,4 +1,4 @@
-//! Terms that pods put on pods that come later.
+//! Anti-affinity terms of placed pods, which apply to pods placed later.
 
 use super::ids::{LabelSetId, NodeId, SelectorId};
 use super::labels::{LabelIndex, Tally};

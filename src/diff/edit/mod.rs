@@ -6,7 +6,7 @@
 //! decided with is never shown.
 //!
 //! # How cost grows
-//! What is played is one service of each group: for every edit its world is read twice, without the
+//! What is simulated is one service of each group: for every edit its world is read twice, without the
 //! other services.
 
 mod patch;
@@ -40,10 +40,10 @@ static EDIT: Rule = Rule {
 pub(super) const NO_FIELD: &str = "no field of this service or its runtime keeps what runs";
 /// Rounds in which rules that only the edits bring up get edits of their own.
 const ROUNDS: usize = 3;
-/// Most groups of which edits are played.
+/// Most groups of which edits are simulated.
 const MOST_PLAYED: usize = 100;
 
-/// What edits are played with.
+/// What edits are simulated with.
 pub(super) struct Player<'c, 'a> {
     comparison: &'c Comparison<'c, 'a>,
     /// By side the rules of the other release, each with the release that has it.
@@ -91,7 +91,7 @@ impl<'c, 'a> Player<'c, 'a> {
             (proposals.collect(), None)
         };
         if place >= MOST_PLAYED {
-            return unplayed("not played: edits are played for the first 100 groups");
+            return unplayed("not simulated: edits are simulated for the first 100 groups");
         }
         let subject = service.map(|views| self.object(views));
         let case = Case {
@@ -181,7 +181,7 @@ impl<'c, 'a> Player<'c, 'a> {
     }
 }
 
-/// One service that edits are played for.
+/// One service that edits are simulated for.
 struct Case<'p, 'c, 'a> {
     player: &'p Player<'c, 'a>,
     subject: [&'a Object; 2],

@@ -1,4 +1,4 @@
-//! What deciding again came to.
+//! An edit, with the result of deciding again with it.
 
 use super::patch::Patch;
 use crate::api::ObjectRef;

@@ -1,7 +1,7 @@
 //! Expectations beside the catalog: the files of `ome test`.
 //!
-//! In: a document with `cases`. Out: what each case states, with its place; and, for a world, what
-//! is not so. Only what is stated is compared.
+//! In: a document with `cases`. Out: what each case states, with its place; and the expectations
+//! that are not met. Only what is stated is compared.
 
 pub(crate) mod judge;
 pub(crate) mod read;

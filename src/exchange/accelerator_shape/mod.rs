@@ -2,7 +2,7 @@
 //! (OEP-0003, Graduation Criteria; docs/decisions.md#api-shapes).
 //!
 //! In: one object of OME. Out: the object with its accelerator fields in the other shape, and a
-//! finding per field that the other shape cannot say or says otherwise. What is no accelerator
+//! finding per field that the other shape does not have or defines differently. What is no accelerator
 //! field stays as it stands; towards the shipped shape, what the shipped definition refuses is
 //! mended or named too, so that a server takes what is printed.
 
@@ -67,7 +67,7 @@ impl<'a> Shaper<'a> {
         Reshaped { node: self.node, changed: self.changed, losses: self.losses }
     }
 
-    /// Names a field that the other shape cannot say, or says otherwise.
+    /// Names a field that the other shape does not have, or defines differently.
     fn lose(&mut self, path: impl Into<String>, at: Origin, why: impl Into<String>) {
         let finding = Diagnostic::new(Code::ConversionLoss, why)
             .at(at.span().or_else(|| Some(self.object.name_span())));

@@ -1,4 +1,4 @@
-//! From what is shipped to the proposal.
+//! From the fields of the CRDs to those of OEP-0003.
 
 use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, mapping};
 use crate::api::{Figure, Object};

@@ -1,4 +1,4 @@
-//! From the proposal to what is shipped.
+//! From the fields of OEP-0003 to those of the CRDs.
 
 use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, refused, texts};
 use crate::api::{Figure, Object, Semantics};

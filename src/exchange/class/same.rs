@@ -12,12 +12,12 @@ use ecow::EcoVec;
 pub(super) fn value_at<'n>(object: &'n Node, path: &FieldPath) -> Option<&'n Node> {
     let found =
         |path: &FieldPath| object.select(path).into_iter().next().filter(|node| !node.is_null());
-    found(path).or_else(|| found(&spelt_otherwise(object, path)?))
+    found(path).or_else(|| found(&spelled_otherwise(object, path)?))
 }
 
 /// The path of a field that the object spells otherwise: an alias, the shipped key of a figure, the
 /// selector beside `discovery`.
-pub(super) fn spelt_otherwise(object: &Node, path: &FieldPath) -> Option<FieldPath> {
+pub(super) fn spelled_otherwise(object: &Node, path: &FieldPath) -> Option<FieldPath> {
     let (Segment::Field(last), parent) = path.0.split_last()? else { return None };
     let beside = |key: &str| FieldPath(parent.to_vec()).field(key);
     if starts_with(path, &["spec", "capabilities", "performance"]) {

@@ -81,7 +81,7 @@ pub(super) fn groups(machines: &[Machine]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = by_key
         .into_iter()
         .map(|((name, id), sightings)| {
-            // Two products of one name are told apart by their size, or by what they are.
+            // Two products of one name differ in their size, or in their device.
             let suffix = match (uses[&name], facts::by_id(id)) {
                 (1, _) => String::new(),
                 (_, Some(product)) => format!("-{}gb", product.nominal_gib),

@@ -1,4 +1,4 @@
-//! Classes that are there already: what they say of products, and how that stands to the machines.
+//! Classes of the input: which products they cover, and where they differ from the nodes.
 
 use super::group::{Group, nominal};
 use super::sighting::Mark;
@@ -110,8 +110,8 @@ fn takes(class: &AcceleratorClass, group: &Group<'_>) -> bool {
         && group.sightings.iter().all(|sighting| class_matches(class, sighting.machine))
 }
 
-/// Where somebody's own class differs from what the machines say (OEP-0003, Auto-Discovery
-/// Examples). What data sheets say is `validate`'s business.
+/// Where a class written by hand differs from its nodes (OEP-0003, Auto-Discovery Examples). What
+/// data sheets say is `validate`'s business.
 pub(super) fn drift(
     class: &AcceleratorClass,
     group: &Group<'_>,

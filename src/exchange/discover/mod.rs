@@ -309,7 +309,7 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
 }
 
 impl<'a> World<'a> {
-    /// What becomes of the class of a product; none when somebody's own takes all of it.
+    /// The action on the class of a product; none when a class written by hand covers all of it.
     fn of_group(
         &self,
         group: &Group<'_>,
@@ -416,7 +416,7 @@ impl<'a> World<'a> {
         Some(self.followed(first.class, draft, None))
     }
 
-    /// Says that somebody's own class stands for a product, and where it differs from its nodes.
+    /// Reports that a class written by hand covers a product, and where it differs from its nodes.
     fn overridden(&self, class: &AcceleratorClass, group: &Group<'_>, found: &mut Vec<Diagnostic>) {
         let mut own = Vec::new();
         let draft = group.draft(self.options.measured, &mut own);
@@ -448,7 +448,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Findings that concern whoever runs the nodes, also when the class is somebody's own.
+/// Findings about the nodes, which are reported also when the class was written by hand.
 fn about_nodes(finding: &Diagnostic) -> bool {
     !matches!(finding.code, Code::UnknownProduct | Code::CountedPerDie)
 }

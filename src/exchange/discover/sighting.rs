@@ -1,4 +1,4 @@
-//! What one machine shows of its accelerators.
+//! The accelerators of one node, by its labels and resources.
 //!
 //! In: a machine. Out: one sighting per kind of accelerator on it. Evidence of a vendor counts in
 //! this order, and the first that is there decides (docs/decisions.md#node-evidence): the vendor's
@@ -30,7 +30,7 @@ const ALIYUN: &str = "aliyun.accelerator/nvidia_name";
 const INSTANCE_TYPES: [&str; 2] =
     ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
 
-/// How the machines of an accelerator are told from others.
+/// How the nodes of an accelerator are recognized.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mark {
     /// Labels, all of them.
@@ -78,7 +78,7 @@ pub(super) struct Sighting<'m> {
     pub(super) word: EcoString,
     /// The product, when there are facts about it.
     pub(super) product: Option<&'static Product>,
-    /// How its machines are told from others.
+    /// How its nodes are recognized.
     pub(super) mark: Mark,
     /// The MIG profile: a part of a device that is counted as a device.
     pub(super) slice: Option<EcoString>,
@@ -179,7 +179,7 @@ fn product_labels<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
         .filter_map(|entry| Some((entry, entry.key.strip_prefix(AMD_SEVERAL)?)))
         .filter(|(_, name)| !name.is_empty());
     if let Some((key, name)) = first(machine, &AMD_PRODUCT) {
-        // A name nobody has heard of may belong to a device that is known.
+        // An unknown name may belong to a device that is known.
         let product =
             facts::by_label(name).or_else(|| facts::by_device(first(machine, &AMD_DEVICE)?.1));
         found.push(Sighting::new(machine, "amd", name, product, Mark::label(key, name)));

@@ -1,5 +1,5 @@
 //! How many devices a class has and how many are free (OEP-0003, AcceleratorClass). Times and
-//! conditions are a cluster's to know.
+//! conditions are known to a cluster only.
 
 use crate::cluster::{Machine, Shape};
 use crate::facts;

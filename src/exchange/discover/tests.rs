@@ -100,7 +100,7 @@ fn every_kind_of_evidence_names_a_class() {
             json!("192Gi"),
             json!({"amd.com/gpu.product-name": "AMD_Instinct_MI300X_OAM"}),
         ),
-        // A name nobody has heard of, of a device that is known.
+        // An unknown name of a device that is known.
         (
             json!({"amd.com/gpu.product-name": "Aqua_Vanjaram", "amd.com/gpu.device-id": "74a1"}),
             json!({"amd.com/gpu": "8"}),

@@ -1,5 +1,5 @@
-//! Classes that are ranges of memory: which machines no tier takes, and which bounds a hair's
-//! breadth shuts out.
+//! Classes that are ranges of memory: nodes that no tier covers, and bounds that narrowly exclude
+//! nodes.
 //!
 //! A label counts what the driver leaves of a device, people write what it is sold as: an H100
 //! reports 81559 MiB and is sold as 80 GiB, which are 81920 MiB (OEP-0003, Platform-Provided Base

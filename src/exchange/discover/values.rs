@@ -320,7 +320,7 @@ impl<'n> Entry<'n> {
         );
     }
 
-    /// One list of labels per key; devices that nobody labels by their PCI ids.
+    /// One list of labels per key; devices without labels by their PCI ids.
     fn matcher(
         &self,
         labels: &[(&'static str, &'static Product)],

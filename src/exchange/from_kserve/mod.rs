@@ -1,7 +1,7 @@
-//! KServe said in OME: services with the model they describe, and runtimes.
+//! KServe to OME: services with the model they describe, and runtimes.
 //!
 //! In: the tree of one object, a framework key already rewritten as `model`. Out: objects of OME
-//! and the losses, one per field that OME cannot say or says otherwise. What the schema of OME has
+//! and the losses, one per field that OME does not have or defines differently. What the schema of OME has
 //! under the same name is carried over as it stands; everything else is named. Nothing is looked up
 //! here: who exists is the caller's to know.
 
@@ -57,7 +57,7 @@ impl<'a> Translator<'a> {
         Self { object, losses: Vec::new() }
     }
 
-    /// Names a field that OME cannot say, or says otherwise.
+    /// Names a field that OME does not have, or defines differently.
     fn lose(&mut self, path: impl Into<String>, at: Origin, why: impl Into<String>) {
         let finding = Diagnostic::new(Code::ConversionLoss, why)
             .at(at.span().or_else(|| Some(self.object.name_span())));

@@ -97,14 +97,14 @@ fn format(entry: &Node) -> Node {
     Node::new(Value::Map(std::iter::once(format).chain(rest).collect()), entry.origin)
 }
 
-/// Annotations of pods; where metrics are read is spelt another way.
+/// Annotations of pods; where metrics are read is spelled another way.
 fn annotations(annotations: &Node) -> Node {
-    let spelt =
+    let spelled =
         annotations.entries().map(|entry| match entry.key.strip_prefix("prometheus.kserve.io/") {
             Some(rest) => Entry { key: eco_format!("prometheus.ome.io/{rest}"), ..entry.clone() },
             None => entry.clone(),
         });
-    Node::new(Value::Map(spelt.collect()), annotations.origin)
+    Node::new(Value::Map(spelled.collect()), annotations.origin)
 }
 
 /// The protocols OME has a word for. A runtime all of whose protocols are lost would serve every

@@ -1,4 +1,4 @@
-//! `ome kueue diff`: how classes and flavors stand to each other.
+//! `ome kueue diff`: where classes and flavors differ.
 
 use super::import::admission;
 use super::labels::{Labels, alternatives, split_names};

@@ -294,7 +294,7 @@ pub(super) fn wanted(
     for (labels, name) in alternatives.into_iter().zip(names) {
         check_labels(class, &labels, &mut found);
         let mut carried = carried.clone();
-        // What the class itself carries comes from its flavor; nodes are asked for what nobody has
+        // What the class itself carries comes from its flavor; nodes are read for what neither has
         // said yet.
         if carried.iter().all(|(field, _)| *field == TOPOLOGY) {
             carried.extend(of_machines(&labels, machines, options.tolerations));

@@ -133,7 +133,7 @@ fn architecture(config: &Node, agent: &Agent<'_>, architectures: &[Node], facts:
     );
 }
 
-/// What the model does, in the words of the model agent; where the architecture says otherwise,
+/// What the model does, in the words of the model agent; where the architecture differs,
 /// that is said beside.
 fn capabilities(config: &Node, agent: &Agent<'_>, facts: &mut Facts) {
     let architecture = facts.value("modelArchitecture").and_then(Node::as_str).unwrap_or_default();

@@ -52,7 +52,7 @@ impl<'a> Config<'a> {
         self.node
     }
 
-    /// A config of a part: `vision_config`, `ffn_config`. What it reads is told to this one by
+    /// A config of a part: `vision_config`, `ffn_config`. Its keys are read by this one with
     /// [`Self::absorb`].
     pub(super) fn part(&self, key: &str) -> Option<Config<'a>> {
         Some(Config::new(self.find(key)?, None)).filter(|part| part.node.as_map().is_some())

@@ -86,8 +86,7 @@ fn listed(config: &Node, class: Class) -> Option<Packing> {
     by_name(module.node.get("quant_algo")?.as_str()?)
 }
 
-/// How the matrices of a class are stored by the method as a whole; none when they are left as
-/// they are.
+/// How the matrices of a class are stored by the method as a whole; none when they are not changed.
 fn by_class(config: &Node, class: Class, layers: u128) -> Option<Packing> {
     let is_matrix = matches!(class, Class::Attention | Class::FeedForward | Class::Experts);
     if !is_matrix || is_left_out(config, class, layers) {

@@ -85,7 +85,7 @@ fn compressed(config: &Node) -> (Option<&'static str>, String) {
             kinds.push(kind);
         }
     }
-    // Four bits floating point are told apart by how many share a scale.
+    // Formats of four-bit floating point differ in how many values share a scale.
     let of_kind = |kind: &str| match (kind, scales) {
         ("float8", _) => Some("fp8"),
         ("int4", _) => Some("int4"),

@@ -1,4 +1,4 @@
-//! The parts of models that see: towers, projectors, and what the language model has for them.
+//! The vision parts of models: towers, projectors, and what the language model has for them.
 
 use super::keys::Config;
 use super::layers::{Sizes, encoder_layer, gated, linear, norm, plain};

@@ -1,4 +1,4 @@
-//! Texts become documents: read, split, parsed, told apart.
+//! Texts become documents: read, split, parsed, sorted by kind.
 
 pub(super) mod reading;
 
@@ -100,8 +100,8 @@ pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loa
     read_all(request, stdin, limits, None)
 }
 
-/// Reads everything again, but for what a memory still has; texts that it is told of stand for
-/// their files. There is no standard input.
+/// Reads everything again, except what a memory still has; open texts replace their files. There is
+/// no standard input.
 pub fn load_again(request: &Request<'_>, limits: &Limits, memory: &mut Memory) -> Loaded {
     memory.begin(limits);
     read_all(request, &mut std::io::empty(), limits, Some(memory))

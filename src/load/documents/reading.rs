@@ -1,4 +1,4 @@
-//! One text as documents: split, read, and told apart by kind.
+//! One text as documents: split, parsed, and sorted by kind.
 //!
 //! In: a source and how it was named. Out: its objects, and a finding for whatever is none.
 
@@ -267,7 +267,7 @@ impl<'a> Reading<'a> {
         if let Some(first) = self.plain.first() {
             let message = match self.plain.len() {
                 1 => "the document is no Kubernetes object".to_owned(),
-                count => format!("{count} documents are no Kubernetes objects"),
+                count => format!("{count} documents are not Kubernetes objects"),
             };
             let finding =
                 Diagnostic::new(Code::NotKubernetes, message).severity(severity).at(*first);

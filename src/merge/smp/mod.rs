@@ -85,7 +85,7 @@ pub enum Problem {
         found: &'static str,
     },
     /// A list is needed.
-    #[error("{found} stands where a list is needed")]
+    #[error("{found} is where a list is needed")]
     ListNeeded {
         /// What stands there.
         found: &'static str,

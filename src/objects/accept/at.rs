@@ -1,5 +1,5 @@
-//! Where a judge stands in an object: a chain up to the root that becomes a path only when
-//! something is found.
+//! The position in an object that is validated: a chain to the root that becomes a path only for a
+//! finding.
 
 use crate::source::Span;
 use crate::yaml::Node;

@@ -2,8 +2,8 @@
 //!
 //! A tree is handed to serde as it is, without a text in between. What a type has no field for, or
 //! cannot take, makes the object unfit; which value it was is said by the schema, this only
-//! notices. Texts are handed over empty, but for `apiVersion` and `kind`: nobody looks at the
-//! decoded object, and copying them would be most of the work.
+//! notices. Texts are handed over empty, but for `apiVersion` and `kind`: the decoded object is
+//! dropped, and copying them would be most of the work.
 
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Node, Value};

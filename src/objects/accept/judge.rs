@@ -1,4 +1,4 @@
-//! The words of the API server.
+//! Findings in the words of the API server.
 
 use super::at::At;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -187,7 +187,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The same of a list whose elements are told apart only where it is applied.
+    /// The same of a list whose elements have keys only where it is applied.
     pub(super) fn keyed_where_applied(&mut self, at: &At<'_>, list: &Node, keys: &[(&str, &str)]) {
         if self.applied {
             self.keyed(at, list, keys);

@@ -113,7 +113,7 @@ pub(super) fn labels(judge: &mut Judge<'_>, at: &At<'_>, labels: Option<&Node>) 
             &Node::str(entry.key.clone(), entry.key_origin),
             names::label_key(&entry.key),
         );
-        // A variable that nobody expands here has a finding of its own, variable-outside-container
+        // A variable that is not expanded here has a finding of its own, variable-outside-container
         // (OME docs, Serving Runtime, Multi-Node Configuration).
         let text = entry.node.as_str().filter(|text| !text.contains("{{"));
         judge.shaped(at, &entry.node, text.map(names::label_value).unwrap_or_default());

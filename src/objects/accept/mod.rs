@@ -113,8 +113,8 @@ fn by_kind(judge: &mut Judge<'_>) {
 
 /// The same of an object that was rendered. An operator decodes what it is given into its own
 /// types, so that what has no place in the object it writes is written all the same: a server
-/// refuses it, or drops it where nobody asked it to be strict. By the documents it is what somebody
-/// wrote in the wrong place.
+/// refuses it, or drops it unless validation is strict. By the documents it is a field in the wrong
+/// place.
 pub fn accept_rendered(
     object: &Node,
     semantics: Semantics,

@@ -87,7 +87,7 @@ pub(super) fn template<'n>(
     Some(found)
 }
 
-/// Judges a template whose pods run until somebody ends them.
+/// Judges a template whose pods run until they are deleted.
 fn endless(
     judge: &mut Judge<'_>,
     at: &At<'_>,

@@ -36,7 +36,7 @@ pub(crate) fn request<'a>(
     model: &'a Model,
     protocol: &EcoString,
 ) -> Request<'a> {
-    // A runtime that is named need not speak a protocol that nobody asked for
+    // A runtime that is named need not speak a protocol that is only the default
     // (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel).
     let counts = policy.protocol == ProtocolRule::Listed
         && (service.runtime.is_none() || service.protocol.is_some())
@@ -155,7 +155,7 @@ fn incompatible(_: &Request<'_>, candidate: &Candidate<'_>, named: &RuntimeRef) 
     }
 }
 
-/// The error of a service for which no runtime was found; a format that is spelt otherwise is
+/// The error of a service for which no runtime was found; a format that is spelled otherwise is
 /// offered (KServe docs, Serving Runtimes, supported formats; docs/decisions.md#spelling-of-names).
 fn none_found(
     runtimes: &RuntimeSet,

@@ -94,7 +94,8 @@ pub fn admit(
         .and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
     match found {
         Ok(cluster) => {
-            let used = assign(&Desk { catalog, cluster, ledger }, pods, replicas, &mut decision);
+            let used =
+                assign(&QueueContext { catalog, cluster, ledger }, pods, replicas, &mut decision);
             ledger.0.extend(used);
         }
         Err(obstacle) => decision.obstacle = Some(obstacle),
@@ -191,7 +192,7 @@ fn selects_namespace(catalog: &Catalog, selector: &Node, namespace: &str) -> boo
 }
 
 /// A queue with what its flavors are.
-struct Desk<'a> {
+struct QueueContext<'a> {
     catalog: &'a Catalog,
     cluster: &'a ClusterQueue,
     ledger: &'a Ledger,
@@ -199,18 +200,18 @@ struct Desk<'a> {
 
 /// Gives flavors to replicas as long as the quota lasts; answers what the queue then uses.
 fn assign<'a>(
-    desk: &Desk<'a>,
+    context: &QueueContext<'a>,
     pods: &'a [PodSet<'a>],
     replicas: i64,
     decision: &mut QueueDecision,
 ) -> Vec<((EcoString, EcoString, EcoString), Milli)> {
-    let queue = desk.cluster.name();
-    let before = desk.ledger.0.iter().filter(|((known, ..), _)| known == queue);
+    let queue = context.cluster.name();
+    let before = context.ledger.0.iter().filter(|((known, ..), _)| known == queue);
     let mut usage: Usage<'a> = before
         .map(|((_, flavor, resource), used)| ((flavor.as_str(), resource.as_str()), *used))
         .collect();
     let mut left = replicas.max(0);
-    let first = desk.attempt(pods, &usage);
+    let first = context.attempt(pods, &usage);
     if first.fits {
         let flavor = |set: Option<&Vec<Assigned<'_>>>| {
             set.and_then(|set| telling(set)).map(|assigned| assigned.flavor.flavor.value.clone())
@@ -218,7 +219,7 @@ fn assign<'a>(
         decision.flavor = flavor(first.sets.first());
         decision.worker_flavor =
             flavor(first.sets.get(1)).filter(|worker| Some(worker) != decision.flavor.as_ref());
-        let own = decision.flavor.as_ref().and_then(|name| desk.catalog.flavor(name));
+        let own = decision.flavor.as_ref().and_then(|name| context.catalog.flavor(name));
         decision.loose = own
             .zip(pods.first())
             .is_some_and(|(flavor, set)| set.shape.selects(flavor) == Selects::Elsewhere);
@@ -226,7 +227,7 @@ fn assign<'a>(
     decision.rejected.clone_from(&first.rejected);
     let mut attempt = first;
     while attempt.fits && left > 0 {
-        let alike = desk.alike(&attempt, &usage).min(left).max(1);
+        let alike = context.alike(&attempt, &usage).min(left).max(1);
         for (key, amount) in totals(&attempt.sets) {
             let used = usage.entry(key).or_default();
             *used += amount * Milli::from(alike);
@@ -240,7 +241,7 @@ fn assign<'a>(
             });
         }
         left -= alike;
-        attempt = desk.attempt(pods, &usage);
+        attempt = context.attempt(pods, &usage);
     }
     decision.waiting = left;
     let key = |(flavor, resource): (&str, &str)| (queue.clone(), flavor.into(), resource.into());
@@ -276,7 +277,7 @@ fn text(milli: Milli) -> EcoString {
     Quantity::from_milli(milli).canonical()
 }
 
-impl<'a> Desk<'a> {
+impl<'a> QueueContext<'a> {
     /// Gives one more replica its flavors.
     fn attempt(&self, pods: &'a [PodSet<'a>], usage: &Usage<'a>) -> Attempt<'a> {
         let mut attempt = Attempt { sets: Vec::new(), rejected: Vec::new(), fits: true };

@@ -16,7 +16,7 @@ use ecow::{EcoString, eco_format};
 /// What keeps a pod from a flavor, with both operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Barrier {
-    /// A taint that nobody tolerates.
+    /// A taint that neither pod nor flavor tolerates.
     Taint(EcoString),
     /// The node selector or the required node affinity.
     Affinity(EcoString),

@@ -76,7 +76,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Everything that is played at once.
+/// Everything that is simulated at once.
 #[derive(Clone, Debug, Default)]
 pub struct Changes<'a> {
     /// InferenceServices.
@@ -132,7 +132,7 @@ impl<'a> Changes<'a> {
         changes
     }
 
-    /// How many things are played.
+    /// How many things are simulated.
     pub fn len(&self) -> usize {
         self.services.len() + self.servings.len()
     }

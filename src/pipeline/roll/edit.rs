@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 static EDIT: Rule = Rule {
     id: "rollout-edit",
-    text: "a value tried out to see whether the update gets through",
+    text: "a value tried to see whether the update completes",
     cite: "docs/decisions.md#rollout-edits",
 };
 

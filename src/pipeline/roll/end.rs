@@ -7,7 +7,7 @@ use crate::quantity::Rounding;
 use crate::rollout::{PodPhase, StageOf, Strategy, WorkloadId, World};
 use ecow::{EcoString, eco_format};
 
-/// Everything that is told of it.
+/// Everything that is reported of it.
 pub(super) fn outcome(
     world: &World,
     track: &Track,
@@ -115,7 +115,7 @@ fn stuck_serving(world: &World, track: &Track, placed: &Placed) -> Stuck {
     let waiting = placed.coupled.as_ref().and_then(|own| own.waiting(world));
     let Some((pod, id)) = waiting else {
         // Every pod is ready, and groups keep the old revision all the same.
-        return Stuck { pod: track.name.clone(), message: "goes no further".into() };
+        return Stuck { pod: track.name.clone(), message: "does not progress".into() };
     };
     let said = id.and_then(|id| world.scheduler().rejection(id));
     let message = said.map_or_else(|| "is never ready".into(), |said| said.message.clone());

@@ -1,4 +1,4 @@
-//! The smallest edits with which a stuck update gets through, each played.
+//! The smallest edits with which a stuck update completes, each played.
 
 use super::edit::{self, Fewer, Subject, What};
 use super::found::{ComponentRollout, RollEnd};
@@ -162,7 +162,7 @@ impl Search<'_, '_> {
         Some(played)
     }
 
-    /// Plays an edit, and keeps it for those that it gets through.
+    /// Plays an edit, and keeps it for those that it completes.
     fn take(&mut self, what: Option<What>, nodes: &[Arc<Machine>], then_as_written: bool) {
         let enough = |found: &Vec<Fix>| found.len() >= MOST;
         if self.found.iter().all(enough) {

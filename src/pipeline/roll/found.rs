@@ -1,4 +1,4 @@
-//! What a play comes to: stages, how each component ends, and what gets through.
+//! What a play comes to: stages, how each component ends, and the edits that complete a stuck one.
 
 use super::Fix;
 use ecow::EcoString;
@@ -8,7 +8,7 @@ use ecow::EcoString;
 pub enum RollEnd {
     /// Everything is of the new version and ready.
     Complete,
-    /// It goes no further.
+    /// It is stuck.
     Stuck,
     /// Nothing changes.
     NothingToDo,
@@ -59,7 +59,7 @@ impl RollStage {
     }
 }
 
-/// Why an update goes no further.
+/// Why an update is stuck.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// The pod that waits.
@@ -95,6 +95,6 @@ pub struct ComponentRollout {
     pub peak_gpus: i64,
     /// Pods that run now and that the change replaces.
     pub replaced: usize,
-    /// What gets through.
+    /// Edits with which it completes.
     pub fix: Vec<Fix>,
 }

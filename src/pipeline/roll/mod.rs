@@ -2,7 +2,7 @@
 //!
 //! In: services before and after, rendered the same way, and ModelServings; nodes and pods of the
 //! input. Out: a [`ServiceRollout`] each, stage by stage, with the end, and where it is stuck the
-//! edits that get through, each played again. The controllers are those of `rollout` and, of
+//! edits with which it completes, each played again. The controllers are those of `rollout` and, of
 //! ModelServings, of their operator; this says who is who.
 //!
 //! RayClusters: KubeRay leaves the pods of a changed template alone, so nothing rolls.
@@ -85,7 +85,7 @@ pub struct Asked {
     pub troubles: Troubles,
     /// No edits are sought for updates that are stuck.
     pub without_edits: bool,
-    /// Where some are stuck, an order is sought in which they get through one after the other.
+    /// Where some are stuck, an order is sought in which they complete one after the other.
     pub in_order: bool,
     /// What ModelServings follow before, where that is another release than afterwards.
     pub kthena_before: Option<&'static KthenaPolicy>,
@@ -104,7 +104,7 @@ pub struct RollEdit {
     pub to: Value,
 }
 
-/// Edits that get through, with what they cost.
+/// Edits with which an update completes, with what they cost.
 #[derive(Clone, Debug)]
 pub struct Fix {
     /// The edits.
@@ -134,7 +134,7 @@ pub struct ServiceRollout {
     pub name: EcoString,
     /// Its components; of a ModelServing its groups.
     pub components: Vec<ComponentRollout>,
-    /// Its place in an order in which updates get through one after the other, where one was
+    /// Its place in an order in which updates complete one after the other, where one was
     /// sought.
     pub turn: Option<usize>,
     /// Why it stays as it is: the operator can make nothing of it.

@@ -1,4 +1,4 @@
-//! The order in which updates get through one after the other, where all at once do not.
+//! The order in which updates complete one after the other, where all at once do not.
 //!
 //! In: the tracks of all services, and how they end when all change at once. Out: services in an
 //! order that was played to its end. An update that is stuck is taken out and tried again behind all
@@ -14,7 +14,7 @@ const MOST: usize = 100;
 /// Most plays.
 const TRIES: usize = 40;
 
-/// The places of services in an order that gets through; nothing where all get through at once.
+/// The places of services in an order in which all complete; nothing where they do at once.
 pub(super) fn order(
     ground: &Ground<'_>,
     tracks: &[Track],

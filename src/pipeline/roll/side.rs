@@ -164,7 +164,7 @@ impl Made {
     }
 }
 
-/// What is played of a service: `before` is what was applied before, none where the pods that run
+/// What is simulated of a service: `before` is what was applied before, none where the pods that run
 /// are the beginning; `own` are these, by workload.
 pub(super) fn tracks(
     service: usize,
@@ -234,7 +234,7 @@ pub(super) fn written(before: &[Made], written: Vec<Made>) -> Vec<Made> {
     all
 }
 
-/// What is played of a ModelServing; none where its numbers are none that can be played, which
+/// What is simulated of a ModelServing; none where its numbers are none that can be played, which
 /// reading has said.
 pub(super) fn serving(
     place: usize,

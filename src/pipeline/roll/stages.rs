@@ -68,18 +68,18 @@ pub(super) fn event(before: Option<&RollStage>, now: &RollStage) -> String {
         }
     };
     say(now.old.ready - before.old.ready, "old ready");
-    say(now.new.pending - before.new.pending, "new waits for a node");
-    say(now.new.starting() - before.new.starting(), "new starts");
+    say(now.new.pending - before.new.pending, "new pending");
+    say(now.new.starting() - before.new.starting(), "new starting");
     say(now.new.ready - before.new.ready, "new ready");
-    say(now.terminating - before.terminating, "ends");
-    say(before.terminating - now.terminating, "gone");
+    say(now.terminating - before.terminating, "terminating");
+    say(before.terminating - now.terminating, "terminated");
     if said.is_empty() && !first {
         let still = if now.new.starting() + now.old.starting() > 0 {
             "still starting"
         } else if now.terminating > 0 {
-            "still ending"
+            "still terminating"
         } else {
-            "nothing new"
+            "no change"
         };
         said.push(still.to_owned());
     }

@@ -64,7 +64,7 @@ impl Kind {
         }
     }
 
-    /// Template and size, by which two versions are told apart.
+    /// Template and size, in which two versions differ.
     pub(super) fn version(&self) -> Option<(EcoString, i64)> {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => {

@@ -1,4 +1,4 @@
-//! Who wants which pods, and which of them run.
+//! The pods that each service and ModelServing needs, and which of them run.
 
 use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
@@ -22,7 +22,7 @@ pub(super) enum Who {
     Serving(usize),
 }
 
-/// What somebody wants.
+/// The pods that a service or a ModelServing needs.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) who: Who,
@@ -241,7 +241,7 @@ fn member(
             let template = pods.and_then(|pods| pods.get(usize::from(worker))).copied();
             (cluster, template.unwrap_or(0))
         }
-        // Workers of KServe are told apart by their Deployment.
+        // Workers of KServe are identified by their Deployment.
         _ => (None, place().unwrap_or(0).min(claimed.templates.len().saturating_sub(1))),
     }
 }

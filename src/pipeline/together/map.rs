@@ -1,4 +1,4 @@
-//! What stands on each node when everything is placed.
+//! The pods on each node when everything is placed.
 
 use super::claims::Claim;
 use super::{class_of, stands};
@@ -45,7 +45,7 @@ pub struct NodeUse {
 }
 
 impl NodeUse {
-    /// GPUs that nobody holds.
+    /// Free GPUs.
     pub fn free(&self) -> i64 {
         let planned: i64 = self.stands.iter().map(|own| own.gpus).sum();
         (self.gpus - self.others - planned).max(0)

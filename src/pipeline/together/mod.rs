@@ -345,7 +345,7 @@ pub(crate) fn options(catalog: &Catalog) -> Options {
             }
             "PodDisruptionBudget" => {
                 let namespace = object.id.scope.namespace().map(EcoString::as_str);
-                // One that the server would refuse guards nobody; that is said of the object.
+                // One that the server would refuse protects no pod; the object has a finding.
                 if let Ok(budget) = Budget::read(namespace.unwrap_or_default(), &object.node) {
                     options.budgets.push(budget);
                 }

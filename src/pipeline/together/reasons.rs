@@ -1,5 +1,4 @@
-//! Why pods have no node: by node in a word, in the scheduler's sentence, and the node that came
-//! nearest.
+//! Why pods are pending: a code for each node, the scheduler's message, and the closest node.
 
 use super::claims::Claim;
 use super::{Pending, by_node, stands};

@@ -279,7 +279,7 @@ fn grpc_parameter(node: &Node) -> Option<(String, String)> {
         Some(_) => (entry.node.as_str().is_some(), "a string"),
         None => {
             return Some((
-                format!("has `{}`, which is no field of InferParameter", entry.key),
+                format!("has `{}`, which is not a field of InferParameter", entry.key),
                 ACCEPTED.into(),
             ));
         }

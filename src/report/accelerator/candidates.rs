@@ -1,7 +1,7 @@
 //! The classes that were candidates: what each is judged by, and what speaks against it.
 
 use crate::decision::{
-    AcceleratorDecision, ClassCandidate, ClassDecidedBy, ScoreTerms, Thrift, Verdict,
+    AcceleratorDecision, ClassCandidate, ClassDecidedBy, CostTerm, ScoreTerms, Verdict,
 };
 use crate::report::accelerator::value;
 use crate::report::judged;
@@ -156,10 +156,10 @@ pub(super) fn arithmetic(terms: &ScoreTerms, strategy: &str) -> String {
         }
     };
     let performance = format!("0.7 x {} + 0.3 x {}", share(terms.bandwidth), share(terms.compute));
-    let cost = match terms.thrift {
-        Thrift::Price { least, own } => format!("{}/{}", short(least), short(own)),
-        Thrift::Unpriced => "0 (no price)".to_owned(),
-        Thrift::Tier => format!("{} (tier)", short(terms.cost)),
+    let cost = match terms.cost_term {
+        CostTerm::Price { least, own } => format!("{}/{}", short(least), short(own)),
+        CostTerm::Unpriced => "0 (no price)".to_owned(),
+        CostTerm::Tier => format!("{} (tier)", short(terms.cost)),
     };
     match strategy {
         "performance" => performance,

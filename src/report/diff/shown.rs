@@ -85,7 +85,7 @@ pub(super) struct ShownGroup {
     marker_html: &'static str,
     class: &'static str,
     pub(super) title: String,
-    /// "3 pods restart, GPUs 3 → 6".
+    /// "3 pods to restart, GPUs 3 → 6".
     pub(super) facts: String,
     pub(super) services: Vec<String>,
     services_code: Vec<String>,
@@ -182,35 +182,42 @@ fn capacity(capacity: &Capacity) -> Vec<String> {
             out.push(format!("{what}: {} more", all.len() - NAMES));
         }
     };
-    let lost = if capacity.before.is_some() { "no longer fits" } else { "does not fit" };
+    let lost = if capacity.before.is_some() { "✗ no longer fits" } else { "✗ does not fit" };
     listed(lost, &capacity.lost);
-    listed("restart goes no further", capacity.stuck.as_deref().unwrap_or_default());
+    listed("✗ restart gets stuck", capacity.stuck.as_deref().unwrap_or_default());
     let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
     let before = capacity.before.as_ref().filter(|room| room.pending > 0);
     match (before, capacity.after.pending) {
         (None, 0) => {}
-        (Some(before), 0) => out.push(format!("everything fits; before, {} waited", pods(before))),
+        (Some(before), 0) => {
+            out.push(format!("✓ everything fits; before, {} were pending", pods(before)));
+        }
         (before, _) => {
-            let before =
-                before.map_or("0 before".to_owned(), |room| format!("{} before", pods(room)));
-            let before =
-                if capacity.before.is_some() { format!(", {before}") } else { String::new() };
-            out.push(format!("{} wait for a node{before}", pods(&capacity.after)));
+            let before = before.map_or("none".to_owned(), pods);
+            let before = if capacity.before.is_some() {
+                format!(" (before: {before})")
+            } else {
+                String::new()
+            };
+            out.push(format!("! pending: {}{before}", pods(&capacity.after)));
         }
     }
     if capacity.stuck.is_none() {
-        out.push("the updates are not played: there are more than 2000 services".to_owned());
+        out.push("the restarts were not simulated: there are more than 2000 services".to_owned());
     } else if capacity.stuck.as_ref().is_some_and(|stuck| !stuck.is_empty()) {
         if !capacity.order.is_empty() {
             let names = capacity.order.iter().map(|name| printable(name));
             out.push(format!(
-                "one after the other they get through in this order: {}",
+                "restarted one after the other, all complete in this order: {}",
                 first_of(names, ORDER)
             ));
         }
-        out.push("the stages, and what gets through: ome rollout NAME --base BASE".to_owned());
+        out.push(
+            "for the stages, and edits that complete them, run: ome rollout NAME --base BASE"
+                .to_owned(),
+        );
     } else if capacity.restarts {
-        out.push("all restarts get through at once on the nodes that were read".to_owned());
+        out.push("✓ all restarts complete at the same time on the nodes that were read".to_owned());
     }
     out
 }
@@ -249,39 +256,27 @@ fn note(note: &Note) -> ShownNote {
     }
 }
 
-/// "Plan: 3 services change, 1 is added, 2 restart, GPUs 16 → 24".
+/// "Plan: 3 services to change, 1 to add, 2 to restart, GPUs 16 → 24".
 fn headline(view: &View<'_>) -> String {
     let summary = &view.diff.summary;
     let mut parts = Vec::new();
     if view.diff.groups.is_empty() {
         parts.push("nothing changes".to_owned());
     } else {
-        parts.push(format!(
-            "{} change{}",
-            plural(summary.changed, "service"),
-            if summary.changed == 1 { "s" } else { "" }
-        ));
+        parts.push(format!("{} to change", plural(summary.changed, "service")));
     }
     for (number, word) in
-        [(summary.added, "added"), (summary.removed, "removed"), (summary.refused, "refused")]
+        [(summary.added, "to add"), (summary.removed, "to remove"), (summary.refused, "refused")]
     {
         if number > 0 {
             parts.push(format!("{number} {word}"));
         }
     }
     if summary.restarts > 0 {
-        parts.push(format!(
-            "{} restart{}",
-            summary.restarts,
-            if summary.restarts == 1 { "s" } else { "" }
-        ));
+        parts.push(format!("{} to restart", summary.restarts));
     }
     if summary.fails > 0 {
-        parts.push(format!(
-            "{} fail{} that did not",
-            summary.fails,
-            if summary.fails == 1 { "s" } else { "" }
-        ));
+        parts.push(format!("{} newly failing", summary.fails));
     }
     if summary.left_behind > 0 {
         parts.push(format!("{} left behind", plural(summary.left_behind, "object")));
@@ -316,7 +311,7 @@ fn dollars(costs: &Pair<Cost>) -> Option<String> {
 fn bars(gpus: &Pair<Count>) -> Bars {
     let number = |count: Count| count.known().unwrap_or(0);
     let most = number(gpus.from).max(number(gpus.to)).max(1);
-    // An unknown number has no bar. Of sums beyond 2^63 / 100 nobody sees the percent.
+    // An unknown number has no bar. The percentage of sums beyond 2^63 / 100 does not matter.
     let percent = |count: Count| number(count).checked_mul(100).map_or(100, |part| part / most);
     Bars {
         before: gpus.from,
@@ -332,25 +327,17 @@ fn group<'v>(group: &'v Group, view: &View<'_>, seen: &mut BTreeSet<&'v str>) ->
     let most = |usual: usize| if all { usize::MAX } else { usual };
     let (marker, marker_html, verb) = match group.fate {
         Fate::Changed => ("~", "🟡", "change"),
-        Fate::Added => ("+", "🟢", "is added"),
-        Fate::Removed => ("-", "🔴", "is removed"),
+        Fate::Added => ("+", "🟢", "add"),
+        Fate::Removed => ("-", "🔴", "remove"),
     };
-    let title = match (group.services.as_slice(), group.fate) {
-        ([_], Fate::Changed) => "1 service changes".to_owned(),
-        ([_], _) => format!("1 service {verb}"),
-        (services, fate) => format!(
-            "{} services {}",
-            services.len(),
-            verb.replace("is ", if fate == Fate::Changed { "" } else { "are " })
-        ),
-    };
+    let title = format!("{} to {verb}", plural(group.services.len(), "service"));
     let mut facts = Vec::new();
     if group.restart {
         let one = group.pods_restarted == Count::from(1);
         let gpus = Some(group.gpus_restarted)
             .filter(|gpus| view.diff.between_releases && *gpus != Count::default());
         facts.push(format!(
-            "{} pod{}{} restart",
+            "{} pod{}{} to restart",
             group.pods_restarted,
             if one { "" } else { "s" },
             gpus.map(|gpus| {
@@ -480,7 +467,7 @@ fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
         });
     }
     let Some(played) = &rolled.played else {
-        said.push("it has more pods than are played".to_owned());
+        said.push("it has more pods than are simulated".to_owned());
         return said;
     };
     if played.pods == 0 {
@@ -517,8 +504,8 @@ fn cause(cause: &Cause, all: bool) -> ShownCause {
     let (path, from, to) = field(cause);
     let whole = cause.path.0.is_empty();
     let change = match (whole, from.is_null(), to.is_null()) {
-        (true, true, _) => "is new".to_owned(),
-        (true, _, _) => "is gone".to_owned(),
+        (true, true, _) => "added".to_owned(),
+        (true, _, _) => "removed".to_owned(),
         (false, true, _) => format!("set to {}", short(&to, all)),
         (false, _, true) => format!("{} removed", short(&from, all)),
         _ => format!("{} → {}", short(&from, all), short(&to, all)),

@@ -1,7 +1,7 @@
 //! The answer on a terminal.
 
 use super::shown::Shown;
-use crate::report::meaning::Meaning;
+use crate::report::meaning::{self, Meaning};
 use crate::report::screen::{Page, line, printable};
 use crate::report::table::Style;
 
@@ -29,9 +29,7 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         line!(out, "  {}{more}", group.services.join(", "));
         if let Some(error) = &group.error {
             out.push_str("  ");
-            let text = printable(error);
-            let meaning = Meaning::of(error).filter(|_| style.color);
-            out.draw(&meaning.map_or_else(|| text.clone(), |meaning| meaning.painted(&text)));
+            out.draw(&meaning::shown(error, style.color));
             out.end_line();
         }
         for choice in &group.choices {
@@ -93,7 +91,8 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         out.end_line();
     }
     for line in &shown.capacity {
-        line!(out, "{line}");
+        out.draw(&meaning::shown(line, style.color));
+        out.end_line();
     }
     if !shown.capacity.is_empty() {
         out.end_line();

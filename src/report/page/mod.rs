@@ -4,7 +4,8 @@
 
 use super::accelerator;
 use super::fill::fill;
-use super::{judged, map, plan, serving, totals};
+use super::phrases::plural;
+use super::{judged, map, plan, serving, together, totals};
 use crate::api::Follow;
 use crate::decision::Step;
 use crate::pipeline::serving::PlannedServing;
@@ -52,8 +53,10 @@ impl View<'_> {
             .map(|total| total.asked.max(total.allocatable.unwrap_or(0)))
             .max()
             .unwrap_or(0);
+        let pending = together::pending(self.planned, self.servings);
+        let mark = totals::mark(self.totals, pending);
         let data = json!({
-            "summary": totals::summary(self.totals),
+            "summary": format!("{mark} {}", totals::summary(self.totals)),
             "said": self.said().lines().collect::<Vec<_>>(),
             "semantics": self.semantics.run().as_str(),
             "header": self.header,
@@ -133,7 +136,8 @@ fn namespaces(planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Value> {
     let namespace = |(name, planned): (&str, Vec<&Planned<'_>>)| {
         let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
         let short = planned.iter().filter(|planned| is_short(planned)).count();
-        let mut title = format!("{name}: {} services", planned.len());
+        let symbol = if failed + short > 0 { "✗ " } else { "" };
+        let mut title = format!("{symbol}{name}: {}", plural(planned.len(), "service"));
         for (count, what) in [(failed, "in error"), (short, "without room")] {
             if count > 0 {
                 let _ = write!(title, ", {count} {what}");

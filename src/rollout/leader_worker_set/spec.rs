@@ -1,4 +1,4 @@
-//! What is wanted of a LeaderWorkerSet, and what is told of it.
+//! The spec of a LeaderWorkerSet, and what is reported of it.
 
 use crate::cluster::schedule::{PodId, PodTemplate};
 use crate::quantity::IntOrPercent;

@@ -116,7 +116,7 @@ impl Check<'_> {
 
     pub(super) fn quantity(&mut self, node: &Node, text: &str, place: &Place<'_>) {
         // The library also takes a unit without a number for zero; the pattern of every CRD does
-        // not, and nobody means it.
+        // not, and a bare unit is never intended.
         let number = text.trim_start_matches(['+', '-']).trim_start_matches('.');
         if !number.starts_with(|c: char| c.is_ascii_digit()) || Quantity::parse(text).is_err() {
             let help = hint::quantity(text);

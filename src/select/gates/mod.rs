@@ -21,8 +21,7 @@ const FORMAT_WEIGHT: i64 = 10;
 /// Weight of a framework whose weight is 0, in the controller's score.
 const FRAMEWORK_WEIGHT: i64 = 5;
 
-/// Asks every rule of one runtime. Without a trace, nobody asks a runtime further that has left
-/// already.
+/// Evaluates every rule on one runtime. Without a trace, evaluation stops at the first rejection.
 pub(crate) fn evaluate<T: Trace>(
     policy: &Policy,
     request: &Request<'_>,
@@ -39,8 +38,7 @@ pub(crate) fn evaluate<T: Trace>(
     };
     discovery(request, runtime, &mut evaluation, trace);
     if !evaluation.eligible() {
-        // A runtime of another namespace is never a candidate: what else would speak against it is
-        // nobody's question.
+        // A runtime in another namespace is never a candidate, so no further rules are evaluated.
         return evaluation;
     }
     enabled(runtime, &mut evaluation, trace);

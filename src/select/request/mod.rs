@@ -67,7 +67,7 @@ impl Trace for Counter {
     }
 }
 
-/// The request of nobody in particular: a service of the namespace where both can be seen.
+/// A request without a service: as if of a namespace where both can be used.
 fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
     static CLUSTER: EcoString = EcoString::new();
     let namespace = model

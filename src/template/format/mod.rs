@@ -61,7 +61,7 @@ struct Reader<'f, 'v, 'a> {
     values: &'v [Value<'a>],
     pos: usize,
     next: usize,
-    /// A value was named by its number, so that nobody counts what is left.
+    /// A value was named by its number, so unused arguments are not reported.
     reordered: bool,
     /// The numbers in brackets name values.
     good: bool,

@@ -7,7 +7,7 @@ use crate::template::quote;
 use crate::template::value::Value;
 use std::fmt::Write;
 
-/// The most digits a number is written with. Go takes a million; nobody asks for more than a
+/// The most digits a number is written with. Go takes a million; no template needs more than a
 /// thousand. Texts are padded as far as Go pads them.
 const MAX_DIGITS: usize = 1000;
 

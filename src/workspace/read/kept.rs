@@ -28,7 +28,7 @@ type Place = (SourceId, usize);
 /// What is known of an earlier reading.
 #[derive(Default)]
 pub struct Kept {
-    /// The options, spelt out.
+    /// The options, spelled out.
     given: String,
     texts: HashMap<SourceId, Arc<str>>,
     read: HashMap<Place, ReadDocument>,

@@ -128,7 +128,7 @@ pub(super) fn labels_of_node(object: &Object) -> impl Iterator<Item = Diagnostic
         };
         Diagnostic::new(
             Code::UnreadableLabel,
-            format!("`{}` is no {what} and was left out", label.text),
+            format!("`{}` is not a {what} and was left out", label.text),
         )
         .at(label.span)
         .path("metadata.labels")

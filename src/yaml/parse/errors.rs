@@ -56,7 +56,7 @@ pub(super) fn words(info: &str, rest: &str) -> (String, Option<&'static str>) {
         "found unknown escape character"
         | "did not find expected hexdecimal number"
         | "found invalid Unicode character escape code" => fixed(
-            "the text holds an escape that YAML does not know",
+            "the text holds an escape that YAML does not have",
             Some("write `\\\\` for a backslash, or use single quotes"),
         ),
         "did not find expected ',' or '}'" => {

@@ -359,7 +359,7 @@ fn a_placement_is_explained_beside_everything_else() {
     let text = explain("b", &[]).stdout;
     assert!(text.contains("0/3 nodes are available") && text.contains("NEAREST NODE"), "{text}");
     let text = explain("a", &[]).stdout;
-    assert!(text.contains("1 of 1 pod on taken; 0 of 3 nodes would take one more"), "{text}");
+    assert!(text.contains("1 of 1 pod on taken; one more fits on 0 of 3 nodes"), "{text}");
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn a_change_that_no_longer_fits_says_so() {
         (&found["noLongerFits"], &found["stuck"][0]["service"]),
         (&json!([]), &json!("ml/a"))
     );
-    assert!(done.stdout.contains("restart goes no further: ml/a engine"), "{done:?}");
+    assert!(done.stdout.contains("✗ restart gets stuck: ml/a engine"), "{done:?}");
     let (_, found) = diff(&all("v2", std::slice::from_ref(&a), 2), &[]);
     assert_eq!(found["stuck"], json!([]));
     // Of a service that is refused nothing restarts, whatever room there is.
@@ -550,7 +550,7 @@ fn services_that_only_the_cluster_has_are_left_over() {
 /// By the documents what has no place is refused: of such a service nothing is rendered, compared or
 /// rolled, and the field is named once, where it is written.
 #[test]
-fn a_misspelt_field_is_named_once_and_nothing_of_its_service_rolls() {
+fn a_misspelled_field_is_named_once_and_nothing_of_its_service_rolls() {
     let folder = Folder::new(&[]);
     let good = service("chat", "single", 1, 1);
     let mut bad = good.clone();

@@ -84,7 +84,7 @@ fn model_servings_roll_beside_everything_else() {
         let paths: Vec<&str> =
             fix.iter().filter_map(|fix| fix["edits"][0]["path"].as_str()).collect();
         assert!(paths.contains(&"nodes like n0"), "{paths:?}");
-        // What is proposed gets through when it is made.
+        // What is proposed completes when it is made.
         for fix in fix {
             let edit = &fix["edits"][0];
             if edit["path"] == "spec.replicas" {
@@ -301,7 +301,7 @@ fn what_is_wrong_with_new_pods_of_a_role_holds_the_update_up() {
     for (name, said) in [
         ("pd/prefil", "did you mean `pd/prefill`?"),
         ("pd/engine", "it has decode, prefill"),
-        ("other/decode", "`other` is played"),
+        ("other/decode", "`other` is simulated"),
         ("decode", "none is named"),
         ("pod/pd-0-decode-0-0", "not known by name"),
     ] {
@@ -312,7 +312,7 @@ fn what_is_wrong_with_new_pods_of_a_role_holds_the_update_up() {
 }
 
 /// Services of KServe and OME and a ModelServing that change at once on the same nodes: what is
-/// stuck says an edit, and with the edit it gets through.
+/// stuck says an edit, and with the edit it completes.
 #[test]
 fn three_operators_roll_at_once() {
     let folder = Folder::new(&[]);

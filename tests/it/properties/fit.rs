@@ -138,6 +138,6 @@ fn what_is_said_to_fit_can_be_placed() {
         format!("of {mixed} small random clusters that can hold a replica's mixed pods, {missed}");
     assert!(
         docs.replace('\n', " ").contains(&sentence),
-        "docs/accelerators.md says otherwise than: {sentence}"
+        "docs/accelerators.md does not say: {sentence}"
     );
 }

@@ -182,7 +182,7 @@ struct Part {
 
 impl Part {
     /// A mapping with the container under `key`.
-    fn spelt(self, key: &str, name: &str) -> Map<String, Value> {
+    fn spelled(self, key: &str, name: &str) -> Map<String, Value> {
         let mut container = self.container;
         if !name.is_empty() {
             container.insert("name".into(), name.into());
@@ -254,12 +254,12 @@ fn runtime(api: Api, index: usize) -> impl Strategy<Value = Value> {
             put(&mut spec, "protocolVersions", (!protocols.is_empty()).then(|| Value::from(protocols)));
             if api == Api::Ome {
                 put(&mut spec, "modelSizeRange", range);
-                spec.insert("engineConfig".into(), part.spelt("runner", "ome-container").into());
+                spec.insert("engineConfig".into(), part.spelled("runner", "ome-container").into());
             } else {
                 put(&mut spec, "multiModel", several_models.then_some(true));
                 put(&mut spec, "workerSpec", several_nodes.then(|| json!({"containers": [{"name": "worker-container", "image": "example/worker:v1"}]})));
                 put(&mut spec, "nodeSelector", part.selector.clone());
-                let container = part.spelt("container", "kserve-container").remove("container");
+                let container = part.spelled("container", "kserve-container").remove("container");
                 spec.insert("containers".into(), Value::Array(container.into_iter().collect()));
             }
             let namespace = namespace.filter(|_| index.is_multiple_of(3));
@@ -287,7 +287,7 @@ fn service(api: Api, index: usize, models: usize, runtimes: usize) -> impl Strat
                     "engine".into(),
                     part.map_or_else(
                         || json!({}),
-                        |part| part.spelt("runner", "ome-container").into(),
+                        |part| part.spelled("runner", "ome-container").into(),
                     ),
                 );
                 return object(
@@ -298,7 +298,7 @@ fn service(api: Api, index: usize, models: usize, runtimes: usize) -> impl Strat
                     &spec,
                 );
             }
-            let mut predictor = part.map_or_else(Map::new, |part| part.spelt("model", ""));
+            let mut predictor = part.map_or_else(Map::new, |part| part.spelled("model", ""));
             let mut inline =
                 predictor.get("model").and_then(Value::as_object).cloned().unwrap_or_default();
             inline.insert("modelFormat".into(), format.into());

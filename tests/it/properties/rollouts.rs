@@ -1,5 +1,5 @@
 //! Rollouts of small fleets on few nodes: each ends or is stuck, what is complete is what a plan
-//! wants, and every edit that is proposed gets through when it is made.
+//! wants, and every edit that is proposed completes when it is made.
 
 use super::load_text;
 use crate::objects::{node, runner};
@@ -160,7 +160,7 @@ impl Fleet {
 }
 
 fn of<'a>(rolled: &'a [ServiceRollout], name: &str) -> &'a ComponentRollout {
-    let own = rolled.iter().find(|own| own.name == name).expect("it is played");
+    let own = rolled.iter().find(|own| own.name == name).expect("it is simulated");
     own.components.first().expect("a component")
 }
 

@@ -57,17 +57,17 @@ pub(crate) struct Args {
     /// Seconds that one file of the Hub may take [default: 30].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
-    /// The model.safetensors.index.json; one that stands beside the config is read by itself.
+    /// The model.safetensors.index.json; one beside the config is read by default.
     #[arg(long, value_name = "FILE")]
     index: Option<PathBuf>,
     /// Put the values into the BaseModel or ClusterBaseModel of this file; comments and layout
     /// stay.
     #[arg(long, value_name = "FILE", group = "target")]
     into: Option<PathBuf>,
-    /// Which model, when the file holds several; the name of the printed one without `--into`.
+    /// Which model, when the file has several; without `--into`, the name of the printed one.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Replace values that say something else; without it they are kept and reported.
+    /// Replace values that differ; without it they are kept and reported.
     #[arg(long, requires = "target")]
     overwrite: bool,
     /// Parameters of the model, such as 7B, instead of counting them.
@@ -246,8 +246,8 @@ impl Run {
         Some(checked.value)
     }
 
-    /// The index beside a config. Nobody named it, so one that cannot be read is worth no more than
-    /// a note.
+    /// The index beside a config. It was not named, so one that cannot be read is worth no more
+    /// than a note.
     fn index_beside(&mut self, index: Result<Source, Box<Diagnostic>>) -> Option<Node> {
         let before = self.found.len();
         let index = match index {

@@ -1,4 +1,4 @@
-//! What there is to say about a place: an object, or a field.
+//! Hover texts: of an object, or of a field.
 
 use super::context::Context;
 use crate::api::{Object, Views};

@@ -23,10 +23,10 @@ use std::sync::mpsc::{TryRecvError, channel};
 use wire::Incoming;
 
 /// Serve an editor over standard input and output, by the Language Server Protocol: findings as you
-/// type, what services become, who uses a runtime, where names lead, completion, repairs.
+/// type, decisions on services, users of a runtime, definitions, completion, repairs.
 ///
-/// It reads the folders that the editor opens, or what `-f` names. Exit codes: 0 after `shutdown`
-/// and `exit`, and where nothing was asked; 1 otherwise.
+/// It reads the folders that the editor opens, or the paths of `-f`. Exit codes: 0 after `shutdown`
+/// and `exit`, or without any request; 1 otherwise.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Use standard input and output, which is what it always does; editors pass the flag.

@@ -1,4 +1,4 @@
-//! The life of a server: what was opened, what was said, and whose turn it is.
+//! The loop of the server: open documents, requests, and the order of answers.
 
 use super::context::{Context, path_of, uri_of};
 use super::{actions, completion, diagnostics, hints, hover, places, wire};

@@ -1,8 +1,8 @@
 //! Messages on a stream: a header with a length, then JSON.
 //!
-//! In: bytes of anybody. Out: messages, and what is answered where there is none. lsp-server's own
-//! reader ends at the first message that it cannot read, and allocates whatever length a header
-//! names; this one skips what is no message and goes on.
+//! In: untrusted bytes. Out: messages, or the error to answer with. lsp-server's own reader ends at
+//! the first message that it cannot read, and allocates whatever length a header names; this one
+//! skips what is no message and goes on.
 
 use lsp_server::{ErrorCode, Message, RequestId};
 use serde_json::Value;
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_nobody_sends_allocates_nothing() {
+    fn a_length_without_a_body_allocates_nothing() {
         let mut stream = &b"Content-Length: 18446744073709551615\r\n\r\n{}"[..];
         let read = read(&mut stream).unwrap();
         assert!(matches!(read, Some(Incoming::Unreadable { .. })), "{read:?}");

@@ -43,7 +43,7 @@ pub(super) fn run(
     let Some(mut rolled) = roll(&session.world, semantics, session.kthena, &changes, &troubles)
     else {
         return Err(Failure::NotFound {
-            message: "no Node that was read says what it has, so nothing can be played".into(),
+            message: "no Node that was read says what it has, so nothing can be simulated".into(),
             help: Some("load Nodes with `-f`: `kubectl get nodes -o yaml`".into()),
         });
     };

@@ -14,17 +14,17 @@ use std::path::{Path, PathBuf};
 
 /// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
 ///
-/// An InferenceService is played on the Nodes that are read, beside the pods that run. Without
-/// --from its own pods among the input are the beginning, else nothing exists before. With --all
-/// the whole fleet is played, all changes at once. Exit codes: 0 the new state is reached, 1 the
-/// input is invalid, 2 stuck.
+/// An InferenceService is simulated on the Nodes in the input, together with the running pods.
+/// Without --from, the pods of the service in the input are the state before; without any, nothing
+/// exists before. With --all the whole fleet is simulated, all changes at the same time. Exit
+/// codes: 0 the new state is reached, 1 the input is invalid, 2 stuck.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME.
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all", add = crate::cli::complete::services())]
     name: Option<String>,
-    /// All InferenceServices and ModelServings, together: those that change at once, the others as
-    /// they are.
+    /// All InferenceServices and ModelServings together: the changed ones roll at the same time,
+    /// the others keep their pods.
     #[arg(long)]
     all: bool,
     /// What is applied before: a path, repeatable, one after the other, or a git revision. A Pod
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Repeatable.
     #[arg(long, value_name = "pod/NAME")]
     pending: Vec<String>,
-    /// Pods end and get ready in one group at a time, the highest ordinal first.
+    /// Pods terminate and become ready in one group at a time, the highest ordinal first.
     #[arg(long)]
     stagger: bool,
     /// Also print every request, in order (with `-o table`).

@@ -1,4 +1,4 @@
-//! `--slow`, `--stuck` and `--fail` of what is played together.
+//! `--slow`, `--stuck` and `--fail` of what is simulated together.
 
 use super::Args;
 use crate::api::{ComponentKind, ModelServing, Service};
@@ -20,7 +20,7 @@ pub(super) struct Played<'a> {
     pub(super) servings: &'a [&'a ModelServing],
 }
 
-/// What the flags say of what is played.
+/// What the flags say of what is simulated.
 pub(super) fn of(args: &Args, session: &Session, played: Played<'_>) -> Result<Asked, Failure> {
     let mut found = Troubles::new();
     for given in &args.slow {
@@ -81,10 +81,10 @@ impl Played<'_> {
             .collect();
         if services.is_empty() && servings.is_empty() {
             let message = if service.is_empty() {
-                format!("`{flag} {name}`: several services are played, and none is named")
+                format!("`{flag} {name}`: several services are simulated, and none is named")
             } else {
                 format!(
-                    "`{flag} {name}`: no InferenceService or ModelServing `{service}` is played"
+                    "`{flag} {name}`: no InferenceService or ModelServing `{service}` is simulated"
                 )
             };
             let help = "write [NAMESPACE/]SERVICE/COMPONENT, as in `chat/engine`; of a ModelServing the component is a role, or `groups`";

@@ -1,4 +1,4 @@
-//! What a group of machines says of its class: family, labels, memory, compute, features.
+//! The values of a class from its nodes: family, labels, memory, compute, features.
 
 use super::SPREAD;
 use crate::cluster::{labeled_compute, memory_of_label};

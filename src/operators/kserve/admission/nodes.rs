@@ -1,5 +1,6 @@
 //! Rules of predictors and runtimes on several nodes
-//! (pkg/apis/serving/v1beta1/inference_service_validation.go, rule 4; 4.3, rule 3).
+//! (pkg/apis/serving/v1beta1/inference_service_validation.go, rule 4;
+//! pkg/webhook/admission/servingruntime/servingruntime_webhook.go, rule 3).
 
 use super::{CLASS, Judge, items, variable};
 use crate::api::{GPU_TYPES, KServeConfig};

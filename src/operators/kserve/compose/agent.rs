@@ -153,8 +153,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// What a logger is told: by the settings, and over them by the predictor, whichever component
-/// logs.
+/// The settings of a logger: those of the ConfigMap, overridden by those of the predictor,
+/// whichever component logs.
 struct Logger {
     store: Option<Store>,
     marshaller: EcoString,

@@ -54,7 +54,7 @@ const TOKENS: [&str; 2] = ["HF_TOKEN", "MODELSCOPE_API_TOKEN"];
 /// Storages that the shared Secret may name.
 const TYPES: [&str; 3] = ["s3", "hdfs", "webhdfs"];
 
-/// Who looks for credentials, and who is told what is not there.
+/// Finds credentials, and reports objects that were not read.
 pub(super) struct Credentials<'f, 'a> {
     pub(super) facts: &'f Facts<'a>,
     /// Annotations of the pod.
@@ -116,7 +116,7 @@ impl Credentials<'_, '_> {
         self.facts.config.accounts.iter().find(here).cloned()
     }
 
-    /// Says that an object is not among the files; louder where somebody names it.
+    /// Reports that an object was not read; a warning where the service names it.
     fn miss(&mut self, kind: &str, name: &str, named: Option<&Node>) {
         if !self.facts.config.expand {
             return;

@@ -127,7 +127,7 @@ fn layered<R: Record>(
     })
 }
 
-/// What the webhook of pods is told.
+/// What the webhook of pods reads.
 fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &mut Map) {
     let derived = Origin::Derived(&KSERVE_INTERNAL);
     let mut put = |key: &str, value: EcoString, origin: Origin| {

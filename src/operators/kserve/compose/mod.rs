@@ -261,7 +261,7 @@ pub(crate) fn components<R: Record>(
             (other::pod(&facts, kind, node, &annotations, &mut findings)?, None)
         };
         facts.workload(&name, &labels, &annotations)?;
-        // Knative runs the head alone, which is told of its workers all the same.
+        // Knative runs the head only, which gets the settings of its workers all the same.
         if facts.mode == DeploymentMode::Serverless && worker.take().is_some() {
             labels.insert(
                 "isvc.generation",

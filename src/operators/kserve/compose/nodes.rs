@@ -15,7 +15,7 @@ use crate::quantity::Quantity;
 use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};
 
-/// The GPU when nobody names one.
+/// The default GPU resource.
 const USUAL: &str = "nvidia.com/gpu";
 
 /// How head and workers share the GPUs.

@@ -1,5 +1,5 @@
 //! Pods that a service writes itself: transformers, explainers, custom predictors
-//! (pkg/apis/serving/v1beta1/predictor_custom.go, 5.5).
+//! (pkg/apis/serving/v1beta1/predictor_custom.go).
 
 use super::predictor::MAIN;
 use super::{Facts, LIBRARY, empty};
@@ -116,14 +116,14 @@ pub(super) fn pod(
     Ok(pod)
 }
 
-/// What the container is told, unless it is told already. Quirk: an explainer is told its port in
-/// any case.
+/// The arguments of the container, except those that it has already. Quirk: an explainer gets its
+/// port in any case.
 fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mut Node) {
     let origin = Origin::Derived(&KSERVE_ARGUMENTS);
     let mut host = eco_format!("{}.{}", facts.predictor_name(), facts.service.namespace);
     let workers = spec.get("containerConcurrency").and_then(Node::scalar_text);
-    // Quirk: the annotation counts here even where it does not decide the mode; a predictor that
-    // nobody waited for has no host yet.
+    // Quirk: the annotation counts here even where it does not decide the mode; a predictor that is
+    // not ready has no host yet.
     let mesh = kind == ComponentKind::Transformer && facts.asks_for_modelmesh();
     let said = |key: &str| {
         let key = eco_format!("internal.serving.kserve.io/predictor-{key}");

@@ -15,8 +15,8 @@ const GPU_TAGS: [&str; 3] = ["tensorflow-serving", "torchserve", "huggingfaceser
 /// Annotation of a runtime that names its server.
 const SERVER_TYPE: &str = "serving.kserve.io/server-type";
 
-/// The server of a runtime: its annotation, else what its name is known for; empty when nobody
-/// knows.
+/// The server of a runtime: its annotation, else the one that its name indicates; empty when
+/// unknown.
 pub(super) fn of(runtime: &Runtime) -> &str {
     match runtime.object.annotation(SERVER_TYPE) {
         Some(annotation) => annotation.as_str().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Ingress and alias: the ways in that need no routes
+//! Ingress, and the Service that is an alias of a gateway
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go;
 //! pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go).
 

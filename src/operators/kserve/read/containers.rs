@@ -147,7 +147,7 @@ fn logger_store(value: &Json) -> Result<Option<LoggerStore>, EcoString> {
     Ok(Some(store))
 }
 
-/// The batcher is told nothing but its sizes.
+/// The batcher has only its sizes.
 pub(super) fn batcher(_: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     sized("batcher", text)
 }

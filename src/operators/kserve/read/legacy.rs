@@ -21,7 +21,7 @@ pub struct Framework {
     pub runtime: &'static str,
     /// The runtime of protocol v2, where it is another one.
     pub v2_runtime: Option<&'static str>,
-    /// The controller asks for v2 when nobody asks for a protocol.
+    /// The controller requests v2 by default.
     pub speaks_v2: bool,
 }
 

@@ -1,5 +1,5 @@
 //! KServe, group `serving.kserve.io`: InferenceService v1beta1, ServingRuntime and
-//! ClusterServingRuntime v1alpha1 of v0.20.0, with the older spellings of seeds 001 and 003.
+//! ClusterServingRuntime v1alpha1 of v0.20.0, with the older spellings of the KServe 0.10 docs.
 
 pub(crate) mod config;
 mod containers;

@@ -1,4 +1,4 @@
-//! An object of the controller with what gave way in it.
+//! An object of the controller with the values that it overrides.
 
 use crate::objects::build::IntoNode;
 use crate::yaml::{Entry, FieldPath, Map, Node, Origin, Rule};

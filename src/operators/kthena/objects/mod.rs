@@ -1,4 +1,4 @@
-//! What the Kthena controller makes of a ModelServing when it sees it first.
+//! The objects that the Kthena controller creates for a new ModelServing.
 //!
 //! In: a ModelServing with its defaults. Out: PodGroups, ControllerRevisions, pods and headless
 //! Services as the controller sends them, before the API server fills in its own defaults. Owner

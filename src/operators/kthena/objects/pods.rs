@@ -20,7 +20,7 @@ pub(super) struct Prepared<'a> {
     worker: Option<Base>,
 }
 
-/// A pod spec before any of its pods is told apart.
+/// A pod spec before anything that differs between its pods.
 #[derive(Clone)]
 struct Base {
     spec: Node,
@@ -187,8 +187,8 @@ fn inject(spec: &mut Node, values: [EcoString; 3], replaced: &mut Replaced) {
                     .and_then(|name| INJECTED.iter().position(|known| *known == name))
             };
             let kept: Vec<&Node> = own.iter().filter(|entry| injected(entry).is_none()).collect();
-            // What the controller itself wrote into the template of earlier workers is nobody's
-            // loss.
+            // What the controller itself wrote into the template of earlier workers is not reported
+            // as lost.
             let given = own.iter().filter(|entry| !matches!(entry.origin, Origin::Derived(_)));
             for (entry, place) in given.filter_map(|entry| Some((entry, injected(entry)?))) {
                 if let Some(value) = entry.get("value") {

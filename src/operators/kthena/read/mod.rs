@@ -60,7 +60,7 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
     let renamed = template.iter().cloned().map(|mut entry| {
         if entry.key == "gangpolicy" {
             let mut finding =
-                Diagnostic::new(Code::DeprecatedField, "`gangpolicy` is spelt `gangPolicy`")
+                Diagnostic::new(Code::DeprecatedField, "`gangpolicy` is spelled `gangPolicy`")
                     .at(entry.key_origin.span())
                     .path("spec.template.gangpolicy")
                     .help("write `gangPolicy`; the API server does not know the other spelling");

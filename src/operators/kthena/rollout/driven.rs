@@ -1,8 +1,8 @@
-//! A controller whose pods somebody else places: it says which pods it creates and deletes, and is
-//! told which of them are ready and which are gone. So ModelServings share nodes with everything
-//! else that changes.
+//! A controller whose pods are placed elsewhere: it reports which pods it creates and deletes, and
+//! learns which of them are ready and which were deleted. So ModelServings share nodes with
+//! everything else that changes.
 //!
-//! Nothing is recorded; who drives the controller sees everything.
+//! Nothing is recorded: the caller sees every step.
 
 use super::cluster::{Address, Cluster};
 use super::document::Step;

@@ -1,4 +1,4 @@
-//! The cluster around the controller: pods end, pods get ready, things go wrong.
+//! The cluster around the controller: pods terminate, become ready, or fail.
 
 use super::cluster::{Address, Cluster};
 use super::scenario::Recovery;
@@ -25,7 +25,7 @@ impl Cluster {
             return;
         }
         // Quirk: without a topology and without minima all PodGroups are deleted once; the
-        // reconcile makes them anew.
+        // reconcile creates them again.
         if before.is_some() && old.topology && !self.target.topology && !self.target.gang_minimum {
             let with_pod_group =
                 self.groups.iter().filter(|group| group.gang).map(|group| group.ordinal);

@@ -1,4 +1,4 @@
-//! A rollout with everything that is worth saying about it.
+//! A rollout with its findings.
 
 use crate::api::{ModelServing, Role, RolloutType};
 use crate::diag::{Code, Diagnostic};

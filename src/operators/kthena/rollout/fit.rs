@@ -1,4 +1,4 @@
-//! Whether the pods of every stage find a place on the nodes that were given.
+//! Whether the pods of every stage fit on the nodes of the input.
 
 use super::Scenario;
 use super::target::{Id, Names};

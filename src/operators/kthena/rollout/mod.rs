@@ -18,7 +18,7 @@
 //! | `groups`, `strip` | many thousand groups, and a row of them, by what changes |
 //! | `environment` | the cluster around the controller: pods end, pods get ready, things go wrong |
 //! | `scenario`, `rows` | what is simulated and what came of it; what is written down stage by stage |
-//! | `driven` | the controller alone: somebody else places its pods, ends them and gets them ready |
+//! | `driven` | the controller alone: its pods are placed, deleted and made ready elsewhere |
 
 pub(crate) mod cluster;
 pub(crate) mod controller;

@@ -7,7 +7,7 @@ use crate::api::RecoveryPolicy;
 use crate::policy::RoleRecreateRule;
 
 impl Cluster {
-    /// A pod is gone that nobody wanted gone.
+    /// A pod was deleted that the controller did not delete.
     pub(super) fn pod_lost(&mut self, at: Address) {
         match self.target.recovery {
             RecoveryPolicy::ServingGroupRecreate => {

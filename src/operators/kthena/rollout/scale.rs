@@ -32,8 +32,8 @@ fn order(mut candidates: Vec<Candidate>, rule: ScaleDownRule) -> Vec<(i64, Reaso
     candidates.iter().map(|candidate| (candidate.ordinal, reason(candidate))).collect()
 }
 
-/// Free ordinals for `count` newcomers: `holes` are those below an end that nobody has, `last` is
-/// the highest that somebody has.
+/// Free ordinals for `count` newcomers: `holes` are unused ones below an end, `last` is the highest
+/// one in use.
 fn free<I: Iterator<Item = i64>>(
     holes: impl Fn(i64) -> I,
     last: Option<i64>,
@@ -57,7 +57,8 @@ fn free<I: Iterator<Item = i64>>(
 }
 
 impl Cluster {
-    /// Missing groups are created at once, nobody waits for one to run. False when that fails.
+    /// Missing groups are created at the same time, without waiting for one to run. False when that
+    /// fails.
     pub(super) fn scale_up_groups(&mut self) -> bool {
         let count = self.target.replicas - i64::try_from(self.groups.len()).unwrap_or(0);
         let last = self.groups.last().map(|group| group.ordinal);

@@ -25,7 +25,7 @@ pub struct Scenario<'a> {
     /// Whose behavior.
     pub policy: &'static KthenaPolicy,
     /// How the release before hashed roles, where the change is an upgrade of the controller: what
-    /// it made has its revisions, and every ModelServing is looked at anew.
+    /// it made has its revisions, and every ModelServing is reconciled again.
     pub upgraded_from: Option<RoleStruct>,
     /// What was applied before, one after the other; empty: nothing exists.
     pub from: Vec<Before<'a>>,
@@ -125,7 +125,7 @@ impl Outcome {
         self.stuck = Some(ordinal);
         let name = names::group(&self.trace.serving, ordinal);
         self.proof = Some(format!(
-            "the {} pods of stage {stage} do not fit on the loaded nodes, so that {name} cannot start and nothing after it happens",
+            "{name} stays Pending: the {} pods of stage {stage} do not fit the nodes. The rollout stops here.",
             self.trace.capacity[position].pods
         ));
     }

@@ -155,7 +155,7 @@ impl Target {
     }
 }
 
-/// What a pod costs to delete when nobody has set the annotation on the pod itself.
+/// The deletion cost of a pod without the annotation.
 fn cost(chain: Option<&plugins::Chain<'_>>, role: &crate::api::Role, index: i64) -> i64 {
     let template = if index == 0 { Some(&role.entry) } else { role.worker.as_ref() };
     let written = template.and_then(|template| template.annotations.get(names::DELETION_COST));

@@ -136,7 +136,7 @@ impl fmt::Display for Reason {
             Self::OutdatedOrdinal => f.write_str("outdated: highest ordinal"),
             Self::RoleRemoved => f.write_str("its role was removed"),
             Self::Crashed => f.write_str("a container crashed"),
-            Self::PodLost => f.write_str("a pod of it is gone"),
+            Self::PodLost => f.write_str("a pod of it was deleted"),
             Self::Upkeep => f.write_str("missing beside what runs"),
             Self::TopologyRemoved => f.write_str("networkTopology was removed"),
             Self::AllReady => f.write_str("all its pods are ready"),

@@ -256,7 +256,7 @@ fn format_entry(request: &Request<'_, '_>) -> Option<usize> {
     best.map(|(_, index)| index)
 }
 
-/// The first constraint that a class fails, in upstream's order and words (2.3).
+/// The first constraint that a class fails, in upstream's order and words.
 fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassReason> {
     let no = |code: Code, detail: EcoString| Some(ClassReason { code, detail, bound: None });
     let capabilities = &class.capabilities;

@@ -96,7 +96,7 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 about(
                     Code::PciVendorMismatch,
                     object,
-                    format!("PCI vendor {} is {owner}, the class says {}", id.value, vendor.value),
+                    format!("PCI vendor {} is {owner}, the class has {}", id.value, vendor.value),
                 )
                 .help("correct one of the two"),
             ));
@@ -121,7 +121,7 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 let finding = about(
                     Code::OperatorNotKubernetes,
                     object,
-                    format!("Kubernetes knows no `{operator} {bound}` for {}", text("key")),
+                    format!("Kubernetes has no `{operator} {bound}` for {}", text("key")),
                 );
                 found.push(place(
                     origin,
@@ -256,7 +256,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
             ));
         } else if crate::facts::nominal_of(memory.value) != product.nominal() {
             let text = format!(
-                "{} has {} GB, the class says {}",
+                "{} has {} GB, the class has {}",
                 product.id, product.nominal_gib, own.memory_text
             );
             found.push(place(
@@ -270,7 +270,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
         !product.compute_capability.is_empty() && version.value != product.compute_capability
     }) {
         let text = format!(
-            "{} has compute capability {}, the class says {}",
+            "{} has compute capability {}, the class has {}",
             product.id, product.compute_capability, version.value
         );
         found.push(place(version.origin, about(Code::CatalogueMismatch, object, text)));
@@ -281,7 +281,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
             && (own.value.as_f64() / product.bandwidth - 1.0).abs() > 0.05
     }) {
         let text = format!(
-            "{} has {} GB/s, the class says {}",
+            "{} has {} GB/s, the class has {}",
             product.id,
             product.bandwidth,
             bandwidth.value.canonical()
@@ -384,7 +384,7 @@ pub(crate) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     None => about(Code::UnknownCondition, object, format!("unknown condition `{}`", condition.key))
                         .help("known are modelSize, requestSize, quantization, modelFormat, modelArchitecture, component"),
                     Some(subject) if condition::parse(subject, &expression.value).is_none() => {
-                        about(Code::InvalidCondition, object, format!("`{}: {}` is no condition", condition.key, expression.value))
+                        about(Code::InvalidCondition, object, format!("`{}: {}` is not a condition", condition.key, expression.value))
                             .help("write a comparison such as `<30B`, `>=4096` or `7B-13B`")
                     }
                     Some(_) => continue,
@@ -485,7 +485,7 @@ fn router_gpus(object: &Object, router: &Node, found: &mut Vec<Diagnostic>) {
             let finding = about(
                 Code::RouterRequestsGpu,
                 object,
-                format!("the router asks for {}", entry.key),
+                format!("the router requests {}", entry.key),
             )
             .help("routers run on CPUs: delete the resource");
             found.push(place(entry.key_origin, finding));

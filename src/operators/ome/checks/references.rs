@@ -167,8 +167,8 @@ pub(crate) fn unserved_models(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let policy = view.policy(Api::Ome);
     let mut alike: HashMap<String, usize> = HashMap::new();
     let mut distinct: Vec<Vec<&Model>> = Vec::new();
-    // A model without a format is incomplete, which is said of it already; one that is disabled
-    // serves nobody.
+    // A model without a format has the finding `model-incomplete` already; a disabled one is not
+    // used.
     for model in view.catalog.models().filter(|model| model.format.is_some() && !model.disabled) {
         let index = *alike.entry(key(policy, model)).or_insert(distinct.len());
         if index == distinct.len() {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_nobody_serves_names_the_nearest_miss() {
+    fn a_model_without_a_runtime_names_the_nearest_miss() {
         let text = [
             serving("small", "A", "{min: 1B, max: 9B}"),
             serving("other", "B", "{min: 1B, max: 9B}"),

@@ -1,4 +1,4 @@
-//! Where a router may run, when nobody pins it.
+//! On which nodes a router without a node selector may run.
 
 use crate::api::{ComponentKind, Service};
 use crate::cluster::{Machine, affinity_matches};

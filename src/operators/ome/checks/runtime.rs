@@ -187,7 +187,7 @@ pub(crate) fn range_and_name(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     Code::SizeRangeAndName,
                     &runtime.object,
                     format!(
-                        "the name says {size}B, modelSizeRange is {}..{}",
+                        "the name has {size}B, modelSizeRange is {}..{}",
                         min.value.text, max.value.text
                     ),
                 )

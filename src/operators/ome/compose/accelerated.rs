@@ -203,7 +203,7 @@ pub(crate) fn remarks(
             Diagnostic::new(
                 Code::NoAcceleratorConfiguration,
                 format!(
-                    "no accelerator configuration for {}: the {} runs as the runtime says",
+                    "no accelerator configuration for {}: the {} runs as the runtime sets it",
                     class.name(),
                     place.kind.as_str()
                 ),

@@ -67,8 +67,8 @@ impl MergedComponent<'_> {
         Range::COUNT.count(self.written_workers())
     }
 
-    /// The same as it is written. Nothing keeps it from being negative: no schema does, and the
-    /// operator writes what it is told.
+    /// The same as it is written. It may be negative: no schema forbids it, and the operator copies
+    /// it.
     pub(crate) fn written_workers(&self) -> i64 {
         let written = || self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);
         match self.mode {
@@ -294,7 +294,7 @@ fn laid_over<R: Record>(
     })
 }
 
-/// Replica counts that nobody wrote (OME docs, Serving Runtime, Engine Configuration and Using
+/// Default replica counts (OME docs, Serving Runtime, Engine Configuration and Using
 /// ClusterServingRuntimes; docs/decisions.md#replicas).
 fn fill_in_replicas(spec: &mut Node) {
     let least = spec.get("minReplicas").map(Node::as_int);

@@ -3,7 +3,7 @@
 //!
 //! In: a [`crate::decision::Resolution`] and the service it is for. Out: [`Built`], one tree per
 //! component and pod, each leaf holding who wrote it; with a recorder also what was overridden.
-//! This room chooses nothing: neither a runtime nor a workload kind.
+//! This module chooses nothing: neither a runtime nor a workload kind.
 
 pub(crate) mod accelerated;
 pub(crate) mod accelerator;

@@ -1,4 +1,4 @@
-//! Helpers of this room's tests: trees from flow YAML and back, services to compose.
+//! Helpers of this module's tests: trees from flow YAML and back, services to compose.
 
 use crate::api::{
     AcceleratorRequirements, AcceleratorWish, Api, Component, ComponentKind, DecodedConfigs,

@@ -81,9 +81,9 @@ pub(crate) fn component<R: Record>(
 ) -> Result<Node, String> {
     let upper = decoded(upper, component_type(kind), LIBRARY)?;
     let Some(lower) = lower else { return Ok(upper) };
-    // Upstream decodes the result once more. What two marshalled structs merge to comes out of that
-    // as it went in, but for nulls that nobody prints. The struct is the runtime's: the schema
-    // of a service leaves ephemeralContainers out.
+    // Upstream decodes the result once more. The merge of two marshalled structs is unchanged by
+    // that, except for nulls that are not printed. The struct is the runtime's: the schema of a
+    // service leaves ephemeralContainers out.
     smp::merge(lower, &upper, Some(config_type(kind)), rec).map_err(|error| error.to_string())
 }
 

@@ -1,5 +1,5 @@
-//! What the controller would write for a component and as the way in from outside, decided without
-//! building it; where it would fail, the error.
+//! Which objects the controller would write for a component, and which Ingress or VirtualService,
+//! decided without building them; where it would fail, the error.
 //!
 //! `plan` asks here whether a composed service can be written, `render` builds what is decided.
 //! Components come in the order in which the controller reaches them, and within one the checks

@@ -1,5 +1,5 @@
 //! The wrappers against objects recorded from the controller: pods, labels and annotations are
-//! taken from the recording, everything around them must come out of this room alike.
+//! taken from the recording, everything around them must be rendered alike.
 
 #![expect(clippy::disallowed_methods, reason = "the recording is read from where it lies")]
 

@@ -146,7 +146,7 @@ fn the_way_in_follows_the_component_that_takes_requests() {
             &["Ingress/chat 3"],
         ),
         (vec![part(Engine, Serverless)], &ingress(), &["VirtualService/chat 3", "Service/chat 3"]),
-        // Nobody says of a router that it is ready unless the service itself is serverless.
+        // No condition reports that a router is ready unless the service itself is serverless.
         (
             vec![part(Engine, RawDeployment), part(Router, Serverless)],
             &ingress(),

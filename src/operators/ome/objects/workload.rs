@@ -361,7 +361,7 @@ impl<'a> Converter<'a> {
             .unwrap_or("volcano");
         if scheduler != "volcano" {
             self.diagnostics.push(
-                Diagnostic::new(Code::GangNeedsVolcano, format!("the pods of `{name}` ask for the scheduler `{scheduler}`: there will be no PodGroup"))
+                Diagnostic::new(Code::GangNeedsVolcano, format!("the pods of `{name}` set the scheduler `{scheduler}`: there will be no PodGroup"))
                     .at(service.object.name_span())
                     .object(service.object.id.to_string()),
             );

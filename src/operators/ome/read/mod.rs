@@ -273,7 +273,7 @@ fn protocol(
             Diagnostic::new(
                 Code::ProtocolAnnotation,
                 format!(
-                    "the protocol {} is asked for by the annotation `{PROTOCOL}`",
+                    "the protocol {} is requested by the annotation `{PROTOCOL}`",
                     annotation.value
                 ),
             )

@@ -156,7 +156,8 @@ impl Printer {
                     "{{Type:(intstr.Type){kind} IntVal:(int32){number} StrVal:(string){word}}}"
                 );
             }
-            // A time is never set in a template: nobody writes creationTimestamp of a volume claim.
+            // A time is never set in a template: creationTimestamp of a volume claim is set by the
+            // server.
             Kind::Time => self.text.push_str(
                 "{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}",
             ),

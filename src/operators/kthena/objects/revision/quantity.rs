@@ -104,8 +104,8 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// A number too long or too fine for 64 bits. Beyond 128 bits it is the greatest one; nobody has
-/// that many bytes.
+/// A number too long or too fine for 64 bits. Beyond 128 bits it is the greatest one; no manifest
+/// has that many bytes.
 fn decimal(
     whole: &str,
     fraction: &str,

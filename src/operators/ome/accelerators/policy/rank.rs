@@ -54,7 +54,7 @@ pub(super) fn rank<'a>(
     }
 }
 
-/// By score, highest first; equals keep the runtime's order (2.8).
+/// By score, highest first; equals keep the runtime's order.
 pub(super) fn scored<'a>(
     passed: &[&'a AcceleratorClass],
     mut score: impl FnMut(&AcceleratorClass) -> f64,
@@ -165,7 +165,7 @@ pub(super) fn most_capable(
     raw.iter().map(|row| 0.5 * share(row, 0) + 0.3 * share(row, 1) + 0.2 * share(row, 2)).collect()
 }
 
-/// The hourly price: spot when it is stated, also when it is dearer (2.5).
+/// The hourly price: spot when it is stated, also when it is dearer.
 pub(super) fn hourly(cost: &Cost) -> Option<&Quantity> {
     cost.spot_per_hour.as_ref().or(cost.per_hour.as_ref()).map(|price| &price.value)
 }

@@ -1,8 +1,8 @@
 //! The documents' choice (OEP-0003): requirements over all loaded classes, then preference, then
 //! the strategy.
 //!
-//! Order of the ledger (OEP-0003, Story 6; docs/decisions.md#preference-order): preferredClasses,
-//! cost threshold, preferenceOrder, strategy, fewer accelerators, lower cost, less memory to spare,
+//! The order (OEP-0003, Story 6; docs/decisions.md#preference-order): preferredClasses, cost
+//! threshold, preferenceOrder, strategy, fewer accelerators, lower cost, less memory to spare,
 //! name.
 
 mod nodes;

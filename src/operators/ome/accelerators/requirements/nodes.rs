@@ -9,7 +9,7 @@ use crate::quantity::is_accelerator;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 
-/// Accelerators of one node when no Node says otherwise (docs/decisions.md#memory-fit).
+/// Accelerators of one node when no Node has another number (docs/decisions.md#memory-fit).
 pub(super) const PER_NODE: u64 = 8;
 
 /// Node selectors that a component adds to the class's, and its tolerations.

@@ -1,7 +1,7 @@
 //! The order of the classes that meet the requirements: preferences, then the strategy's score.
 
 use crate::api::{ComponentKind, Cost, Field, Figure, PreferenceEntry};
-use crate::decision::{ClassDecidedBy, JudgedPreference, ScoreTerms, Share, Thrift, Truth};
+use crate::decision::{ClassDecidedBy, CostTerm, JudgedPreference, ScoreTerms, Share, Truth};
 use crate::operators::ome::accelerators::known::Known;
 use crate::operators::ome::accelerators::{Request, condition, fit};
 use crate::quantity::glob;
@@ -154,14 +154,16 @@ pub(super) fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ran
     let least = ranked.iter().filter_map(|ranked| ranked.cost).fold(f64::INFINITY, f64::min);
     for (ranked, own) in ranked.iter_mut().zip(powers) {
         let performance = 0.7 * share(own.0, most.0) + 0.3 * share(own.1, most.1);
-        let (thrift, cost) = match ranked.cost {
-            _ if least.is_infinite() => (Thrift::Tier, tier(ranked.known)),
-            None => (Thrift::Unpriced, 0.0),
-            Some(own) => (Thrift::Price { least, own }, if own > 0.0 { least / own } else { 1.0 }),
+        let (cost_term, cost) = match ranked.cost {
+            _ if least.is_infinite() => (CostTerm::Tier, tier(ranked.known)),
+            None => (CostTerm::Unpriced, 0.0),
+            Some(own) => {
+                (CostTerm::Price { least, own }, if own > 0.0 { least / own } else { 1.0 })
+            }
         };
         let (bandwidth, compute) =
             (Share { own: own.0, most: most.0 }, Share { own: own.1, most: most.1 });
-        ranked.terms = Some(ScoreTerms { bandwidth, compute, performance, thrift, cost });
+        ranked.terms = Some(ScoreTerms { bandwidth, compute, performance, cost_term, cost });
         ranked.score = match strategy {
             "performance" => performance,
             "cost" => cost,

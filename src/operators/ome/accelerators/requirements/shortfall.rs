@@ -163,7 +163,7 @@ pub(super) fn asks_for_another(
         return None;
     }
     let detail =
-        eco_format!("the runtime asks for {other}, the class offers {}", offered.join(", "));
+        eco_format!("the runtime requests {other}, the class offers {}", offered.join(", "));
     let reason = ClassReason { code: Code::ReasonQuantity, detail, bound: Some(*origin) };
     Some(Shortfall { reason, unknown: false })
 }

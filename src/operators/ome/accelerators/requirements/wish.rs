@@ -169,7 +169,7 @@ pub(super) fn effective<'a>(
         );
         let tightened = from_service.contains(&key);
         let layer = if tightened { "service" } else { "runtime" };
-        // Features of both layers hold together: nobody's are overridden.
+        // Features of both layers are required: neither overrides the other.
         let other = if tightened { lower } else { upper }.filter(|_| key != "features");
         say(key, std::iter::once((node, layer)).chain(other).collect());
     }

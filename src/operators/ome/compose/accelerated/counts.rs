@@ -146,8 +146,8 @@ pub(super) fn raise<R: Record>(
     true
 }
 
-/// What a pod is told about tensor parallelism: a flag of its arguments or command, else the
-/// variable. What is no whole number (`$(TP)`) may still be one where the pod runs.
+/// The tensor parallelism of a pod: a flag of its arguments or command, else the variable. A
+/// reference (`$(TP)`) may be a number where the pod runs.
 pub(super) fn told(container: &Node) -> Option<(EcoString, Origin)> {
     let words =
         ["args", "command"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items);
@@ -208,8 +208,8 @@ pub(super) fn parallelism(
     None
 }
 
-/// Asks for accelerators where nobody did: as many as parallelism says, else as many as the model's
-/// memory needs; says what does not go together.
+/// Requests accelerators where no layer does: as many as the parallelism, else as many as the
+/// model's memory needs; reports numbers that disagree.
 pub(crate) fn count(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,
@@ -244,7 +244,7 @@ pub(crate) fn count(
                 Diagnostic::new(
                     Code::GpuCountMismatch,
                     format!(
-                        "the {} asks for {asked} accelerator{} and runs with tensor parallelism {number}",
+                        "the {} requests {asked} accelerator{} and runs with tensor parallelism {number}",
                         place.kind.as_str(),
                         if asked == 1 { "" } else { "s" }
                     ),
@@ -344,11 +344,11 @@ pub(super) fn too_many_for_a_node(
     findings.push(
         Diagnostic::new(
             Code::ParallelismExceedsNode,
-            format!("a pod of the {kind} asks for {own} accelerators, and a node of {class} has {most}"),
+            format!("a pod of the {kind} requests {own} accelerators, and a node of {class} has {most}"),
         )
         .at(span)
         .object(object())
-        .help("use a multi-node component with `leader` and `worker`, or ask for fewer accelerators in one pod"),
+        .help("use a multi-node component with `leader` and `worker`, or request fewer accelerators in one pod"),
     );
     // Where the model's memory asks for them, the choice of the class says so.
     if need.is_none_or(|need| need <= most) {
@@ -356,7 +356,7 @@ pub(super) fn too_many_for_a_node(
             Diagnostic::new(
                 Code::MultiNodeNeeded,
                 format!(
-                    "one replica of the {kind} asks for {own} accelerators of {class}: {} nodes of {most}",
+                    "one replica of the {kind} requests {own} accelerators of {class}: {} nodes of {most}",
                     (own + most - 1) / most.max(1)
                 ),
             )

@@ -113,8 +113,7 @@ fn the_model_is_mounted_where_it_lies() {
             policy.semantics
         );
     }
-    // No path, nothing but the ready label (4.2); a path and no runner, nothing but the volume
-    // (1.8).
+    // No path, nothing but the ready label; a path and no runner, nothing but the volume.
     let pvc = Fixture::new(SILENT)
         .runtime(RUNTIME)
         .model("{metadata: {name: m}, spec: {storage: {storageUri: 'pvc://a'}}}");

@@ -208,8 +208,8 @@ fn names_the_component_once(format: &str) -> bool {
         && ((plain == 1 && indexed == 0) || (plain == 0 && indexed >= 1))
 }
 
-/// The query that counts when nobody writes one. Quirk: it asks for the component's name where pods
-/// are labeled with the service's, so that as shipped it finds nothing
+/// The default query. Quirk: it asks for the component's name where pods are labeled with the
+/// service's, so that as shipped it finds nothing
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/lws/lws_reconciler.go).
 fn default_query(component: &EcoString) -> String {
     let lines = [

@@ -1,7 +1,7 @@
 //! One file per kind: a component, or a service, becomes an object.
 //!
 //! In: a [`super::frame::Frame`] or the service. Out: a tree. Which objects a service gets, and in
-//! which order, is decided elsewhere (`render::ome`).
+//! which order, is decided in `operators/ome/objects.rs`.
 
 pub(crate) mod autoscaler;
 pub(crate) mod config_map;

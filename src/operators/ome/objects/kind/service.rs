@@ -1,7 +1,7 @@
 //! Services, `v1`: in front of a component
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/service/service_reconciler.go;
 //! pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm), the stable address of a
-//! service (2.9), and the alias of a serverless one (2.12).
+//! service, and the alias of a serverless one.
 
 use crate::api::{ComponentKind, Service};
 use crate::objects::build::{IntoNode, filled, node};
