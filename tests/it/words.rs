@@ -1,6 +1,7 @@
-//! What the project says can be followed by a reader: sources are public, spelling is American, and
-//! phrases that the glossary replaces do not come back.
+//! Sources are public, spelling is American, and phrases that the glossary replaces do not come
+//! back: in the repository, in every help and in the manual.
 
+use crate::process::Folder;
 use std::path::{Path, PathBuf};
 
 /// Working papers and their item numbers, which no reader has.
@@ -8,14 +9,13 @@ const PRIVATE: [&str; 5] =
     ["ome-selection", "ome-components", "ome-objects.md", "seed-ledger", "CONTRACT-s"];
 
 /// Phrases of tables, findings and helps that were replaced.
-const REPLACED: [&str; 23] = [
+const REPLACED: [&str; 41] = [
     "at the fewest replicas",
-    "Shape of the output",
     "shape of the output",
-    "Whose word counts",
     "whose word counts",
     "nine tenths",
     "no way in",
+    "the way in\"",
     "it wins as it is",
     "stands twice",
     "as wanted;",
@@ -32,15 +32,37 @@ const REPLACED: [&str; 23] = [
     "between two words on",
     "what runs is left alone",
     "made anew",
+    "goes no further",
+    "get through",
+    "gets through",
+    "got through",
+    "held on the way",
+    "beyond both ends",
+    "lowest ordinal left",
+    "wait for a node,",
+    "left as they are",
+    "would take one more",
+    "none was read",
+    "no other is asked",
+    "is no path",
+    "is spelt",
+    "is played",
+    "are played",
+    "fewest replicas",
+    "what they are judged by",
+    "says otherwise",
 ];
 
 /// British spellings; codes keep the spelling that they were published with.
-const BRITISH: [&str; 19] = [
+const BRITISH: [&str; 34] = [
     "colour",
     "behaviour",
     "neighbour",
     "labelled",
+    "labelling",
     "modelled",
+    "cancelled",
+    "travelled",
     "recognise",
     "emphasise",
     "serialise",
@@ -49,39 +71,93 @@ const BRITISH: [&str; 19] = [
     "organise",
     "initialise",
     "optimise",
+    "minimise",
+    "maximise",
+    "prioritise",
+    "customise",
+    "utilise",
+    "realise",
     "analyse",
     "capitalise",
     "honour",
     "favour",
     "artefact",
     "licence",
+    "defence",
+    "centre",
+    "whilst",
+    "spelt",
+    "fulfil ",
+    "judgement",
 ];
 
+/// Folders and files that hold text of our own; this file lists what it refuses.
+const OURS: [&str; 13] = [
+    "src",
+    "docs",
+    "tests",
+    "examples",
+    "completions",
+    ".github",
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    "SECURITY.md",
+    "action.yml",
+    "testdata/README.md",
+];
+
+/// Every text of the repository.
 fn texts() -> Vec<(PathBuf, String)> {
+    const KINDS: [&str; 9] = ["rs", "md", "txt", "html", "css", "js", "yml", "bash", "fish"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    let mut folders = vec![PathBuf::from("src"), PathBuf::from("docs")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder))
-            .expect("the folder is there")
+    let mut left: Vec<PathBuf> = OURS.iter().map(PathBuf::from).collect();
+    while let Some(path) = left.pop() {
+        if root.join(&path).is_dir() {
+            let entries = std::fs::read_dir(root.join(&path)).expect("the folder is there");
+            left.extend(entries.map(|entry| path.join(entry.expect("an entry").file_name())));
+        } else if path.extension().is_some_and(|kind| KINDS.iter().any(|known| kind == *known))
+            && !path.ends_with("tests/it/words.rs")
         {
-            let path = folder.join(entry.expect("an entry").file_name());
-            if Path::new(env!("CARGO_MANIFEST_DIR")).join(&path).is_dir() {
-                folders.push(path);
-            } else if path
-                .extension()
-                .is_some_and(|kind| ["rs", "md", "txt"].iter().any(|known| kind == *known))
-            {
-                found.push(path);
-            }
+            found.push(path);
         }
     }
-    found.extend(["README.md", "CHANGELOG.md"].map(PathBuf::from));
     found.sort();
     let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path));
-        (path, text.expect("a text"))
+        let text = std::fs::read_to_string(root.join(&path)).expect("a text");
+        (path, text)
     };
     found.into_iter().map(read).collect()
+}
+
+/// What `--help` of every command prints, and the manual.
+fn printed() -> Vec<(PathBuf, String)> {
+    let folder = Folder::new(&[]);
+    let mut found = Vec::new();
+    let mut left = vec![String::new()];
+    while let Some(verb) = left.pop() {
+        let call = format!("{verb} --help");
+        let text = folder.ome(call.trim()).stdout;
+        let commands = text
+            .lines()
+            .skip_while(|line| *line != "Commands:")
+            .skip(1)
+            .take_while(|line| !line.is_empty())
+            .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|name| *name != "help");
+        left.extend(commands.map(|name| format!("{verb} {name}").trim().to_owned()));
+        found.push((PathBuf::from(format!("ome {}", call.trim())), text));
+    }
+    assert!(folder.ome("man pages").exit == Some(0), "the manual is written");
+    for page in std::fs::read_dir(folder.path().join("pages")).expect("the manual is there") {
+        let path = page.expect("a page").path();
+        let text = std::fs::read_to_string(&path).expect("a page is text");
+        found.push((PathBuf::from(path.file_name().expect("a name")), text));
+    }
+    found
 }
 
 /// Whether a line holds an item number such as `S`, a digit, a dash and three digits.
@@ -95,33 +171,117 @@ fn has_item(line: &str) -> bool {
     })
 }
 
-#[test]
-fn no_source_is_private() {
+/// Lines that cite what no reader has.
+fn private(texts: &[(PathBuf, String)]) -> Vec<String> {
+    let is_private = |line: &str| {
+        has_item(line) || has_chapter(line) || PRIVATE.iter().any(|name| line.contains(name))
+    };
+    let lines = texts.iter().flat_map(|(path, text)| {
+        text.lines().enumerate().map(move |(number, line)| (path, number, line))
+    });
+    lines
+        .filter(|(_, _, line)| is_private(line))
+        .map(|(path, number, line)| format!("{}:{}: {line}", path.display(), number + 1))
+        .collect()
+}
+
+/// Phrases that were replaced, and British spellings. A sentence that is broken over two lines of
+/// prose or of a comment is one.
+fn replaced(texts: &[(PathBuf, String)]) -> Vec<String> {
     let mut problems = Vec::new();
-    for (path, text) in texts() {
-        for (number, line) in text.lines().enumerate() {
-            if has_item(line) || PRIVATE.iter().any(|name| line.contains(name)) {
-                problems.push(format!("{}:{}: {line}", path.display(), number + 1));
+    for (path, text) in texts {
+        let lines: Vec<&str> = text.lines().collect();
+        for (number, line) in lines.iter().enumerate() {
+            let next = lines.get(number + 1).map_or("", |next| {
+                next.trim_start().trim_start_matches(['/', '!', '#', '>']).trim_start()
+            });
+            let own = line.to_lowercase();
+            let both = format!("{own} {}", next.to_lowercase());
+            let phrases = REPLACED.iter().filter(|phrase| {
+                own.contains(**phrase) || (both.contains(**phrase) && !next.contains(**phrase))
+            });
+            let british = BRITISH.iter().filter(|word| own.contains(**word));
+            for phrase in phrases.chain(british) {
+                problems.push(format!("{}:{}: {phrase}", path.display(), number + 1));
             }
         }
     }
+    problems
+}
+
+/// Whether a comment cites a chapter by number alone, such as `(2.12)`, of a paper it does not name.
+fn has_chapter(line: &str) -> bool {
+    let Some((_, comment)) = line.split_once("//") else { return false };
+    comment.split('(').skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)).any(|inside| {
+        let number = inside.rsplit(", ").next().unwrap_or_default();
+        number.split_once('.').is_some_and(|(chapter, item)| {
+            let digits = |text: &str, most: usize| {
+                (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+            };
+            digits(chapter, 1) && chapter != "0" && digits(item, 2)
+        })
+    })
+}
+
+#[test]
+fn no_source_is_private() {
+    let mut all = texts();
+    all.extend(printed());
+    let problems = private(&all);
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]
 fn replaced_phrases_do_not_come_back() {
-    let mut problems = Vec::new();
-    for (path, text) in texts() {
-        for (number, line) in text.lines().enumerate() {
-            let lower = line.to_lowercase();
-            let replaced = REPLACED.iter().filter(|phrase| line.contains(**phrase));
-            let british = BRITISH.iter().filter(|word| lower.contains(**word));
-            for phrase in replaced.chain(british) {
-                problems.push(format!("{}:{}: {phrase}", path.display(), number + 1));
-            }
-        }
-    }
+    let mut all = texts();
+    all.extend(printed());
+    let problems = replaced(&all);
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Every command that does something has examples in its help.
+#[test]
+fn every_help_has_examples() {
+    let missing: Vec<String> = printed()
+        .into_iter()
+        .filter(|(name, _)| name.to_string_lossy().ends_with(" --help"))
+        .filter(|(_, text)| !text.contains("\nCommands:") && !text.contains("Examples:"))
+        .map(|(name, _)| name.display().to_string())
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The tests above find what is planted.
+#[test]
+fn planted_violations_are_found() {
+    let planted = |text: &str| vec![(PathBuf::from("a.rs"), text.to_owned())];
+    for text in [
+        "see S2-094",
+        "// (S0-001)",
+        "seed-ledger 4",
+        "ome-selection 4.2",
+        "/// As is (a.go, 2.12).",
+    ] {
+        assert_eq!(private(&planted(text)).len(), 1, "{text}");
+    }
+    for text in [
+        "\"the update gets through\"",
+        "/// The update gets\n/// through.",
+        "Nobody knows",
+        "a colour",
+        "how it is spelt",
+        "<p>the behaviour</p>",
+    ] {
+        assert!(!replaced(&planted(text)).is_empty(), "{text}");
+    }
+    assert_eq!(replaced(&planted("The color of a pod\nthat is pending")), [""; 0]);
+    assert_eq!(private(&planted("GPUS2-0945, S9-000, XS2-094 // 1.5 (v1.2)")), [""; 0]);
+    for suffix in ["rollout.html", "docs/glossary.md", "CONTRIBUTING.md", "ome.bash"] {
+        assert!(texts().iter().any(|(path, _)| path.ends_with(suffix)), "{suffix} is read");
+    }
+    for name in ["ome rollout --help", "ome kueue import --help", "ome-plan.1"] {
+        assert!(printed().iter().any(|(path, _)| path.as_path() == Path::new(name)), "{name}");
+    }
 }
 
 /// The glossary is sorted, and its terms are the ones that help and documents use.
@@ -151,6 +311,18 @@ fn terms_of_the_glossary_are_used() {
     assert!(unused.is_empty(), "{unused:?}");
 }
 
+/// Every page is in the index of the pages.
+#[test]
+fn every_page_is_in_the_index() {
+    let all = texts();
+    let index = all.iter().find(|(path, _)| path.ends_with("docs/README.md")).expect("the index");
+    for (path, _) in &all {
+        let name = path.file_name().expect("a name").to_string_lossy();
+        let is_page = path.starts_with("docs") && name != "README.md" && name.ends_with(".md");
+        assert!(!is_page || index.1.contains(&format!("]({name})")), "{name} is not in the index");
+    }
+}
+
 /// Every anchor of the decisions that is cited exists.
 #[test]
 fn cited_decisions_exist() {
@@ -178,6 +350,13 @@ fn examples_of_helps_run() {
     for entry in std::fs::read_dir(quickstart).expect("it is there") {
         let entry = entry.expect("an entry");
         std::fs::copy(entry.path(), scratch.join(entry.file_name())).expect("a copy");
+    }
+    // Payloads are no manifests, so the quick start has none.
+    let tensor = "[{\"name\": \"x\", \"shape\": [1], \"datatype\": \"FP32\", \"data\": [1.0]}]";
+    let request = format!("{{\"id\": \"1\", \"inputs\": {tensor}}}");
+    let response = format!("{{\"id\": \"1\", \"model_name\": \"m\", \"outputs\": {tensor}}}");
+    for (name, text) in [("request.json", request), ("response.json", response)] {
+        std::fs::write(scratch.join(name), text).expect("a file");
     }
     let mut problems = Vec::new();
     for (verb, examples) in ome::cli::examples::EXAMPLES {
