@@ -37,7 +37,7 @@ pub use effects::EFFECTS;
 pub use inputs::share_nodes;
 pub use turned::{By, Turned};
 
-use crate::api::{Api, ComponentKind, Failure, Follow, ModelServing, ObjectRef, Views};
+use crate::api::{Api, ComponentKind, Failure, Follow, ModelServing, ObjectRef, Release, Views};
 use crate::diag::{Code, Diagnostic};
 use crate::pipeline::render::{Renderer, WINDOW};
 use crate::pipeline::{ServingUpgrade, Upgrades};
@@ -255,6 +255,22 @@ pub struct Summary {
     pub rendered: usize,
 }
 
+/// Which of two releases comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The older one runs.
+    Upgrade,
+    /// The newer one runs: the rules by which they differ are taken back.
+    Downgrade,
+}
+
+impl Direction {
+    /// From one release to another.
+    fn between(from: &Release, to: &Release) -> Self {
+        if from.date > to.date { Self::Downgrade } else { Self::Upgrade }
+    }
+}
+
 /// The answer.
 #[derive(Clone, Debug, Default)]
 pub struct Diff {
@@ -269,8 +285,8 @@ pub struct Diff {
     pub capacity: Option<Capacity>,
     /// What an upgrade changes beside objects.
     pub notes: Vec<Note>,
-    /// Two releases of an operator are compared, not two states of the input.
-    pub between_releases: bool,
+    /// Two releases of an operator are compared, not two states of the input: which way.
+    pub between_releases: Option<Direction>,
     /// How the rules of the releases are known, where that is not by recording.
     pub basis: Option<&'static str>,
 }
@@ -327,8 +343,10 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
         diff.notes = upgrade::notes(&comparison, releases);
         diff.basis = upgrade::basis(releases);
     }
-    diff.between_releases = releases.is_some() || upgrades.is_some();
-    if diff.between_releases {
+    diff.between_releases = releases
+        .map(|[from, to]| Direction::between(&from.id, &to.id))
+        .or(upgrades.map(|_| Direction::between(&from.id, &to.id)));
+    if diff.between_releases.is_some() {
         upgrade::order(&mut diff);
     }
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups);

@@ -150,6 +150,32 @@ fn an_upgrade_of_kserve_names_its_rules() {
     assert_eq!(answer["summary"]["fails"], 1);
 }
 
+#[test]
+fn the_way_back_takes_rules_back_and_gives_no_advice_for_an_upgrade() {
+    let scratch = Scratch::new("downgrade");
+    scratch.write("fleet.yaml", OF_KSERVE);
+    let args = ["--from-release", "kserve=v0.20.0", "--to-release", "kserve=v0.19.0"];
+    let (exit, answer) = scratch.diff(&[&args[..], &["-f", "fleet.yaml"]].concat());
+    assert_eq!(exit, Some(2));
+    let rules: Vec<&Value> = answer["groups"]
+        .as_array()
+        .expect("groups")
+        .iter()
+        .flat_map(|group| group["rules"].as_array().expect("rules"))
+        .collect();
+    assert!(rules.len() >= 3, "{answer:#}");
+    for rule in rules {
+        assert_eq!((&rule["takenBack"], &rule["action"]), (&true.into(), &Value::Null), "{rule:#}");
+        assert!(!rule.to_string().contains("upgrade"), "{rule:#}");
+    }
+    for output in ["table", "markdown", "html"] {
+        let all = [&["diff", "--no-config"], &args[..], &["-f", "fleet.yaml", "-o", output]];
+        let page = scratch.ome(&all.concat()).stdout;
+        assert!(page.contains("I3 no longer holds: "), "{page}");
+        assert!(!page.to_lowercase().contains("before the upgrade"), "{page}");
+    }
+}
+
 /// The identifiers of the rules of a service's group.
 fn rules_of(answer: &Value, service: &str) -> Vec<String> {
     let groups = answer["groups"].as_array().cloned().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Edits before an upgrade: as JSON, and as sentences for people.
 
-use crate::diff::{AllEdits, Difference, Group, Proposal, RuleEdit};
+use crate::diff::{AllEdits, Difference, Direction, Group, Proposal, RuleEdit};
 use crate::pipeline::Edit;
 use crate::policy::upgrade::ReleaseRule;
 use crate::report::screen::printable;
@@ -9,13 +9,35 @@ use serde_json::{Value, json};
 /// Objects of a difference that are named before they are counted.
 const OBJECTS: usize = 3;
 
+/// A change of the release in one word.
+fn word(way: Direction) -> &'static str {
+    match way {
+        Direction::Upgrade => "upgrade",
+        Direction::Downgrade => "downgrade",
+    }
+}
+
+/// A rule in a line. Its title holds under the newer release.
+pub(super) fn title(rule: &ReleaseRule, way: Direction) -> String {
+    let no_longer = match way {
+        Direction::Upgrade => "",
+        Direction::Downgrade => " no longer holds",
+    };
+    format!("{}{no_longer}: {} ({})", rule.id, rule.title, rule.source)
+}
+
+/// What to do before an upgrade; the advice does not hold for the way back.
+pub(super) fn action(rule: &ReleaseRule, way: Direction) -> Option<&'static str> {
+    (way == Direction::Upgrade).then_some(rule.action)
+}
+
 /// A rule with its edit.
-pub(super) fn rule(rule: &ReleaseRule, proposal: Option<&Proposal>) -> Value {
+pub(super) fn rule(rule: &ReleaseRule, proposal: Option<&Proposal>, way: Direction) -> Value {
     let edit = match proposal {
         Some(Proposal::Edit(edit)) => json!({
             "changes": edit.changes.iter().map(change).collect::<Vec<_>>(),
             "verified": edit.is_verified(),
-            "proof": proof(edit),
+            "proof": proof(edit, way),
             "today": difference(&edit.today),
         }),
         Some(Proposal::None(_)) | None => Value::Null,
@@ -24,21 +46,21 @@ pub(super) fn rule(rule: &ReleaseRule, proposal: Option<&Proposal>) -> Value {
         Some(Proposal::None(why)) => Value::from(why.as_str()),
         Some(Proposal::Edit(_)) | None => Value::Null,
     };
-    json!({ "id": rule.id, "title": rule.title, "source": rule.source, "action": rule.action, "edit": edit, "noEdit": none })
+    json!({ "id": rule.id, "title": rule.title, "source": rule.source, "takenBack": way == Direction::Downgrade, "action": action(rule, way), "edit": edit, "noEdit": none })
 }
 
 /// The rules of a group, each with its edit.
-pub(super) fn rules(group: &Group) -> Value {
+pub(super) fn rules(group: &Group, way: Direction) -> Value {
     let rules = group.rules.iter().enumerate();
-    rules.map(|(place, own)| rule(own, group.edits.get(place))).collect()
+    rules.map(|(place, own)| rule(own, group.edits.get(place), way)).collect()
 }
 
 /// All edits of a group together.
-pub(super) fn all(edits: &AllEdits) -> Value {
+pub(super) fn all(edits: &AllEdits, way: Direction) -> Value {
     json!({
         "service": edits.service.as_str(),
         "changes": edits.changes.iter().map(change).collect::<Vec<_>>(),
-        "broughtUp": edits.brought_up.iter().map(|(own, proposal)| rule(own, Some(proposal))).collect::<Vec<_>>(),
+        "broughtUp": edits.brought_up.iter().map(|(own, proposal)| rule(own, Some(proposal), way)).collect::<Vec<_>>(),
         "today": difference(&edits.today),
         "upgrade": difference(&edits.upgrade),
         "settled": edits.settled.iter().map(|rule| rule.id).collect::<Vec<_>>(),
@@ -67,17 +89,18 @@ fn difference(own: &Difference) -> Value {
 }
 
 /// What deciding again came to.
-fn proof(edit: &RuleEdit) -> String {
-    let after = "after the upgrade the rule makes no difference";
+fn proof(edit: &RuleEdit, way: Direction) -> String {
+    let way = word(way);
+    let after = format!("after the {way} the rule makes no difference");
     if edit.is_verified() {
-        format!("verified by deciding again: before the upgrade nothing changes, {after}")
+        format!("verified by deciding again: before the {way} nothing changes, {after}")
     } else {
         format!("decided again: {after}; applying the edit before it: {}", said(&edit.today))
     }
 }
 
 /// The lines under a rule that say how to keep what runs.
-pub(super) fn lines(proposal: Option<&Proposal>, settled: bool) -> Vec<String> {
+pub(super) fn lines(proposal: Option<&Proposal>, settled: bool, way: Direction) -> Vec<String> {
     match proposal {
         None => Vec::new(),
         Some(Proposal::None(why)) if !settled => vec![format!("no edit: {}", printable(why))],
@@ -86,21 +109,24 @@ pub(super) fn lines(proposal: Option<&Proposal>, settled: bool) -> Vec<String> {
         }
         Some(Proposal::Edit(edit)) => {
             let changes = edit.changes.iter().map(|change| format!("edit: {}", assigned(change)));
-            changes.chain([proof(edit)]).collect()
+            changes.chain([proof(edit, way)]).collect()
         }
     }
 }
 
 /// The lines about all edits of a group together.
-pub(super) fn together(edits: &AllEdits) -> Vec<String> {
+pub(super) fn together(edits: &AllEdits, way: Direction) -> Vec<String> {
     let edit = if edits.changes.len() == 1 { "this edit" } else { "these edits" };
     let mut said_of = vec![format!("{edit} on {}, decided again:", printable(&edits.service))];
-    said_of.push(format!("  applied before the upgrade: {}", said(&edits.today)));
-    said_of.push(format!("  applied with the upgrade: {}", said(&edits.upgrade)));
+    let change = word(way);
+    said_of.push(format!("  applied before the {change}: {}", said(&edits.today)));
+    said_of.push(format!("  applied with the {change}: {}", said(&edits.upgrade)));
     for (rule, proposal) in &edits.brought_up {
-        let title = format!("{}: {} ({})", rule.id, rule.title, rule.source);
+        let title = title(rule, way);
         said_of.push(format!("  with {edit} another rule counts. {title}"));
-        said_of.extend(lines(Some(proposal), false).into_iter().map(|line| format!("    {line}")));
+        said_of.extend(
+            lines(Some(proposal), false, way).into_iter().map(|line| format!("    {line}")),
+        );
     }
     if edits.patch.is_none() {
         said_of.push("  no patch is printed: a list in it holds a secret".to_owned());

@@ -14,7 +14,8 @@ use super::{SCHEMA_VERSION, findings};
 use crate::api::{Follow, ObjectRef};
 use crate::diag::Diagnostic;
 use crate::diff::{
-    By, Capacity, Cause, Cost, Diff, Group, Note, ObjectChange, Pair, Refused, Room, Turned, Waits,
+    By, Capacity, Cause, Cost, Diff, Direction, Group, Note, ObjectChange, Pair, Refused, Room,
+    Turned, Waits,
 };
 use crate::quantity::Count;
 use crate::secret::Place;
@@ -81,8 +82,8 @@ impl Answer for View<'_> {
             "groups": self.diff.groups.iter().map(|own| group(own, self.diff.between_releases)).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
         });
-        if !self.diff.notes.is_empty() {
-            out["notes"] = self.diff.notes.iter().map(note).collect();
+        if let (Some(way), false) = (self.diff.between_releases, self.diff.notes.is_empty()) {
+            out["notes"] = self.diff.notes.iter().map(|own| note(own, way)).collect();
         }
         if let Some(basis) = self.diff.basis {
             out["basis"] = basis.into();
@@ -138,10 +139,10 @@ fn costs(costs: &Pair<Cost>) -> Value {
 }
 
 /// What an upgrade changes beside objects.
-fn note(note: &Note) -> Value {
+fn note(note: &Note, way: Direction) -> Value {
     let objects: Vec<String> = note.objects.iter().map(ToString::to_string).collect();
     let rule = note.rule;
-    json!({ "id": rule.id, "title": rule.title, "source": rule.source, "action": rule.action, "objects": objects })
+    json!({ "id": rule.id, "title": rule.title, "source": rule.source, "takenBack": way == Direction::Downgrade, "action": edit::action(rule, way), "objects": objects })
 }
 
 fn row(index: usize, group: &Group, service: &str, costs: &Pair<Cost>) -> Value {
@@ -149,7 +150,7 @@ fn row(index: usize, group: &Group, service: &str, costs: &Pair<Cost>) -> Value 
     json!({ "namespace": namespace, "name": name, "api": group.api.as_str(), "change": group.fate.as_str(), "restart": group.restart, "costs": self::costs(costs), "group": index })
 }
 
-fn group(group: &Group, between_releases: bool) -> Value {
+fn group(group: &Group, between_releases: Option<Direction>) -> Value {
     let fails = group.fails.is_some();
     let mut out = json!({
         "services": group.services.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
@@ -164,9 +165,9 @@ fn group(group: &Group, between_releases: bool) -> Value {
         "gpusRestarted": group.gpus_restarted,
         "gpus": gpus(&group.gpus),
     });
-    if between_releases {
-        out["rules"] = edit::rules(group);
-        out["allEdits"] = group.all_edits.as_ref().map_or(Value::Null, edit::all);
+    if let Some(way) = between_releases {
+        out["rules"] = edit::rules(group, way);
+        out["allEdits"] = group.all_edits.as_ref().map_or(Value::Null, |own| edit::all(own, way));
         let left = group.objects.iter().filter(|object| object.left_behind);
         out["leftBehind"] = left
             .map(|object| json!({ "object": object.id.to_string(), "why": shown::left_behind(object) }))

@@ -2,8 +2,8 @@
 
 use super::{View, edit, field, values};
 use crate::diff::{
-    Action, By, Capacity, Cause, Change, Cost, Fate, Group, Note, ObjectChange, Pair, Room, Turned,
-    Waits,
+    Action, By, Capacity, Cause, Change, Cost, Direction, Fate, Group, Note, ObjectChange, Pair,
+    Room, Turned, Waits,
 };
 use crate::pipeline::ServingUpgrade;
 use crate::quantity::Count;
@@ -66,7 +66,7 @@ pub(super) struct ShownNote {
     pub(super) title: String,
     /// "InferenceService/a/chat and 3 more".
     pub(super) reaches: String,
-    pub(super) action: &'static str,
+    pub(super) action: Option<&'static str>,
 }
 
 /// GPUs before and after, with the length of their bars.
@@ -126,7 +126,7 @@ pub(super) struct Choice {
 pub(super) struct ShownRule {
     /// "A5: PARALLELISM_SIZE is set only where no class was chosen (#503, …)".
     pub(super) title: String,
-    pub(super) action: &'static str,
+    pub(super) action: Option<&'static str>,
     /// The edit that keeps what runs, with its proof; or why there is none.
     pub(super) edit: Vec<String>,
     edit_code: Vec<String>,
@@ -239,7 +239,9 @@ impl Shown {
             gpus: bars(&summary.gpus),
             capacity_code: capacity.iter().map(|line| code(line)).collect(),
             capacity,
-            notes: view.diff.notes.iter().map(note).collect(),
+            notes: view.diff.between_releases.map_or_else(Vec::new, |way| {
+                view.diff.notes.iter().map(|own| note(own, way)).collect()
+            }),
             basis: view.diff.basis,
             left_out: view.diff.groups.len() - groups.len(),
             groups,
@@ -247,12 +249,12 @@ impl Shown {
     }
 }
 
-fn note(note: &Note) -> ShownNote {
+fn note(note: &Note, way: Direction) -> ShownNote {
     let names = note.objects.iter().map(|object| printable(&object.to_string()));
     ShownNote {
-        title: format!("{}: {} ({})", note.rule.id, note.rule.title, note.rule.source),
+        title: edit::title(note.rule, way),
         reaches: first_of(names, 2),
-        action: note.rule.action,
+        action: edit::action(note.rule, way),
     }
 }
 
@@ -330,12 +332,14 @@ fn group<'v>(group: &'v Group, view: &View<'_>, seen: &mut BTreeSet<&'v str>) ->
         Fate::Added => ("+", "🟢", "add"),
         Fate::Removed => ("-", "🔴", "remove"),
     };
+    // Without releases there are no rules.
+    let way = view.diff.between_releases.unwrap_or(Direction::Upgrade);
     let title = format!("{} to {verb}", plural(group.services.len(), "service"));
     let mut facts = Vec::new();
     if group.restart {
         let one = group.pods_restarted == Count::from(1);
         let gpus = Some(group.gpus_restarted)
-            .filter(|gpus| view.diff.between_releases && *gpus != Count::default());
+            .filter(|gpus| view.diff.between_releases.is_some() && *gpus != Count::default());
         facts.push(format!(
             "{} pod{}{} to restart",
             group.pods_restarted,
@@ -396,7 +400,7 @@ fn group<'v>(group: &'v Group, view: &View<'_>, seen: &mut BTreeSet<&'v str>) ->
     let lines =
         objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
     let fence = fence(lines.chain(objects.iter().map(|object| object.name.as_str())));
-    let edits = group.all_edits.as_ref().map(edit::together).unwrap_or_default();
+    let edits = group.all_edits.as_ref().map(|own| edit::together(own, way)).unwrap_or_default();
     let mut patch: Vec<String> = Vec::new();
     for own in group.all_edits.iter().filter_map(|edits| edits.patch.as_ref()).flatten() {
         if !patch.is_empty() {
@@ -429,10 +433,10 @@ fn group<'v>(group: &'v Group, view: &View<'_>, seen: &mut BTreeSet<&'v str>) ->
             .map(|(place, rule)| {
                 let mut settled = group.all_edits.iter().flat_map(|edits| &edits.settled);
                 let settled = settled.any(|own| own.id == rule.id);
-                let edit = edit::lines(group.edits.get(place), settled);
+                let edit = edit::lines(group.edits.get(place), settled, way);
                 ShownRule {
-                    title: format!("{}: {} ({})", rule.id, rule.title, rule.source),
-                    action: rule.action,
+                    title: edit::title(rule, way),
+                    action: edit::action(rule, way),
                     edit_code: edit.iter().map(|line| markdown::text(line)).collect(),
                     edit,
                 }

@@ -40,7 +40,9 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         }
         for rule in &group.rules {
             line!(out, "  {}", rule.title);
-            line!(out, "    before the upgrade: {}", rule.action);
+            if let Some(action) = rule.action {
+                line!(out, "    before the upgrade: {action}");
+            }
             for line in &rule.edit {
                 line!(out, "    {line}");
             }
@@ -82,7 +84,9 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
     for note in &shown.notes {
         line!(out, "{}", note.title);
         line!(out, "  reaches {}", note.reaches);
-        line!(out, "  before the upgrade: {}", note.action);
+        if let Some(action) = note.action {
+            line!(out, "  before the upgrade: {action}");
+        }
     }
     if let Some(basis) = &shown.basis {
         line!(out, "{basis}");
