@@ -98,9 +98,13 @@ pub(super) fn reason(error: &io::Error) -> String {
 }
 
 pub(super) fn not_read(name: &str, reason: &str) -> Diagnostic {
-    Diagnostic::new(Code::FileNotRead, format!("`{name}` was not read: {reason}"))
-        .in_file(name)
-        .help("name a regular file or a directory")
+    let finding = Diagnostic::new(Code::FileNotRead, format!("`{name}` was not read: {reason}"));
+    let finding = finding.in_file(name);
+    if name.starts_with("http://") || name.starts_with("https://") {
+        return finding
+            .help(format!("nothing is fetched from a network: `curl -fsSL {name} | ome … -f -`"));
+    }
+    finding.help("name a regular file or a directory")
 }
 
 pub(super) fn not_utf8() -> Diagnostic {

@@ -136,6 +136,24 @@ fn what_was_read_and_how_long_it_took_is_said_when_asked() {
 }
 
 #[test]
+fn a_call_that_leaves_something_out_is_answered_or_told_what() {
+    let folder = quickstart();
+    let all = folder.ome("why deploy/chat-engine * --no-config");
+    assert_eq!(all.exit, Some(0), "{all:?}");
+    for shorter in ["why deploy/chat-engine --no-config", "why deploy chat-engine --no-config"] {
+        assert_eq!(folder.ome(shorter).stdout, all.stdout, "{shorter}");
+    }
+    for (call, told) in [
+        ("plan -f https://example.com/all.yaml", "curl -fsSL https://example.com/all.yaml | ome"),
+        ("drift --no-config", "then `--live live.yaml`"),
+        ("test", "`ome test --record NEW.ome-test.yaml -f DIR` writes one"),
+    ] {
+        let done = folder.ome(call);
+        assert!(done.stderr.contains(told), "{call}: {done:?}");
+    }
+}
+
+#[test]
 fn quiet_shows_errors_alone() {
     let folder = quickstart();
     let warned = "kind: ClusterBaseModel\napiVersion: ome.io/v1beta1\nmetadata: {name: m, namespace: a}\nspec:\n  modelFormat: {name: safetensors}\n";

@@ -68,6 +68,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         sources: &session.world.sources,
     };
     session.show(&view, args.output, &found, io)?;
+    if live.is_none() && objects.is_empty() && !answer.groups.is_empty() {
+        io.say(
+            "no object that an operator writes was read: give a dump of the cluster\n  help: `kubectl get deploy,svc,cm,hpa,pdb -A -o yaml > live.yaml`, then `--live live.yaml`\n",
+        );
+    }
     let unread =
         live.zip(live_found).is_some_and(|(live, found)| live.unread(&found, &[]).is_some());
     let outcome = session.outcome(&found, !answer.failed.is_empty() || unread);

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if files.is_empty() {
         return Err(Failure::NotFound {
             message: "no file of expectations was found".into(),
-            help: Some("name files, or call them `*.ome-test.yaml`".into()),
+            help: Some("name files, or call them `*.ome-test.yaml`; `ome test --record NEW.ome-test.yaml -f DIR` writes one".into()),
         });
     }
     let mut report = Report::default();

@@ -23,9 +23,9 @@ use ecow::EcoString;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The object and the field: `KIND/NAME FIELD`, `KIND/NAMESPACE/NAME FIELD` or `KIND NAME
-    /// FIELD`. A kind is written as for kubectl (`deploy`, `deployments.apps`); a dot within a key
+    /// FIELD`; without a field, every field. A kind is written as for kubectl (`deploy`, `deployments.apps`); a dot within a key
     /// of the field is written `\.`.
-    #[arg(num_args = 2..=3, required = true, value_names = ["KIND/NAME", "FIELD"])]
+    #[arg(num_args = 1..=3, required = true, value_names = ["KIND/NAME", "FIELD"])]
     words: Vec<String>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
@@ -118,9 +118,12 @@ impl Wanted<'_> {
 
 /// Finds the object, then the field.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let every = "*".to_owned();
     let (asked, field) = match args.words.as_slice() {
         [kind, name, field] => (format!("{kind}/{name}"), field),
+        [kind, name] if !kind.contains('/') => (format!("{kind}/{name}"), &every),
         [object, field] => (object.clone(), field),
+        [object] => (object.clone(), &every),
         _ => return Err(Failure::Usage("name an object and a field".into())),
     };
     let path = FieldPath::parse(field)
