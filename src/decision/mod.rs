@@ -26,6 +26,7 @@ pub use runtime::{
 };
 
 use crate::api::{ComponentKind, Failure, Model, Runtime};
+use ecow::EcoVec;
 
 /// The decisions for one service. Lives as long as the catalog it was made from.
 #[derive(Clone, Debug)]
@@ -35,7 +36,7 @@ pub struct Resolution<'a> {
     /// The runtime decision; its `chosen` is the runtime.
     pub runtime: RuntimeDecision<'a>,
     /// The accelerator of engine and decoder, in this order; none where no runtime was chosen.
-    pub accelerators: Vec<AcceleratorDecision<'a>>,
+    pub accelerators: EcoVec<AcceleratorDecision<'a>>,
     /// Why the service cannot be planned.
     pub error: Option<Failure>,
 }
@@ -46,7 +47,7 @@ impl<'a> Resolution<'a> {
         Self {
             model: None,
             runtime: RuntimeDecision { protocol, ..RuntimeDecision::none() },
-            accelerators: Vec::new(),
+            accelerators: EcoVec::new(),
             error: None,
         }
     }

@@ -4,7 +4,7 @@ use super::criteria::{Attribute, DecidedBy};
 use super::reason::{Note, Rejection};
 use crate::api::Runtime;
 use crate::yaml::Origin;
-use ecow::EcoString;
+use ecow::{EcoString, EcoVec};
 
 /// How the choice came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,14 +175,14 @@ pub struct RuntimeDecision<'a> {
     /// How many could not.
     pub rejected: usize,
     /// Named steps with counts.
-    pub steps: Vec<Step>,
+    pub steps: EcoVec<Step>,
     /// Remarks.
-    pub notes: Vec<Note>,
+    pub notes: EcoVec<Note>,
     /// Every candidate, when the trace was asked for: eligible ones in rank order, then the
     /// rejected.
     pub candidates: Vec<Candidate<'a>>,
     /// Fields of the model that are assumed and on which the outcome depends.
-    pub assumed: Vec<&'static str>,
+    pub assumed: EcoVec<&'static str>,
 }
 
 impl RuntimeDecision<'_> {
@@ -197,10 +197,10 @@ impl RuntimeDecision<'_> {
             protocol: Protocol { name: "openAI".into(), default: true },
             eligible: 0,
             rejected: 0,
-            steps: Vec::new(),
-            notes: Vec::new(),
+            steps: EcoVec::new(),
+            notes: EcoVec::new(),
             candidates: Vec::new(),
-            assumed: Vec::new(),
+            assumed: EcoVec::new(),
         }
     }
 }

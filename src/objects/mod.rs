@@ -55,8 +55,15 @@ pub struct Settings<'a> {
 
 /// Objects as they are printed: without what no server keeps, fields in the order of kubectl.
 pub(crate) fn finish(objects: &mut [RenderedObject]) {
+    tidy_all(objects);
+    for object in objects {
+        order(&mut object.node);
+    }
+}
+
+/// Takes out of objects what says nothing, for who reads them without looking at the order of keys.
+pub(crate) fn tidy_all(objects: &mut [RenderedObject]) {
     for object in objects {
         tidy::tidy(&mut object.node);
-        order(&mut object.node);
     }
 }

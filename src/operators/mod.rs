@@ -145,18 +145,20 @@ impl<'a> Ask<'a, '_> {
     ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
         let config = (self.policy.api == Api::Ome)
             .then(|| ModelConfig::look_up(self.policy, self.catalog, built.service, built.model));
-        self.written(built, config.flatten().as_ref())
+        let mut rendered = self.written(built, config.flatten().as_ref())?;
+        objects::finish(&mut rendered.value);
+        Ok(rendered)
     }
 
     /// The objects without the one that describes the model: enough for those who place pods.
     ///
     /// # Errors
     /// As of [`Ask::objects`].
-    pub(crate) fn workloads(
-        &self,
-        built: &Built<'_>,
-    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
-        self.written(built, None)
+    pub(crate) fn workloads(&self, built: &Built<'_>) -> Result<Vec<RenderedObject>, Failure> {
+        let mut rendered = self.written(built, None)?.value;
+        rendered.retain(|object| object.component.is_some());
+        objects::tidy_all(&mut rendered);
+        Ok(rendered)
     }
 
     /// The objects that the operator writes of a service before it fails.
@@ -179,12 +181,10 @@ impl<'a> Ask<'a, '_> {
         built: &Built<'_>,
         model: Option<&ModelConfig<'_>>,
     ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
-        let mut rendered = match self.policy.api {
-            Api::Ome => ome::objects::objects(built, model, self.settings())?,
-            Api::KServe => kserve::objects::objects(built, self.settings())?,
-            Api::Kthena | Api::Cluster => Checked::clean(Vec::new()),
-        };
-        objects::finish(&mut rendered.value);
-        Ok(rendered)
+        match self.policy.api {
+            Api::Ome => ome::objects::objects(built, model, self.settings()),
+            Api::KServe => kserve::objects::objects(built, self.settings()),
+            Api::Kthena | Api::Cluster => Ok(Checked::clean(Vec::new())),
+        }
     }
 }

@@ -3,15 +3,15 @@
 
 use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
-use crate::cluster::schedule::{InvalidPod, Labels, PodTemplate, PriorityClasses, labels};
+use crate::cluster::schedule::{InvalidPod, Labels, PodSpec, PodTemplate, PriorityClasses, labels};
 use crate::cluster::{Machine, Toleration};
 use crate::objects::RenderedObject;
 use crate::quantity::is_accelerator;
 use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec};
 use crate::yaml::Node;
 use ecow::EcoString;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A workload that runs the pods of a component.
 #[derive(Clone, Debug)]
@@ -59,6 +59,8 @@ pub struct PodContext {
     classes: PriorityClasses,
     /// Keys of taints that keep pods without devices away, of all nodes.
     device_taints: BTreeSet<EcoString>,
+    /// Specs of pods that were read before: a fleet has few that differ.
+    specs: Arc<Mutex<HashSet<Arc<PodSpec>>>>,
 }
 
 impl PodContext {
@@ -72,7 +74,8 @@ impl PodContext {
         }
         let taints = machines.iter().flat_map(|machine| &machine.taints);
         let devices = taints.filter(|taint| taint.is_of_device());
-        Self { classes, device_taints: devices.map(|taint| taint.key.clone()).collect() }
+        let device_taints = devices.map(|taint| taint.key.clone()).collect();
+        Self { classes, device_taints, specs: Arc::default() }
     }
 
     /// Reads a pod spec. Taints of devices are tolerated by pods that ask for some: the admission
@@ -92,8 +95,8 @@ impl PodContext {
         Ok(pod)
     }
 
-    /// Adds the tolerations, and treats pods of other schedulers as pods of this one: others are
-    /// not known offline.
+    /// Adds the tolerations, treats pods of other schedulers as pods of this one, since others are
+    /// not known offline, and lets pods share what they have in common.
     fn tolerate(&self, pod: &mut PodTemplate) {
         pod.foreign = false;
         if gpus(pod) > 0 {
@@ -108,6 +111,11 @@ impl PodContext {
                     pod.tolerations.push(toleration);
                 }
             }
+        }
+        let mut specs = self.specs.lock().unwrap_or_else(PoisonError::into_inner);
+        match specs.get(&pod.spec) {
+            Some(known) => pod.spec = Arc::clone(known),
+            None => _ = specs.insert(Arc::clone(&pod.spec)),
         }
     }
 
@@ -180,6 +188,7 @@ impl PodContext {
         let ray: Vec<ComponentKind> =
             found.iter().filter(|own| is_ray(own)).map(|own| own.component).collect();
         found.retain(|own| is_ray(own) || !ray.contains(&own.component));
+        found.shrink_to_fit();
         found
     }
 }

@@ -17,9 +17,9 @@ pub struct Placement {
     /// Nodes, by name, with how many of its pods.
     pub nodes: Vec<(EcoString, usize)>,
     /// Why the others have none.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<Arc<Waiting>>,
     /// What the nodes say to one more pod, where that was asked.
-    pub look: Option<Look>,
+    pub look: Option<Box<Look>>,
 }
 
 impl Placement {
@@ -40,7 +40,7 @@ pub struct Example {
     pub detail: EcoString,
 }
 
-/// Why pods wait.
+/// Why pods wait; pods that wait for one reason share it.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     /// The most common reason, in a word; `quota` when they may not be started.

@@ -52,11 +52,14 @@ pub struct Planner<'a> {
     running: RunningPods<'a>,
     shapes: Vec<Shape>,
     context: PodContext,
-    /// Answers for what was asked before: a fleet has few shapes of pods.
-    fits: Mutex<HashMap<Question, Arc<Fit>>>,
+    /// What was asked before, with the answers that were asked for: a fleet has few shapes of pods.
+    fits: Mutex<HashMap<Arc<Question>, Option<Arc<Fit>>>>,
     /// The same of queues, by namespace and name of the queue.
-    admitted: Mutex<HashMap<(EcoString, EcoString, Question), QueueDecision>>,
+    admitted: Mutex<HashMap<Admission, QueueDecision>>,
 }
+
+/// Namespace and name of a queue, and what it is asked.
+type Admission = (EcoString, EcoString, Arc<Question>);
 
 /// Outcome of one semantics.
 pub(super) struct Outcome<'a> {
@@ -160,7 +163,8 @@ impl<'a> Planner<'a> {
             let other = self.outcome(&selectors.controller, &views.controller, Depth::Plan);
             let here = side(&planned.resolution, &planned.components, planned.error.as_ref());
             let there = side(&other.resolution, &other.components, other.error.as_ref());
-            planned.controller = difference(&here, &there, selectors.controller.policy());
+            planned.controller =
+                difference(&here, &there, selectors.controller.policy()).map(Box::new);
             if let Some(difference) = &planned.controller {
                 planned.diagnostics.push(differs(difference, service));
             }
@@ -188,7 +192,7 @@ impl<'a> Planner<'a> {
             if workers.as_ref().is_some_and(|(worker, _)| !worker.is_known()) {
                 continue;
             }
-            let question = Question { main, workers, fewest };
+            let question = self.shared(Question { main, workers, fewest });
             if let Some(queue) = queue {
                 let decision = self.admit(&planned.service.namespace, queue, &question);
                 planned.diagnostics.extend(crate::operators::kueue::findings::findings(
@@ -197,17 +201,17 @@ impl<'a> Planner<'a> {
                     planned.service,
                     self.catalog,
                 ));
-                component.queue = Some(decision);
+                component.queue = Some(Box::new(decision));
             }
             if let Some(inventory) = &self.inventory {
                 component.fit = Some(if own.is_empty() {
-                    self.fit(inventory, question.clone())
+                    self.fit(inventory, &question)
                 } else {
                     let own = own.iter().map(|at| (&self.running.all[*at].node, &self.shapes[*at]));
                     Arc::new(question.fit(&inventory.without(own)))
                 });
             }
-            component.question = Some(Arc::new(question));
+            component.question = Some(question);
         }
     }
 
@@ -216,10 +220,10 @@ impl<'a> Planner<'a> {
         &self,
         namespace: &EcoString,
         queue: Field<EcoString>,
-        question: &Question,
+        question: &Arc<Question>,
     ) -> QueueDecision {
         let lock = || self.admitted.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (namespace.clone(), queue.value.clone(), question.clone());
+        let key = (namespace.clone(), queue.value.clone(), Arc::clone(question));
         if let Some(known) = lock().get(&key) {
             return QueueDecision { queue, ..known.clone() };
         }
@@ -232,13 +236,24 @@ impl<'a> Planner<'a> {
     }
 
     /// How often a pod of a shape, with its workers, fits; remembered, for nothing else matters.
-    fn fit(&self, inventory: &Inventory<'a>, question: Question) -> Arc<Fit> {
+    fn fit(&self, inventory: &Inventory<'a>, question: &Arc<Question>) -> Arc<Fit> {
         let lock = || self.fits.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&question) {
-            return known.clone();
+        if let Some(Some(known)) = lock().get(question) {
+            return Arc::clone(known);
         }
         let fit = Arc::new(question.fit(inventory));
-        lock().entry(question).or_insert(fit).clone()
+        Arc::clone(lock().entry(Arc::clone(question)).or_default().get_or_insert(fit))
+    }
+
+    /// A question that was asked before, where one is the same.
+    fn shared(&self, question: Question) -> Arc<Question> {
+        let mut asked = self.fits.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, _)) = asked.get_key_value(&question) {
+            return Arc::clone(known);
+        }
+        let question = Arc::new(question);
+        asked.insert(Arc::clone(&question), None);
+        question
     }
 
     /// Decides services in parallel; the answers come in the order of the services, whatever the
@@ -304,7 +319,7 @@ impl Planner<'_> {
     /// What runs the pods of a service. Where rendering fails nothing does: `render` says why.
     fn workloads(&self, ask: &Ask<'_, '_>, built: &Built<'_>) -> Vec<Workload> {
         let objects = ask.workloads(built);
-        objects.map(|objects| self.context.workloads(&objects.value)).unwrap_or_default()
+        objects.map(|objects| self.context.workloads(&objects)).unwrap_or_default()
     }
 }
 

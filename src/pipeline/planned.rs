@@ -12,8 +12,7 @@ use crate::pods::built::Outline;
 use crate::policy::Policy;
 use crate::quantity::Count;
 use crate::source::Span;
-use ecow::EcoString;
-use std::collections::BTreeMap;
+use ecow::{EcoString, EcoVec};
 use std::sync::Arc;
 
 /// How much of a decision is kept.
@@ -41,7 +40,7 @@ pub struct PlannedComponent {
     /// Pods of one replica: 1, or 1 + workers.
     pub pods_per_replica: Count,
     /// GPUs of one replica by resource name; `None` when they cannot be counted.
-    pub gpus_by_resource: Option<BTreeMap<EcoString, i64>>,
+    pub gpus_by_resource: Option<EcoVec<(EcoString, i64)>>,
     /// Whether its pods fit on the nodes when nothing else is planned; none when no node states
     /// what it has.
     pub fit: Option<Arc<Fit>>,
@@ -51,7 +50,7 @@ pub struct PlannedComponent {
     /// What its pods ask for; none where that is not known.
     pub(crate) question: Option<Arc<Question>>,
     /// What the queue of Kueue gives to its pods; none when they name no queue.
-    pub queue: Option<QueueDecision>,
+    pub queue: Option<Box<QueueDecision>>,
     /// What its engine keeps of requests; none when the layers of the model are not known.
     pub cache: Option<Box<CacheFit>>,
 }
@@ -65,7 +64,7 @@ impl From<Outline> for PlannedComponent {
             min_replicas: outline.min_replicas.into(),
             max_replicas: outline.max_replicas,
             pods_per_replica: outline.pods_per_replica.into(),
-            gpus_by_resource: outline.accelerators,
+            gpus_by_resource: outline.accelerators.map(|found| found.into_iter().collect()),
             fit: None,
             placement: None,
             question: None,
@@ -78,7 +77,10 @@ impl From<Outline> for PlannedComponent {
 impl PlannedComponent {
     /// GPUs of one replica.
     pub fn gpus(&self) -> Count {
-        self.gpus_by_resource.as_ref().map(|found| found.values().sum::<i64>()).into()
+        self.gpus_by_resource
+            .as_ref()
+            .map(|found| found.iter().map(|(_, count)| count).sum::<i64>())
+            .into()
     }
 
     /// Pods at minReplicas.
@@ -108,12 +110,13 @@ pub struct Planned<'a> {
     pub resolution: Resolution<'a>,
     /// Its components; of a service in error, as far as the service alone says.
     pub components: Vec<PlannedComponent>,
-    /// What runs its pods; none where no node states what it has.
+    /// What runs its pods; none where no node states what it has, and none once they are placed
+    /// together.
     pub workloads: Vec<Workload>,
     /// Why it cannot be deployed.
     pub error: Option<Failure>,
     /// What the controller would do otherwise; only under the documents.
-    pub controller: Option<Difference>,
+    pub controller: Option<Box<Difference>>,
     /// What was found while composing, the error included.
     pub diagnostics: Vec<Diagnostic>,
 }

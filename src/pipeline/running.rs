@@ -3,7 +3,7 @@
 use super::built::PodContext;
 use crate::api::{Api, Object};
 use crate::cluster::Shape;
-use crate::cluster::schedule::{Labels, PodTemplate, labels};
+use crate::cluster::schedule::{Labels, PodSpec, PodTemplate, labels};
 use crate::operators::kthena::objects::names;
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -201,15 +201,14 @@ impl<'a> RunningPods<'a> {
             Arc::new(read.unwrap_or_else(|| {
                 let shape = spec.map(Shape::of).unwrap_or_default();
                 let requests = shape.amounts().filter(|(name, _)| *name != "pods");
+                let requests = requests.map(|(name, milli)| {
+                    let units = if name == "cpu" { milli } else { milli / 1000 };
+                    (name.clone(), i64::try_from(units).unwrap_or(i64::MAX))
+                });
                 PodTemplate {
                     namespace: pod.namespace().into(),
                     labels: pod.labels.clone(),
-                    requests: requests
-                        .map(|(name, milli)| {
-                            let units = if name == "cpu" { milli } else { milli / 1000 };
-                            (name.clone(), i64::try_from(units).unwrap_or(i64::MAX))
-                        })
-                        .collect(),
+                    spec: Arc::new(PodSpec { requests: requests.collect(), ..PodSpec::default() }),
                     ..PodTemplate::default()
                 }
             }))

@@ -68,13 +68,18 @@ pub fn totals(
     let components =
         planned.iter().filter(|own| own.error.is_none()).flat_map(|own| &own.components);
     for component in components {
-        let devices = component.gpus_by_resource.as_ref();
-        totals.add(component.least_pods(), devices, component.min_replicas);
+        let devices = component.gpus_by_resource.iter().flatten();
+        totals.add(
+            component.least_pods(),
+            devices.map(|(name, count)| (name, *count)),
+            component.min_replicas,
+        );
         totals.components_not_counted += usize::from(!component.is_counted());
     }
     for own in servings {
         let pods = i64::try_from(own.serving.pods()).ok().into();
-        totals.add(pods, own.gpus_by_resource.as_ref(), 1.into());
+        let devices = own.gpus_by_resource.iter().flatten();
+        totals.add(pods, devices.map(|(name, count)| (name, *count)), 1.into());
         totals.servings_not_counted += usize::from(own.gpus_by_resource.is_none());
     }
     totals.classes = asked(planned, servings)
@@ -85,10 +90,15 @@ pub fn totals(
 }
 
 impl Totals {
-    fn add(&mut self, pods: Count, devices: Option<&BTreeMap<EcoString, i64>>, times: Count) {
+    fn add<'d>(
+        &mut self,
+        pods: Count,
+        devices: impl Iterator<Item = (&'d EcoString, i64)>,
+        times: Count,
+    ) {
         self.pods += pods.known().unwrap_or(0);
-        for (name, count) in devices.into_iter().flatten() {
-            let count = (times * Count::from(*count)).known().unwrap_or(0);
+        for (name, count) in devices {
+            let count = (times * Count::from(count)).known().unwrap_or(0);
             *self.gpus.entry(name.clone()).or_default() += count;
         }
     }

@@ -5,6 +5,7 @@
 
 use super::field_error::FieldError;
 use super::names;
+use ecow::{EcoString, EcoVec};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -65,22 +66,23 @@ impl SelectorError {
 /// One condition on one label.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Requirement {
-    key: String,
+    key: EcoString,
     operator: SelectorOperator,
     /// Sorted, each once.
-    values: Vec<String>,
+    values: EcoVec<EcoString>,
 }
 
 impl Requirement {
     /// A condition whose key, values and number of values are fit for the operator.
     pub fn new(
-        key: impl Into<String>,
+        key: impl Into<EcoString>,
         operator: SelectorOperator,
-        values: impl IntoIterator<Item = String>,
+        values: impl IntoIterator<Item = EcoString>,
     ) -> Result<Self, SelectorError> {
         use SelectorOperator as Op;
         let key = key.into();
-        let values: Vec<String> = values.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+        let values: EcoVec<EcoString> =
+            values.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         let mut errors = Vec::new();
         let wrong = names::label_key(&key);
         if !wrong.is_empty() {
@@ -135,7 +137,7 @@ impl Requirement {
     }
 
     /// The values, sorted.
-    pub fn values(&self) -> &[String] {
+    pub fn values(&self) -> &[EcoString] {
         &self.values
     }
 
@@ -186,14 +188,14 @@ impl fmt::Display for Requirement {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Selector {
     /// Sorted by key; those of one key in the order written.
-    requirements: Vec<Requirement>,
+    requirements: EcoVec<Requirement>,
 }
 
 impl Selector {
     /// The selector of these conditions.
     pub fn new(requirements: impl IntoIterator<Item = Requirement>) -> Self {
-        let mut requirements: Vec<Requirement> = requirements.into_iter().collect();
-        requirements.sort_by(|a, b| a.key.cmp(&b.key));
+        let mut requirements: EcoVec<Requirement> = requirements.into_iter().collect();
+        requirements.make_mut().sort_by(|a, b| a.key.cmp(&b.key));
         Self { requirements }
     }
 
@@ -350,7 +352,7 @@ impl<'a> Parser<'a> {
         };
         let values =
             if matches!(operator, Op::In | Op::NotIn) { self.list()? } else { vec![self.value()?] };
-        Requirement::new(key, operator, values.into_iter().map(str::to_owned))
+        Requirement::new(key, operator, values.into_iter().map(EcoString::from))
     }
 
     /// The value after a sign; nothing is the empty value.
@@ -451,7 +453,7 @@ mod tests {
     #[test]
     fn conditions_of_manifests_are_checked_alike() {
         let new = |key: &str, operator, values: &[&str]| {
-            Requirement::new(key, operator, values.iter().map(|value| (*value).to_owned()))
+            Requirement::new(key, operator, values.iter().map(|value| EcoString::from(*value)))
         };
         assert!(new("a", SelectorOperator::In, &["x"]).is_ok());
         assert!(new("a", SelectorOperator::In, &[]).is_err());

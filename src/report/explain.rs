@@ -172,7 +172,7 @@ fn part(planned: &Planned<'_>, component: &PlannedComponent, sources: &SourceMap
     for line in accelerator::missing(component)
         .into_iter()
         .chain(super::together::placed(component))
-        .chain(component.queue.iter().flat_map(super::queue::lines))
+        .chain(component.queue.as_deref().into_iter().flat_map(super::queue::lines))
     {
         out.more(line);
     }

@@ -5,7 +5,7 @@ use super::accelerator;
 use super::markdown;
 use super::phrases::{first_of, inline, plural};
 use super::screen::{Page, line, printable, put};
-use super::table::{Style, table, wrapped};
+use super::table::{self, Style, wrapped};
 use crate::api::{Api, Failure, Follow};
 use crate::pipeline::{Planned, PlannedComponent};
 use crate::quantity::Count;
@@ -52,11 +52,28 @@ pub struct Plan<'a> {
 impl Plan<'_> {
     /// The page.
     pub fn text(&self, style: Style) -> String {
+        let mut all = String::new();
+        let taken: Result<(), std::convert::Infallible> = self.pieces(style, |piece| {
+            all.push_str(piece);
+            Ok(())
+        });
+        taken.map_or_else(|never| match never {}, |()| all)
+    }
+
+    /// The page in pieces: that of a large fleet is never held as a whole.
+    ///
+    /// # Errors
+    /// That of who takes the pieces.
+    pub fn pieces<E>(
+        &self,
+        style: Style,
+        mut draw: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut out = Page::default();
         if self.planned.is_empty() {
             put!(out, "mode: {}{}\n\n", self.semantics, self.header);
             out.push_str("no services\n");
-            return out.finish();
+            return draw(&out.finish());
         }
         let header = format!("mode: {}{}", self.semantics, self.header);
         if style.width.is_some_and(|width| width < TABLE) {
@@ -67,13 +84,17 @@ impl Plan<'_> {
                 out.draw(&Self::block(planned, is_mixed, style));
             }
         } else {
-            let (constant, titles, rows) = folded(self.titles(), self.rows());
+            let titles = self.titles();
+            let (constant, kept) = folded(titles, self.rows());
             paragraph(&mut out, &header, style);
             if !constant.is_empty() {
                 paragraph(&mut out, &format!("in every row: {}", constant.join(" · ")), style);
             }
             out.end_line();
-            out.draw(&table(&titles, rows, style));
+            draw(&std::mem::take(&mut out).finish())?;
+            let titles: Vec<&str> = kept.iter().map(|at| titles[*at]).collect();
+            let rows = || self.rows().map(|row| taken(row, &kept));
+            table::pieces(&titles, rows, style, &mut draw)?;
         }
         let errors = self.errors();
         if !errors.is_empty() {
@@ -88,14 +109,15 @@ impl Plan<'_> {
                 paragraph(&mut out, &format!("  help: {help}"), style);
             }
         }
-        let notices = self.notices();
-        if !notices.is_empty() {
+        let mut notices = self.notices().peekable();
+        if notices.peek().is_some() {
             out.end_line();
         }
         for notice in notices {
             paragraph(&mut out, &notice, style);
+            draw(&std::mem::take(&mut out).finish())?;
         }
-        out.finish()
+        draw(&out.finish())
     }
 
     /// The same in Markdown, for a pull request comment.
@@ -106,14 +128,15 @@ impl Plan<'_> {
             out.push_str("No services.\n");
             return out.finish();
         }
-        let (constant, titles, rows) = folded(self.titles(), self.rows());
+        let titles = self.titles();
+        let (constant, kept) = folded(titles, self.rows());
         if !constant.is_empty() {
             let constant: Vec<String> = constant.iter().map(|own| markdown::text(own)).collect();
             put!(out, "In every row: {}\n\n", constant.join(" · "));
         }
-        let titles: Vec<String> = titles.iter().map(|title| small(title)).collect();
+        let titles: Vec<String> = kept.iter().map(|at| small(titles[*at])).collect();
         let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-        markdown::table(&mut out, &titles, rows);
+        markdown::table(&mut out, &titles, self.rows().map(|row| taken(row, &kept)));
         let errors = self.errors();
         if !errors.is_empty() {
             out.end_line();
@@ -123,10 +146,10 @@ impl Plan<'_> {
             let services = error.services.join(", ");
             markdown::list(&mut out, [format!("✗ {}: {services}{help}", error.sentence)]);
         }
-        let notices = self.notices();
-        if !notices.is_empty() {
+        let mut notices = self.notices().peekable();
+        if notices.peek().is_some() {
             out.end_line();
-            markdown::list(&mut out, notices.iter().map(|notice| notice.trim()));
+            markdown::list(&mut out, notices.map(|notice| notice.trim().to_owned()));
         }
         out.finish()
     }
@@ -148,9 +171,9 @@ impl Plan<'_> {
         apis.any(|api| Some(api) != first)
     }
 
-    fn rows(&self) -> Vec<Vec<String>> {
+    fn rows(&self) -> impl Iterator<Item = Vec<String>> {
         let (is_mixed, shows_fits) = (self.is_mixed(), self.shows_fits());
-        self.planned.iter().flat_map(|own| rows_of(own, is_mixed, shows_fits)).collect()
+        self.planned.iter().flat_map(move |own| rows_of(own, is_mixed, shows_fits))
     }
 
     /// A service in lines.
@@ -212,8 +235,9 @@ impl Plan<'_> {
         found
     }
 
-    fn notices(&self) -> Vec<String> {
-        self.planned.iter().flat_map(notices).chain(differences(self.planned)).collect()
+    fn notices(&self) -> impl Iterator<Item = String> {
+        let differences = std::iter::once_with(|| differences(self.planned)).flatten();
+        self.planned.iter().flat_map(notices).chain(differences)
     }
 }
 
@@ -229,39 +253,42 @@ struct Cause<'a> {
     help: Option<&'a str>,
 }
 
-/// Columns that hold one value in every row, as `title value`, and the table without them; what no
+/// Columns that hold one value in every row, as `title value`, and the places of the others; what no
 /// row has needs no column. One service keeps its columns, but for a class that it does not have.
 fn folded(
     titles: &[&'static str],
-    rows: Vec<Vec<String>>,
-) -> (Vec<String>, Vec<&'static str>, Vec<Vec<String>>) {
-    let services = rows.iter().filter(|row| !row[SERVICE].is_empty()).count();
-    let value = |column: usize| {
-        let mut cells = rows.iter().map(|row| &row[column]).filter(|cell| !cell.is_empty());
-        let first = cells.next().filter(|_| column != SERVICE)?;
+    rows: impl Iterator<Item = Vec<String>>,
+) -> (Vec<String>, Vec<usize>) {
+    let mut services = 0;
+    // The first cell of each column that is not empty, and whether all others are like it.
+    let mut columns: Vec<Option<(String, bool)>> = vec![None; titles.len()];
+    for row in rows {
+        services += usize::from(!row[SERVICE].is_empty());
+        for (column, cell) in columns.iter_mut().zip(row).filter(|(_, cell)| !cell.is_empty()) {
+            match column {
+                Some((first, alike)) => *alike &= *first == cell,
+                None => *column = Some((cell, true)),
+            }
+        }
+    }
+    let (mut words, mut kept) = (Vec::new(), Vec::new());
+    for (at, column) in columns.into_iter().enumerate() {
         // The code of an error stays beside its service.
-        let folds = services > 1 || (titles[column] == "CLASS" && first == "-");
-        (folds && cells.all(|cell| cell == first) && !first.starts_with('✗')).then(|| first.clone())
-    };
-    let constant: Vec<Option<String>> = (0..titles.len()).map(value).collect();
-    let is_kept = |column: usize| constant[column].is_none();
-    let words = constant
-        .iter()
-        .zip(titles)
-        .filter_map(|(value, title)| {
-            let value = value.as_ref().filter(|value| *value != "-")?;
-            Some(format!("{} {value}", small(title)))
-        })
-        .collect();
-    let kept = (0..titles.len()).filter(|column| is_kept(*column)).map(|at| titles[at]).collect();
-    let rows = rows
-        .into_iter()
-        .map(|row| {
-            let cells = row.into_iter().enumerate();
-            cells.filter(|(at, _)| is_kept(*at)).map(|(_, cell)| cell).collect()
-        })
-        .collect();
-    (words, kept, rows)
+        let folds = |first: &str| services > 1 || (titles[at] == "CLASS" && first == "-");
+        match column.filter(|_| at != SERVICE) {
+            Some((first, true)) if folds(&first) && !first.starts_with('✗') => {
+                words.extend((first != "-").then(|| format!("{} {first}", small(titles[at]))));
+            }
+            _ => kept.push(at),
+        }
+    }
+    (words, kept)
+}
+
+/// The cells of some columns.
+fn taken(row: Vec<String>, kept: &[usize]) -> Vec<String> {
+    let cells = row.into_iter().enumerate();
+    cells.filter(|(at, _)| kept.contains(at)).map(|(_, cell)| cell).collect()
 }
 
 /// A title within a line of text.

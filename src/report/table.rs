@@ -16,9 +16,76 @@ pub struct Style {
 /// Columns of prose are at least this wide.
 const PROSE: usize = 16;
 
+/// Columns of blanks between two columns.
+const PADDING: u16 = 2;
+
+/// Rows that are drawn at a time.
+const PIECE: usize = 1000;
+
 /// A table without frame, as kubectl prints it. Words are never broken: columns of prose share what
 /// the others leave of the width, and what still does not fit overflows.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> String {
+    let mut table = filled(header, [], style);
+    // The longest word and the longest cell of each column.
+    let mut widths: Vec<(usize, usize)> = header.iter().map(|title| extent(title)).collect();
+    for row in rows {
+        let cells = printed(&row);
+        for ((word, whole), cell) in widths.iter_mut().zip(&cells) {
+            let (own_word, own_whole) = extent(cell);
+            (*word, *whole) = ((*word).max(own_word), (*whole).max(own_whole));
+        }
+        table.add_row(cells.into_iter().map(|cell| colored(cell, style)));
+    }
+    for (column, (word, whole)) in table.column_iter_mut().zip(widths) {
+        column.set_padding((0, PADDING));
+        column.set_constraint(if whole <= word.max(PROSE) {
+            ColumnConstraint::ContentWidth
+        } else {
+            let least = u16::try_from(word.max(PROSE)).unwrap_or(u16::MAX);
+            ColumnConstraint::LowerBoundary(Width::Fixed(least.saturating_add(PADDING)))
+        });
+    }
+    lines(&table)
+}
+
+/// The same in pieces, for tables of any length: rows are made whenever they are asked for, and none
+/// is kept once it is drawn. Where lines have to fit a terminal, all rows decide on the widths of the
+/// columns together, and the table is drawn as one.
+///
+/// # Errors
+/// That of who takes the pieces.
+pub(super) fn pieces<R: Iterator<Item = Vec<String>>, E>(
+    header: &[&str],
+    rows: impl Fn() -> R,
+    style: Style,
+    mut draw: impl FnMut(&str) -> Result<(), E>,
+) -> Result<(), E> {
+    if style.width.is_some() || rows().nth(PIECE).is_none() {
+        return draw(&table(header, rows(), style));
+    }
+    let mut widths = filled(header, [], style).column_max_content_widths();
+    let mut all = rows().peekable();
+    while all.peek().is_some() {
+        let piece = filled(&[], all.by_ref().take(PIECE), style);
+        for (known, width) in widths.iter_mut().zip(piece.column_max_content_widths()) {
+            *known = width.max(*known);
+        }
+    }
+    let (mut all, mut titles) = (rows().peekable(), header);
+    while all.peek().is_some() {
+        let mut piece = filled(std::mem::take(&mut titles), all.by_ref().take(PIECE), style);
+        for (column, width) in piece.column_iter_mut().zip(&widths) {
+            column.set_padding((0, PADDING));
+            let width = Width::Fixed(width.saturating_add(PADDING));
+            column.set_constraint(ColumnConstraint::Absolute(width));
+        }
+        draw(&lines(&piece))?;
+    }
+    Ok(())
+}
+
+/// Rows under titles, where there are any, before the widths of columns are settled.
+fn filled(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     match style.width {
@@ -34,29 +101,23 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style
     } else {
         table.force_no_tty();
     }
-    table.set_header(header.iter().map(|title| {
-        let cell = Cell::new(printable(title));
-        if style.color { cell.add_attribute(Attribute::Bold) } else { cell }
-    }));
-    // The longest word and the longest cell of each column.
-    let mut widths: Vec<(usize, usize)> = header.iter().map(|title| extent(title)).collect();
+    if !header.is_empty() {
+        table.set_header(header.iter().map(|title| {
+            let cell = Cell::new(printable(title));
+            if style.color { cell.add_attribute(Attribute::Bold) } else { cell }
+        }));
+    }
     for row in rows {
-        let cells: Vec<String> = row.iter().map(|cell| printable(cell)).collect();
-        for ((word, whole), cell) in widths.iter_mut().zip(&cells) {
-            let (own_word, own_whole) = extent(cell);
-            (*word, *whole) = ((*word).max(own_word), (*whole).max(own_whole));
-        }
-        table.add_row(cells.into_iter().map(|cell| colored(cell, style)));
+        table.add_row(printed(&row).into_iter().map(|cell| colored(cell, style)));
     }
-    for (column, (word, whole)) in table.column_iter_mut().zip(widths) {
-        column.set_padding((0, 2));
-        column.set_constraint(if whole <= word.max(PROSE) {
-            ColumnConstraint::ContentWidth
-        } else {
-            let least = u16::try_from(word.max(PROSE) + 2).unwrap_or(u16::MAX);
-            ColumnConstraint::LowerBoundary(Width::Fixed(least))
-        });
-    }
+    table
+}
+
+fn printed(row: &[String]) -> Vec<String> {
+    row.iter().map(|cell| printable(cell)).collect()
+}
+
+fn lines(table: &Table) -> String {
     let mut out = String::new();
     for line in table.lines() {
         out.push_str(line.trim_end());
@@ -142,6 +203,26 @@ mod tests {
         assert!(text.contains("\u{1b}[38;5;10m✓ yes"), "{text:?}");
         assert!(text.contains("\u{1b}[38;5;9m✗ no"), "{text:?}");
         assert!(!drawn(200, false).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_long_table_is_the_same_in_pieces() {
+        for (color, rows) in [(false, PIECE), (true, PIECE + 1), (false, 3 * PIECE + 7)] {
+            let row = |at: usize| {
+                let word = if at.is_multiple_of(7) { "✗ no" } else { "✓ yes" };
+                let prose = "because of a reason in words ".repeat(at * 3 / rows);
+                vec![format!("name-{at}"), word.to_owned(), prose, String::new(), "日本".to_owned()]
+            };
+            let style = Style { color, width: None };
+            let titles = ["SERVICE", "FITS", "DETAIL", "EMPTY", "W"];
+            let mut drawn = String::new();
+            let draw = |piece: &str| -> Result<(), ()> {
+                drawn.push_str(piece);
+                Ok(())
+            };
+            pieces(&titles, || (0..rows).map(row), style, draw).unwrap();
+            assert!(drawn == table(&titles, (0..rows).map(row), style), "{rows} rows");
+        }
     }
 
     #[test]

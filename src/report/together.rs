@@ -300,7 +300,7 @@ pub fn text(
         return out.finish();
     }
     let reasons: HashMap<EcoString, &Waiting> = placements(planned, servings)
-        .filter_map(|(name, placement)| Some((name, placement.waiting.as_ref()?)))
+        .filter_map(|(name, placement)| Some((name, placement.waiting.as_deref()?)))
         .collect();
     let named = short
         .iter()

@@ -32,7 +32,7 @@ fn amount(node: Option<&Node>, default: IntOrPercent) -> Result<IntOrPercent, In
 pub fn revision_name(template: &Node) -> EcoString {
     /// Writes what a node says as JSON, keys sorted; false, and nothing is written, when it says
     /// nothing.
-    fn write(node: &Node, out: &mut String) -> bool {
+    fn write(node: &Node, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         match &node.value {
             Value::Null => return false,
@@ -41,9 +41,9 @@ pub fn revision_name(template: &Node) -> EcoString {
                 entries.sort_by(|one, other| one.key.cmp(&other.key));
                 for entry in entries {
                     let before = out.len();
-                    out.push(if before == start { '{' } else { ',' });
-                    out.push_str(&serde_json::Value::from(entry.key.as_str()).to_string());
-                    out.push(':');
+                    out.push(if before == start { b'{' } else { b',' });
+                    json(entry.key.as_str(), out);
+                    out.push(b':');
                     if !write(&entry.node, out) {
                         out.truncate(before);
                     }
@@ -51,26 +51,31 @@ pub fn revision_name(template: &Node) -> EcoString {
                 if out.len() == start {
                     return false;
                 }
-                out.push('}');
+                out.push(b'}');
             }
             Value::List(_) if node.items().is_empty() => return false,
             Value::List(_) => {
                 for (at, item) in node.items().iter().enumerate() {
-                    out.push(if at == 0 { '[' } else { ',' });
+                    out.push(if at == 0 { b'[' } else { b',' });
                     if !write(item, out) {
-                        out.push_str("null");
+                        out.extend_from_slice(b"null");
                     }
                 }
-                out.push(']');
+                out.push(b']');
             }
-            _ => out.push_str(&node.to_json().to_string()),
+            _ => json(node, out),
         }
         true
     }
-    let mut text = String::new();
-    if !write(template, &mut text) {
-        text.push_str("null");
+    fn json(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
+        // Texts and numbers can be written, and into memory everything can.
+        let _ = serde_json::to_writer(out, value);
     }
+    let mut text = Vec::new();
+    if !write(template, &mut text) {
+        text.extend_from_slice(b"null");
+    }
+    let text = String::from_utf8_lossy(&text);
     hash::short_hash(&text).into()
 }
 
@@ -117,8 +122,8 @@ impl Revision {
         classes: &PriorityClasses,
     ) -> Result<Self, InvalidPod> {
         let name = revision_name(template);
-        let mut labels = labels(template.at(&["metadata", "labels"]));
-        labels.insert(HASH.into(), name.clone());
+        let labels = labels(template.at(&["metadata", "labels"]));
+        let labels = labels.with(HASH.into(), name.clone());
         let mut pod = pod(namespace, labels, template, classes)?;
         let own = selector_of([(HASH, name.as_str())]);
         let own = own.map_err(|error| InvalidPod {

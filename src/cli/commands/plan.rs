@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             // Where nothing was read, the finding says why; "no services" would be an answer.
             let is_answer = servings.is_empty() && session.world.unread.is_empty();
             if !planned.is_empty() || is_answer {
-                io.print(&plan.text(style))?;
+                plan.pieces(style, |piece| io.print(piece))?;
             }
             if !servings.is_empty() {
                 let gap = if planned.is_empty() { "" } else { "\n" };

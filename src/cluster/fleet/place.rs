@@ -215,8 +215,12 @@ impl Fleet {
             nodes.sort_by_key(|node| Reverse(scheduler.node(*node).name.clone()));
             scheduler.prefer(&nodes);
         }
+        let of_workloads = self.workloads.iter().map(|own| own.templates.len()).sum::<usize>();
+        let replicas = self.workloads.iter().flat_map(|own| &own.replicas);
+        let wanted: usize = replicas.map(|own| own.pods.len()).sum();
+        scheduler.reserve(self.others.len() + of_workloads, self.others.len() + wanted);
         let mut known = HashMap::new();
-        let mut holders = HashMap::new();
+        let mut holders = HashMap::with_capacity(self.others.len() + wanted);
         for (at, other) in self.others.iter().enumerate() {
             let template = *known
                 .entry(Arc::as_ptr(&other.template))

@@ -1,7 +1,7 @@
 //! What is true of every placement.
 
 use super::{Fleet, Manner, Other, Placed, Replica, Running, Verdict, Workload};
-use crate::cluster::schedule::{PodTemplate, PriorityClasses};
+use crate::cluster::schedule::{PodSpec, PodTemplate, PriorityClasses};
 use crate::cluster::{Machine, Taint};
 use crate::quantity::Quantity;
 use crate::yaml::{Map, Node, Origin, Rule};
@@ -22,14 +22,10 @@ fn node(name: &str, gpus: i64, cpu: i64) -> Arc<Machine> {
 
 fn pod(gpus: i64, cpu: i64) -> Arc<PodTemplate> {
     let amounts = [(GPU, gpus), ("cpu", cpu * 1000)];
-    Arc::new(PodTemplate {
-        requests: amounts
-            .into_iter()
-            .filter(|(_, amount)| *amount > 0)
-            .map(|(name, amount)| (name.into(), amount))
-            .collect(),
-        ..PodTemplate::default()
-    })
+    let amounts = amounts.into_iter().filter(|(_, amount)| *amount > 0);
+    let requests = amounts.map(|(name, amount)| (name.into(), amount)).collect();
+    let spec = Arc::new(PodSpec { requests, ..PodSpec::default() });
+    Arc::new(PodTemplate { spec, ..PodTemplate::default() })
 }
 
 fn workload(gpus: i64, cpu: i64, replicas: usize) -> Workload {

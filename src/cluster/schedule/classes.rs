@@ -16,6 +16,8 @@ pub(super) struct Classes {
     selections: Vec<(SelectionKey, Cached<Selection>)>,
     layout_ids: HashMap<Vec<usize>, usize>,
     layouts: Vec<(Vec<usize>, Cached<Layout>)>,
+    /// Classes by the address of a spec, and whether pods of it have an owner.
+    of_spec: HashMap<(usize, bool), usize>,
     class_ids: HashMap<ClassKey, usize>,
     all: Vec<(ClassKey, Option<Box<Judged>>)>,
     /// Classes in the order in which they were judged; one that was dropped may still be listed.
@@ -34,7 +36,13 @@ impl Classes {
         &mut self,
         nodes: &mut Nodes,
         template: &PodTemplate,
-    ) -> (usize, Vec<(Resource, i64)>) {
+    ) -> (usize, Arc<[(Resource, i64)]>) {
+        // Templates of many services have one spec, which lives as long as they do.
+        let owned = template.owner.as_ref().is_some_and(|owner| !owner.is_empty());
+        let spec = (Arc::as_ptr(&template.spec) as usize, owned);
+        if let Some(class) = self.of_spec.get(&spec) {
+            return (*class, Arc::clone(&self.all[*class].0.requests));
+        }
         let key = SelectionKey {
             selector: template.node_selector.clone(),
             terms: template.node_terms.clone(),
@@ -46,7 +54,7 @@ impl Classes {
             self.selections.push((key.clone(), None));
             next
         });
-        let requests: Vec<(Resource, i64)> = template
+        let requests: Arc<[(Resource, i64)]> = template
             .requests
             .iter()
             .map(|(name, amount)| (nodes.resource(name), *amount))
@@ -61,7 +69,7 @@ impl Classes {
         });
         let key = ClassKey {
             selection,
-            requests: requests.clone(),
+            requests: Arc::clone(&requests),
             scored: template.scored,
             ports: template.ports.clone(),
             images: template.images.clone(),
@@ -72,6 +80,7 @@ impl Classes {
             self.all.push((key.clone(), None));
             next
         });
+        self.of_spec.insert(spec, class);
         (class, requests)
     }
 

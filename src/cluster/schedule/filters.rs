@@ -109,7 +109,8 @@ impl<'a> Trial<'a> {
 
     /// A pod leaves (`sign` -1) or comes (1).
     pub(super) fn change(&mut self, other: &Compiled, sign: i64) {
-        for (freed, (resource, _)) in self.freed.amounts.iter_mut().zip(&self.filters.key.requests)
+        for (freed, (resource, _)) in
+            self.freed.amounts.iter_mut().zip(self.filters.key.requests.iter())
         {
             let held = other.requests.iter().find(|(known, _)| known == resource);
             *freed -= sign * held.map_or(0, |(_, amount)| *amount);

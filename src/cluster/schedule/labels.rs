@@ -9,7 +9,9 @@ use super::ids::{LabelSetId, NodeId, SelectorId};
 use super::pod::{Labels, Namespaces};
 use crate::quantity::{Selector, SelectorOperator};
 use ecow::EcoString;
+use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Labels of a pod with its namespace.
@@ -71,7 +73,55 @@ impl Tally {
     }
 }
 
-type Pair = (EcoString, EcoString);
+/// Numbers filed under a label. Under its hash, so that labels, of which every service has its own,
+/// are not held once more: what is found is compared anyway.
+#[derive(Clone, Debug)]
+struct Filed<T>(HashMap<u64, Few<T>>);
+
+/// One, mostly.
+#[derive(Clone, Debug)]
+enum Few<T> {
+    One([T; 1]),
+    Many(Vec<T>),
+}
+
+impl<T> Default for Filed<T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<T: Copy> Filed<T> {
+    fn place(key: &str, value: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (key, value).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn of(&self, (key, value): Pair<'_>) -> &[T] {
+        match self.0.get(&Self::place(key, value)) {
+            None => &[],
+            Some(Few::One(one)) => one,
+            Some(Few::Many(many)) => many,
+        }
+    }
+
+    fn add(&mut self, (key, value): Pair<'_>, number: T) {
+        match self.0.entry(Self::place(key, value)) {
+            Entry::Vacant(place) => _ = place.insert(Few::One([number])),
+            Entry::Occupied(mut place) => match place.get_mut() {
+                Few::One([first]) => {
+                    let many = vec![*first, number];
+                    place.insert(Few::Many(many));
+                }
+                Few::Many(many) => many.push(number),
+            },
+        }
+    }
+}
+
+/// A label with its value.
+type Pair<'a> = (&'a str, &'a str);
 
 /// The index.
 #[derive(Clone, Debug, Default)]
@@ -84,18 +134,18 @@ pub(super) struct LabelIndex {
     bound: Vec<Tally>,
     /// Selectors by set.
     matched: Vec<Vec<SelectorId>>,
-    sets_of_pair: HashMap<Pair, Vec<LabelSetId>>,
+    sets_of_pair: Filed<LabelSetId>,
     selectors: Vec<Arc<PodSelector>>,
     selector_ids: HashMap<Arc<PodSelector>, SelectorId>,
     /// Pods by selector: bound ones.
     tallies: Vec<Tally>,
-    selectors_of_pair: HashMap<Pair, Vec<SelectorId>>,
+    selectors_of_pair: Filed<SelectorId>,
     /// Selectors without an equality.
     loose: Vec<SelectorId>,
 }
 
 /// The equalities of a selector.
-fn pairs(selector: &PodSelector) -> impl Iterator<Item = Pair> + '_ {
+fn pairs(selector: &PodSelector) -> impl Iterator<Item = Pair<'_>> {
     let requirements = selector
         .iter()
         .filter_map(|scoped| scoped.selector.as_ref())
@@ -108,7 +158,7 @@ fn pairs(selector: &PodSelector) -> impl Iterator<Item = Pair> + '_ {
             )
         })
         .filter_map(|one| match one.values() {
-            [value] => Some((one.key().into(), value.as_str().into())),
+            [value] => Some((one.key(), value.as_str())),
             _ => None,
         })
 }
@@ -145,13 +195,15 @@ impl LabelIndex {
         }
         let id = LabelSetId::new(self.sets.len());
         let mut matched = self.loose.clone();
-        for (key, value) in labels {
-            let pair = (key.clone(), value.clone());
-            matched.extend(self.selectors_of_pair.get(&pair).into_iter().flatten());
-            self.sets_of_pair.entry(pair).or_default().push(id);
+        for (key, value) in labels.iter() {
+            let pair = (key.as_str(), value.as_str());
+            matched.extend(self.selectors_of_pair.of(pair));
+            self.sets_of_pair.add(pair, id);
         }
         matched.retain(|selector| self.meets(&set, &self.selectors[selector.index()]));
         matched.sort_unstable();
+        // Two labels may be filed in one place.
+        matched.dedup();
         self.matched.push(matched);
         self.bound.push(Tally::default());
         self.sets.push(Arc::clone(&set));
@@ -166,15 +218,15 @@ impl LabelIndex {
             return *id;
         }
         let id = SelectorId::new(self.selectors.len());
-        let sharing = |pair: &Pair| self.selectors_of_pair.get(pair).map_or(0, Vec::len);
+        let sharing = |pair: &Pair<'_>| self.selectors_of_pair.of(*pair).len();
         let filed = pairs(&all).min_by_key(sharing);
         match filed {
-            Some(pair) => self.selectors_of_pair.entry(pair).or_default().push(id),
+            Some(pair) => self.selectors_of_pair.add(pair, id),
             None => self.loose.push(id),
         }
-        let known = |pair: &Pair| self.sets_of_pair.get(pair).map_or(0, Vec::len);
+        let known = |pair: &Pair<'_>| self.sets_of_pair.of(*pair).len();
         let candidates: Vec<LabelSetId> = match pairs(&all).min_by_key(known) {
-            Some(pair) => self.sets_of_pair.get(&pair).cloned().unwrap_or_default(),
+            Some(pair) => self.sets_of_pair.of(pair).to_vec(),
             None => (0..self.sets.len()).map(LabelSetId::new).collect(),
         };
         let mut tally = Tally::default();

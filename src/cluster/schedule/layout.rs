@@ -9,6 +9,7 @@ use crate::cluster::{Taint, Toleration};
 use crate::quantity::{Requirement, Selector};
 use ecow::EcoString;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A node fits.
 pub(super) const FITS: u16 = 0;
@@ -43,7 +44,7 @@ pub(super) struct Selection {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ClassKey {
     pub(super) selection: usize,
-    pub(super) requests: Vec<(Resource, i64)>,
+    pub(super) requests: Arc<[(Resource, i64)]>,
     pub(super) scored: Scored,
     pub(super) ports: Vec<HostPort>,
     pub(super) images: Vec<EcoString>,

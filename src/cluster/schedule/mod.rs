@@ -35,7 +35,7 @@ pub use cycle::{First, TieBreak};
 pub use fields::InvalidPod;
 pub use ids::{NodeId, PodId, TemplateId};
 pub use look::Answer;
-pub use pod::{Labels, Namespaces, PodTemplate, PodTerm, selector_of};
+pub use pod::{Labels, Namespaces, PodSpec, PodTemplate, PodTerm, selector_of};
 pub use read::{PriorityClasses, label_selector, labels};
 pub use reason::{Reason, Rejection};
 pub use running::PodState;

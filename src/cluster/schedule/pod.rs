@@ -2,11 +2,53 @@
 
 use crate::cluster::{Taint, Toleration};
 use crate::quantity::{Requirement, Selector, SelectorError, SelectorOperator};
-use ecow::EcoString;
+use ecow::{EcoString, EcoVec};
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
-/// Labels of a pod or a node.
-pub type Labels = BTreeMap<EcoString, EcoString>;
+/// Labels of a pod or a node, by key; copies share them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Labels(EcoVec<(EcoString, EcoString)>);
+
+impl Labels {
+    /// The value of a label.
+    pub fn get(&self, key: &str) -> Option<&EcoString> {
+        self.place(key).ok().map(|at| &self.0[at].1)
+    }
+
+    /// Sets a label.
+    pub fn insert(&mut self, key: EcoString, value: EcoString) {
+        match self.place(&key) {
+            Ok(at) => self.0.make_mut()[at].1 = value,
+            Err(at) => self.0.insert(at, (key, value)),
+        }
+    }
+
+    /// The same with one more, in no more room than they need: of a fleet there are many.
+    pub fn with(&self, key: EcoString, value: EcoString) -> Self {
+        self.iter().cloned().chain([(key, value)]).collect()
+    }
+
+    /// The labels in the order of their keys.
+    pub fn iter(&self) -> std::slice::Iter<'_, (EcoString, EcoString)> {
+        self.0.iter()
+    }
+
+    fn place(&self, key: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|(known, _)| known.as_str().cmp(key))
+    }
+}
+
+impl FromIterator<(EcoString, EcoString)> for Labels {
+    /// Of several values of a key the last.
+    fn from_iter<I: IntoIterator<Item = (EcoString, EcoString)>>(labels: I) -> Self {
+        let sorted: BTreeMap<EcoString, EcoString> = labels.into_iter().collect();
+        let mut own = EcoVec::with_capacity(sorted.len());
+        own.extend(sorted);
+        Self(own)
+    }
+}
 
 /// The label that names a node.
 pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
@@ -21,6 +63,16 @@ pub struct PodTemplate {
     pub namespace: EcoString,
     /// Labels, those that controllers add among them.
     pub labels: Labels,
+    /// Selector of the ReplicaSet or StatefulSet that owns it: its pods spread over hosts and zones
+    /// when it has no constraints of its own.
+    pub owner: Option<Selector>,
+    /// What its spec says, which pods of many services share.
+    pub spec: Arc<PodSpec>,
+}
+
+/// What of a pod's spec decides where it may run and where it likes to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PodSpec {
     /// What it takes of a node: thousandths of `cpu`, whole units of all else; nothing of 0.
     pub requests: BTreeMap<EcoString, i64>,
     /// Thousandths of processors and bytes that `LeastAllocated` counts for a pod that comes: a
@@ -46,9 +98,6 @@ pub struct PodTemplate {
     pub preferred_pods: Vec<(i64, PodTerm)>,
     /// `topologySpreadConstraints`.
     pub spread: Vec<SpreadConstraint>,
-    /// Selector of the ReplicaSet or StatefulSet that owns it: its pods spread over hosts and zones
-    /// when it has no constraints of its own.
-    pub owner: Option<Selector>,
     /// Image of each container, init containers among them.
     pub images: Vec<EcoString>,
     /// Claims that its volumes name.
@@ -176,6 +225,21 @@ impl SpreadConstraint {
     }
 }
 
+impl Deref for PodTemplate {
+    type Target = PodSpec;
+
+    fn deref(&self) -> &PodSpec {
+        &self.spec
+    }
+}
+
+impl DerefMut for PodTemplate {
+    /// For who changes it: a spec that is shared is copied.
+    fn deref_mut(&mut self) -> &mut PodSpec {
+        Arc::make_mut(&mut self.spec)
+    }
+}
+
 impl PodTemplate {
     /// Whether a taint is tolerated.
     pub fn tolerates(&self, taint: &Taint) -> bool {
@@ -221,7 +285,7 @@ pub fn selector_of<'l>(
     labels: impl IntoIterator<Item = (&'l str, &'l str)>,
 ) -> Result<Selector, SelectorError> {
     let equal = |(key, value): (&'l str, &'l str)| {
-        Requirement::new(key, SelectorOperator::Equals, [value.to_owned()])
+        Requirement::new(key, SelectorOperator::Equals, [EcoString::from(value)])
     };
     Ok(Selector::new(labels.into_iter().map(equal).collect::<Result<Vec<_>, _>>()?))
 }

@@ -4,7 +4,8 @@
 //! pod on the host's network are ports of the host, nodes that fail are tolerated for a while.
 
 use super::pod::{
-    HostPort, Labels, Namespaces, NodeTerm, PodTemplate, PodTerm, SpreadConstraint, selector_of,
+    HostPort, Labels, Namespaces, NodeTerm, PodSpec, PodTemplate, PodTerm, SpreadConstraint,
+    selector_of,
 };
 use super::requests;
 use crate::cluster::Toleration;
@@ -13,6 +14,7 @@ use crate::quantity::{Requirement, Selector, SelectorOperator};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The classes of priority that are known.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +120,7 @@ impl PodTemplate {
                 preferred_pods.push((sign * weight, term(inner)?));
             }
         }
-        Ok(Self {
+        let own = PodSpec {
             requests,
             scored,
             held,
@@ -151,7 +153,6 @@ impl PodTemplate {
                 .iter()
                 .map(|node| constraint(node, &labels))
                 .collect::<Result<_, _>>()?,
-            owner: None,
             images: ["initContainers", "containers"]
                 .iter()
                 .flat_map(|key| items(spec, key))
@@ -162,9 +163,8 @@ impl PodTemplate {
             never_preempts,
             gated: !items(spec, "schedulingGates").is_empty(),
             foreign: !matches!(text(spec.get("schedulerName")).as_str(), "" | "default-scheduler"),
-            namespace,
-            labels,
-        })
+        };
+        Ok(Self { namespace, labels, owner: None, spec: Arc::new(own) })
     }
 }
 
@@ -238,8 +238,8 @@ fn tolerations(spec: &Node) -> Vec<Toleration> {
     list
 }
 
-fn values(expression: &Node) -> impl Iterator<Item = String> {
-    items(expression, "values").iter().filter_map(Node::scalar_text).map(String::from)
+fn values(expression: &Node) -> impl Iterator<Item = EcoString> {
+    items(expression, "values").iter().filter_map(Node::scalar_text)
 }
 
 fn requirement(expression: &Node, numbers: bool) -> Result<Requirement, InvalidPod> {
@@ -265,10 +265,10 @@ fn node_term(node: &Node) -> Result<NodeTerm, InvalidPod> {
     let labels = items(node, "matchExpressions").iter().map(|one| requirement(one, true));
     let mut names = Vec::new();
     for field in items(node, "matchFields") {
-        let wanted: Vec<String> = values(field).collect();
+        let wanted: Vec<EcoString> = values(field).collect();
         match (text(field.get("key")).as_str(), text(field.get("operator")).as_str(), &*wanted) {
-            ("metadata.name", "In", [name]) => names.push((true, name.into())),
-            ("metadata.name", "NotIn", [name]) => names.push((false, name.into())),
+            ("metadata.name", "In", [name]) => names.push((true, name.clone())),
+            ("metadata.name", "NotIn", [name]) => names.push((false, name.clone())),
             _ => {
                 return Err(invalid(
                     "matchFields",
@@ -310,7 +310,7 @@ fn with_keys(
     for (field, operator) in kinds {
         for key in items(node, field).iter().filter_map(Node::scalar_text) {
             if let Some(value) = labels.get(&key) {
-                let one = Requirement::new(key, operator, [value.to_string()]);
+                let one = Requirement::new(key, operator, [value.clone()]);
                 all.push(one.map_err(|error| invalid(field, error))?);
             }
         }

@@ -117,6 +117,12 @@ impl Scheduler {
         id
     }
 
+    /// Makes room for templates and pods that are about to come.
+    pub fn reserve(&mut self, templates: usize, pods: usize) {
+        self.templates.reserve_exact(templates);
+        self.pods.reserve_exact(pods);
+    }
+
     fn tick(&mut self) -> u64 {
         self.clock += 1;
         self.clock

@@ -31,7 +31,7 @@ pub(super) struct Spread {
 pub(super) struct Compiled {
     pub(super) pod: Arc<PodTemplate>,
     pub(super) class: usize,
-    pub(super) requests: Vec<(Resource, i64)>,
+    pub(super) requests: Arc<[(Resource, i64)]>,
     pub(super) labels: LabelSetId,
     pub(super) hard: Vec<Spread>,
     pub(super) soft: Vec<Spread>,

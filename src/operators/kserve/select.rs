@@ -15,7 +15,7 @@ use crate::policy::{Policy, ProtocolRule, RankRule};
 use crate::select::format_name::lowest;
 use crate::select::request::{asked_protocol, failure, named as named_runtime};
 use crate::select::{Request, Search, Words};
-use ecow::EcoString;
+use ecow::{EcoString, EcoVec};
 
 /// The sentences of KServe's controller
 /// (pkg/controller/v1beta1/inferenceservice/components/predictor.go).
@@ -86,7 +86,7 @@ pub(crate) fn resolve<'a>(
             decision.protocol = effective(service, &decision, protocol);
             let error = failure(&WORDS, runtimes, &request, service, runtime, &decision)
                 .filter(|_| decision.chosen.is_none());
-            Resolution { model: None, runtime: decision, accelerators: Vec::new(), error }
+            Resolution { model: None, runtime: decision, accelerators: EcoVec::new(), error }
         }
         Err(error) => failed(error),
     }

@@ -30,6 +30,7 @@ pub(super) struct Claim {
     pub(super) service: EcoString,
     /// The component; none of a ModelServing, whose groups are named.
     pub(super) component: Option<&'static str>,
+    /// Its pods, until the fleet takes them over.
     pub(super) workload: Claimed,
     /// Pods that run and are its own, by place.
     pub(super) own: Vec<usize>,
@@ -62,21 +63,23 @@ impl Refused {
 
 /// All claims, in the order of services, and the pods that are anybody's own.
 pub(super) fn of(
-    planned: &[Planned<'_>],
+    planned: &mut [Planned<'_>],
     servings: &[PlannedServing<'_>],
     context: &PodContext,
     running: &RunningPods<'_>,
 ) -> (Vec<Claim>, BTreeSet<usize>) {
-    let mut claims = Vec::new();
+    let mut claims = Vec::with_capacity(planned.len() + servings.len());
     let mut left = MOST_PODS;
-    for (at, planned) in planned.iter().enumerate().filter(|(_, one)| one.error.is_none()) {
+    for (at, planned) in planned.iter_mut().enumerate().filter(|(_, one)| one.error.is_none()) {
         let service = planned.service;
+        // Nobody asks for them later, and of a fleet they are much.
+        let all = std::mem::take(&mut planned.workloads);
         let owner: Owner = (service.object.api, service.namespace.clone(), service.name().clone());
-        let names = planned.workloads.iter().map(|workload| &workload.name);
+        let names = all.iter().map(|workload| &workload.name);
         let pods = running.of(&owner, names);
         for (place, component) in planned.components.iter().enumerate() {
             let workloads: Vec<&Workload> =
-                planned.workloads.iter().filter(|own| own.component == component.kind).collect();
+                all.iter().filter(|own| own.component == component.kind).collect();
             let only = planned.components.len() == 1;
             let own = pods.iter().copied().filter(|pod| {
                 let pod = &running.all[*pod];

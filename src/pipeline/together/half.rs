@@ -26,26 +26,27 @@ const MOST_ASKED: usize = 5000;
 
 /// The groups that would be left by half; `waits` where groups are placed whole and not all are.
 pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGroup> {
-    let is_group = |claim: &Claim| {
+    let is_group = |(workload, claim): (&Workload, &Claim)| {
         // Pods of a ModelServing are the business of Volcano, which knows gangs.
-        claim.component.is_some() && claim.workload.replicas.iter().any(|own| own.together > 1)
+        claim.component.is_some() && workload.replicas.iter().any(|own| own.together > 1)
     };
     let pods: usize =
         fleet.workloads.iter().flat_map(|own| &own.replicas).map(|own| own.pods.len()).sum();
-    if !waits || pods > MOST_ASKED || !claims.iter().any(is_group) {
+    if !waits || pods > MOST_ASKED || !fleet.workloads.iter().zip(claims).any(is_group) {
         return Vec::new();
     }
     let mut alone = fleet.clone();
     for (workload, claim) in alone.workloads.iter_mut().zip(claims) {
-        if is_group(claim) {
+        if is_group((workload, claim)) {
             *workload = apart(workload);
         }
     }
     let placed = alone.place(Manner::default());
     let mut found = Vec::new();
-    for (at, claim) in claims.iter().enumerate().filter(|(_, claim)| is_group(claim)) {
-        let groups = fleet.workloads[at].replicas.len();
-        for (replica, own) in fleet.workloads[at].replicas.iter().enumerate() {
+    let all = fleet.workloads.iter().zip(claims).enumerate();
+    for (at, (workload, claim)) in all.filter(|(_, own)| is_group(*own)) {
+        let groups = workload.replicas.len();
+        for (replica, own) in workload.replicas.iter().enumerate() {
             let slots = [&placed.slots[at][replica], &placed.slots[at][groups + replica]];
             let bound = slots
                 .into_iter()

@@ -216,9 +216,9 @@ fn place<'a>(
 ) -> Together {
     let context = PodContext::new(catalog.machines(), catalog.others());
     let running = RunningPods::new(catalog.others());
-    let (claims, own) = claims::of(planned, servings, &context, &running);
+    let (mut claims, own) = claims::of(planned, servings, &context, &running);
     let templates = running.templates(&context);
-    let mut fleet = fleet(catalog, &running, &templates, &own, &claims);
+    let mut fleet = fleet(catalog, &running, &templates, &own, &mut claims);
     let held = quota::hold(catalog, planned, &claims, &mut fleet);
     let placed = fleet.place(Manner::default());
     let verdict = match fleet.verdict(&placed) {
@@ -250,20 +250,15 @@ fn place<'a>(
         answer.map = map::nodes(catalog, semantics, &placed, &claims);
     }
     let mut reasons = Reasons::new(placed);
-    let mut found: Vec<Placement> = Vec::new();
+    let mut classes = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
         let mut placement = reasons.of(at, claim, &fleet, held.get(&at), &mut answer.pending);
         if let Who::Component(service, _) = claim.who
             && beside.look
             && service < shown
         {
-            placement.look = reasons.look(at, &fleet);
+            placement.look = reasons.look(at, &fleet).map(Box::new);
         }
-        found.push(placement);
-    }
-    sort_pending(&mut answer.pending, &fleet, &claims);
-    let mut classes = HashMap::new();
-    for (at, (claim, placement)) in claims.iter().zip(found).enumerate() {
         answer.pods.wanted += placement.wanted;
         answer.pods.placed += placement.placed;
         answer.pods.pending += placement.pending();
@@ -280,6 +275,7 @@ fn place<'a>(
             }
         }
     }
+    sort_pending(&mut answer.pending, &fleet, &claims);
     answer
 }
 
@@ -303,7 +299,7 @@ fn fleet(
     running: &RunningPods<'_>,
     templates: &[Arc<PodTemplate>],
     own: &BTreeSet<usize>,
-    claims: &[Claim],
+    claims: &mut [Claim],
 ) -> Fleet {
     let others = running.all.iter().zip(templates).enumerate();
     let others = others.filter(|(at, _)| !own.contains(at)).map(|(_, (pod, template))| Other {
@@ -315,7 +311,7 @@ fn fleet(
         machines: nodes(catalog),
         options: options(catalog),
         others: others.collect(),
-        workloads: claims.iter().map(|claim| claim.workload.clone()).collect(),
+        workloads: claims.iter_mut().map(|claim| std::mem::take(&mut claim.workload)).collect(),
     }
 }
 

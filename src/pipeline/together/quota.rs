@@ -30,7 +30,7 @@ pub(super) fn hold(
             let (pods, fewest) = (question.sets(), question.fewest);
             queue::admit(catalog, namespace, decision.queue, &pods, fewest, &mut ledger)
         } else {
-            decision
+            *decision
         };
         let waiting = usize::try_from(decision.waiting).unwrap_or(0);
         let replicas = &mut fleet.workloads[at].replicas;
@@ -41,7 +41,7 @@ pub(super) fn hold(
             }
             held.insert(at, message(&decision));
         }
-        own.queue = Some(decision);
+        own.queue = Some(Box::new(decision));
     }
     held
 }

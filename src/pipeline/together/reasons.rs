@@ -24,6 +24,8 @@ struct Known {
     look: Look,
     /// The node that comes nearest, where it lacks nothing but room.
     nearest: Option<NodeId>,
+    /// What is said of pods that wait, by the scheduler's sentence.
+    waiting: HashMap<EcoString, Arc<Waiting>>,
 }
 
 /// A placed fleet that is asked why.
@@ -62,7 +64,8 @@ impl Reasons {
         if let Some(refused) = &claim.refused {
             pending(0, refused.code, &refused.message);
             placement.wanted = refused.pods;
-            placement.waiting = Some(Waiting::said(refused.code, refused.message.clone()));
+            let waiting = Waiting::said(refused.code, refused.message.clone());
+            placement.waiting = Some(Arc::new(waiting));
             return placement;
         }
         let slots = self.placed.slots[at].clone();
@@ -81,7 +84,7 @@ impl Reasons {
             if own.held {
                 let message = held.cloned().unwrap_or_default();
                 pending(replica, "quota", &message);
-                placement.waiting.get_or_insert_with(|| Waiting::said("quota", message));
+                placement.waiting.get_or_insert_with(|| Arc::new(Waiting::said("quota", message)));
                 continue;
             }
             let waits = |pod: &PodId| !stands(&self.placed, *pod);
@@ -191,24 +194,27 @@ impl Reasons {
         });
         let blocked = Arc::new(BlockedNodes::new(all));
         let look = Look { filters, nearest: nearest.collect() };
-        Known { counts, blocked, look, nearest: first }
+        Known { counts, blocked, look, nearest: first, waiting: HashMap::new() }
     }
 
     /// What all nodes say to a pod that waits.
-    fn known(&mut self, template: &PodTemplate, pod: PodId) -> &Known {
+    fn known(&mut self, template: &PodTemplate, pod: PodId) -> &mut Known {
         let id = self.placed.scheduler.template_id(pod);
         let key = self.placed.scheduler.alike(id);
         if !self.known.contains_key(&key) {
             let known = self.ask(template, id);
             self.known.insert(key.clone(), known);
         }
-        &self.known[&key]
+        self.known.get_mut(&key).expect("it is known now")
     }
 
-    fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Waiting {
+    fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Arc<Waiting> {
         let scheduler = &self.placed.scheduler;
         let message = scheduler.rejection(pod).map(|own| own.message.clone()).unwrap_or_default();
-        let Known { counts, blocked, look, .. } = self.known(template, pod);
+        let Known { counts, blocked, look, waiting, .. } = self.known(template, pod);
+        if let Some(known) = waiting.get(&message) {
+            return Arc::clone(known);
+        }
         let example = look.nearest.first().cloned();
         // Of equally common ones that by which the nearest node refuses the pod.
         let code = example.as_ref().map(|example| example.code);
@@ -217,7 +223,9 @@ impl Reasons {
             .max_by_key(|(own, count)| (**count, Some(**own) == code))
             .map(|(code, _)| *code);
         let (code, blocked) = (most.unwrap_or("none"), Arc::clone(blocked));
-        Waiting { code, message, counts: counts.clone(), example, blocked }
+        let key = message.clone();
+        let made = Waiting { code, message, counts: counts.clone(), example, blocked };
+        Arc::clone(waiting.entry(key).or_insert(Arc::new(made)))
     }
 }
 

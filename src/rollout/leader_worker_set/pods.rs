@@ -58,7 +58,7 @@ fn group_key(name: &str) -> EcoString {
 
 /// One condition on a label of pods or nodes that exists, and so is well formed.
 fn condition(key: &str, operator: SelectorOperator, value: Option<&str>) -> Option<Requirement> {
-    Requirement::new(key, operator, value.map(ToOwned::to_owned)).ok()
+    Requirement::new(key, operator, value.map(EcoString::from)).ok()
 }
 
 /// A domain for a group alone (`SetExclusiveAffinities`).

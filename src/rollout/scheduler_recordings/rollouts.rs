@@ -202,7 +202,7 @@ struct Towards {
 impl TieBreak for Towards {
     fn choose(&mut self, pod: &PodTemplate, nodes: &[&str]) -> Option<usize> {
         let label =
-            |key: &str| pod.labels.get(&*format!("leaderworkerset.sigs.k8s.io/{key}")).cloned();
+            |key: &str| pod.labels.get(&format!("leaderworkerset.sigs.k8s.io/{key}")).cloned();
         let leader = format!("{}-{}", self.set, label("group-index")?);
         let index = label("worker-index")?;
         let own = if index == "0" { leader } else { format!("{leader}-{index}") };

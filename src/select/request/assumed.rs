@@ -9,6 +9,7 @@ use crate::api::{COMPARED, Evidence, Model, Runtime};
 use crate::decision::{Attribute, CheckResult, Reason};
 use crate::policy::Policy;
 use crate::select::gates as rules;
+use ecow::EcoVec;
 
 /// The size, beside the fields of [`Attribute`].
 const SIZE: &str = "modelParameterSize";
@@ -19,13 +20,13 @@ pub(crate) fn decisive<'r>(
     request: &Request<'_>,
     chosen: Option<&Runtime>,
     asked: impl Iterator<Item = &'r Runtime>,
-) -> Vec<&'static str> {
-    let assumed: Vec<&'static str> =
+) -> EcoVec<&'static str> {
+    let assumed: EcoVec<&'static str> =
         COMPARED.into_iter().filter(|field| is_assumed(policy, request.model, field)).collect();
     if assumed.is_empty() {
         return assumed;
     }
-    let mut found = Vec::new();
+    let mut found = EcoVec::new();
     for runtime in asked {
         let is_chosen = chosen.is_some_and(|chosen| std::ptr::eq(chosen, runtime));
         for field in compared(policy, request, runtime, is_chosen, &assumed) {

@@ -203,8 +203,8 @@ pub(crate) fn select<'a, T: Trace>(
         protocol: Protocol { name: policy.default_protocol.into(), default: true },
         eligible: eligible.len(),
         rejected: rejections,
-        steps,
-        notes,
+        steps: steps.into(),
+        notes: notes.into(),
         assumed: assumed::decisive(
             policy,
             request,
@@ -257,7 +257,7 @@ fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<
         basis: Basis::Explicit,
         chosen: Some(runtime),
         decided_by: Some(DecidedBy::Explicit),
-        notes,
+        notes: notes.into(),
         ..RuntimeDecision::none()
     }
 }

@@ -164,7 +164,7 @@ fn what_is_counted_is_what_is_printed() {
                 let [(pods, gpus)] = workloads.as_slice() else { continue };
                 prop_assert_eq!(component.pods_per_replica.known(), Some(*pods));
                 let counted = component.gpus_by_resource.as_ref().map(|counted| {
-                    let some = counted.iter().filter(|(_, count)| **count > 0);
+                    let some = counted.iter().filter(|(_, count)| *count > 0);
                     some.map(|(name, count)| (name.to_string(), *count)).collect()
                 });
                 let printed: BTreeMap<_, _> =

@@ -201,7 +201,7 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
                 .is_some_and(|worker| !worker.is_null()),
         })
     });
-    let components: Vec<Component> = ComponentKind::KSERVE
+    let mut components: Vec<Component> = ComponentKind::KSERVE
         .into_iter()
         .filter_map(|kind| {
             spec.get(kind.as_str())
@@ -209,6 +209,8 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
                 .map(|node| Component { kind, node: node.clone() })
         })
         .collect();
+    // A fleet has many of them.
+    components.shrink_to_fit();
     Service {
         protocol,
         accelerator_classes: Vec::new(),

@@ -8,9 +8,9 @@ use crate::decision::{AcceleratorDecision, ClassReason};
 use crate::policy::ome::AcceleratorRule;
 use crate::policy::{Own, Policy};
 use crate::quantity::Memory;
-use ecow::EcoString;
+use ecow::{EcoString, EcoVec};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What a remembered choice of accelerators depends on, of a service that says nothing of
 /// accelerators.
@@ -32,7 +32,7 @@ pub(crate) struct Memo<'a> {
     classes: OnceLock<Vec<Known<'a>>>,
     /// Memory of the classes, found out when it is first asked for.
     memories: OnceLock<HashMap<EcoString, Memory>>,
-    remembered: Mutex<HashMap<Key, Arc<Vec<AcceleratorDecision<'a>>>>>,
+    remembered: Mutex<HashMap<Key, EcoVec<AcceleratorDecision<'a>>>>,
 }
 
 impl<'a> Memo<'a> {
@@ -95,7 +95,7 @@ impl<'a> Memo<'a> {
         runtime: &'a Runtime,
         named_runtime: bool,
         traced: bool,
-    ) -> (Vec<AcceleratorDecision<'a>>, Option<Failure>) {
+    ) -> (EcoVec<AcceleratorDecision<'a>>, Option<Failure>) {
         let request = Request {
             policy: self.policy,
             catalog: self.catalog,
@@ -106,7 +106,8 @@ impl<'a> Memo<'a> {
             classes: self.classes(),
         };
         if traced {
-            return decide(&request);
+            let (decisions, error) = decide(&request);
+            return (decisions.into(), error);
         }
         let silent = service.accelerators.key.is_empty();
         let key = Key {
@@ -118,15 +119,16 @@ impl<'a> Memo<'a> {
         };
         let known = || self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = silent.then(|| known().get(&key).cloned()).flatten() {
-            return (found.as_ref().clone(), None);
+            return (found, None);
         }
         let (mut decisions, error) = decide(&request);
         for decision in &mut decisions {
             decision.candidates = Vec::new();
         }
+        let decisions = EcoVec::from(decisions);
         // An error names its service.
         if silent && error.is_none() {
-            known().insert(key, Arc::new(decisions.clone()));
+            known().insert(key, decisions.clone());
         }
         (decisions, error)
     }

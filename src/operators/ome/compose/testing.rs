@@ -205,7 +205,7 @@ impl Fixture {
         let resolution = Resolution {
             model: self.model.as_ref(),
             runtime,
-            accelerators: Vec::new(),
+            accelerators: ecow::EcoVec::new(),
             error: None,
         };
         let weights = |name: &str| self.weights.iter().find(|weight| weight.object.id.name == name);

@@ -237,6 +237,8 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
             },
         );
     }
+    // A fleet has many of them.
+    components.shrink_to_fit();
     Service {
         protocol: protocol(&object, policy, diagnostics),
         accelerator_classes: accelerator_classes(&object, &spec),
