@@ -351,7 +351,7 @@ pub fn plan(bytes: &[u8]) {
             &mut servings,
             Beside { look: true, map: true },
         );
-        let (together, costs) = (together.as_ref(), costs(&planned));
+        let (together, costs) = (together.as_ref(), costs(&planned, &servings));
         let totals = totals(&planned, &servings, world.catalog.machines(), together);
         let document = json::Plan {
             semantics: semantics.into(),

@@ -3,14 +3,15 @@
 //!
 //! Everything that was read counts, not only the services that are asked for: room is shared.
 
-use super::{Fate, Group, Settings, Side};
+use super::{Fate, Group, Pair, Settings, Side};
 use crate::pipeline::{
     self, Asked, Before, Beside, Changes, Planner, RollEnd, ServiceRollout, State, Together,
     Verdict, roll, same_room, together,
 };
 use crate::policy::KthenaPolicy;
+use crate::quantity::Dollars;
 use ecow::{EcoString, eco_format};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The fleet on its nodes on one side.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,9 @@ pub struct Waits {
     pub message: EcoString,
 }
 
+/// Dollars an hour of ModelServings, by `namespace/name`.
+pub(super) type ServingCosts = BTreeMap<EcoString, Dollars>;
+
 /// What a change does to the room on the nodes.
 #[derive(Clone, Debug)]
 pub struct Capacity {
@@ -48,6 +52,8 @@ pub struct Capacity {
     pub stuck: Option<Vec<Waits>>,
     /// Restarts were played, all at once.
     pub restarts: bool,
+    /// What ModelServings cost an hour on their nodes, by `namespace/name`.
+    pub(super) servings: Pair<ServingCosts>,
     /// `namespace/name` in an order in which restarts complete one after the other, where all at
     /// once do not; those that are in it nowhere were stuck there too.
     pub order: Vec<EcoString>,
@@ -93,6 +99,10 @@ pub(super) fn capacity(
     Some(Capacity {
         restarts: restarts && stuck.is_some(),
         order,
+        servings: Pair {
+            from: earlier.as_ref().map(servings).unwrap_or_default(),
+            to: servings(&placed),
+        },
         before: earlier.as_ref().map(room),
         after: room(&placed),
         lost: lost.collect(),
@@ -103,6 +113,19 @@ pub(super) fn capacity(
 /// Whether some pod of a state has no node.
 pub fn is_short(side: &Side<'_>, settings: Settings<'_>) -> bool {
     placed(side, settings.kthena[1], settings).is_some_and(|placed| placed.pods.pending > 0)
+}
+
+/// What ModelServings cost where nothing is other than before; nothing where none is asked about.
+pub(super) fn unchanged(after: &Side<'_>, settings: Settings<'_>) -> Pair<ServingCosts> {
+    let placed = || placed(after, settings.kthena[1], settings);
+    let asked = (!after.servings.is_empty()).then(placed).flatten();
+    let costs = asked.as_ref().map(servings).unwrap_or_default();
+    Pair { from: costs.clone(), to: costs }
+}
+
+fn servings(placed: &Together) -> ServingCosts {
+    let all = placed.costs.iter();
+    all.map(|(namespace, name, cost)| (eco_format!("{namespace}/{name}"), *cost)).collect()
 }
 
 fn room(placed: &Together) -> Room {

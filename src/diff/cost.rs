@@ -1,9 +1,12 @@
 //! What services cost at minReplicas.
 
-use super::Decided;
+use super::capacity::ServingCosts;
+use super::{Decided, Diff, Pair, Side};
+use crate::api::Api;
 use crate::pipeline::costs;
 use crate::pipeline::planned::PlannedComponent;
 use crate::quantity::Dollars;
+use ecow::eco_format;
 use serde::Serialize;
 use std::iter::Sum;
 use std::ops::AddAssign;
@@ -38,6 +41,27 @@ impl Sum for Cost {
         let mut sum = Self::default();
         amounts.for_each(|amount| sum += amount);
         sum
+    }
+}
+
+/// Adds what ModelServings cost to what services cost: to the sums, of those that are asked about,
+/// and to the groups that they are in.
+pub(super) fn add_servings(
+    diff: &mut Diff,
+    [before, after]: [&Side<'_>; 2],
+    found: &Pair<ServingCosts>,
+) {
+    let sum = |side: &Side<'_>, costs: &ServingCosts| -> Cost {
+        let names = side.servings.iter().map(|own| eco_format!("{}/{}", own.namespace, own.name()));
+        names.map(|name| Cost(costs.get(&name).copied())).sum()
+    };
+    diff.summary.costs.from += sum(before, &found.from);
+    diff.summary.costs.to += sum(after, &found.to);
+    for group in diff.groups.iter_mut().filter(|group| group.api == Api::Kthena) {
+        for (name, costs) in group.services.iter().zip(&mut group.costs) {
+            costs.from = Cost(found.from.get(name).copied());
+            costs.to = Cost(found.to.get(name).copied());
+        }
     }
 }
 

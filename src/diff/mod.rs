@@ -350,6 +350,9 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
         upgrade::order(&mut diff);
     }
     diff.capacity = capacity::capacity(before, after, settings, &diff.groups);
+    let servings = diff.capacity.as_ref().map(|capacity| capacity.servings.clone());
+    let servings = servings.unwrap_or_else(|| capacity::unchanged(after, settings));
+    cost::add_servings(&mut diff, [before, after], &servings);
     diff
 }
 

@@ -1,6 +1,7 @@
 //! What a plan costs an hour: the devices of minReplicas, at the prices of their classes.
 
 use super::planned::{Planned, PlannedComponent};
+use super::serving::PlannedServing;
 use crate::api::AcceleratorClass;
 use crate::quantity::{Dollars, Quantity};
 use ecow::EcoString;
@@ -13,6 +14,8 @@ pub struct Costs {
     pub per_hour: Dollars,
     /// By service: namespace, name and cost, in the order of the plan.
     pub services: Vec<(EcoString, EcoString, Dollars)>,
+    /// The same by ModelServing, where nodes were read: its pods are of the classes of their nodes.
+    pub servings: Vec<(EcoString, EcoString, Dollars)>,
     /// By class.
     pub by_class: BTreeMap<EcoString, Dollars>,
 }
@@ -28,26 +31,54 @@ pub(crate) fn at(price: &Quantity, component: &PlannedComponent) -> Option<Dolla
     Some(Dollars::of(price, component.least_gpus().known()?))
 }
 
+/// What the devices that a ModelServing asks of the classes of its nodes cost an hour, by class; of
+/// classes without a price nothing.
+fn of_serving<'p>(
+    planned: &'p PlannedServing<'_>,
+) -> impl Iterator<Item = (&'p AcceleratorClass, Dollars)> {
+    let all = planned.by_class.iter();
+    all.filter_map(|(class, devices)| Some((*class, Dollars::of(price(class)?, *devices))))
+}
+
+/// What a ModelServing costs an hour; none where no price is known.
+pub(crate) fn serving(planned: &PlannedServing<'_>) -> Option<Dollars> {
+    of_serving(planned).map(|(_, cost)| cost).reduce(|sum, cost| sum + cost)
+}
+
 /// What a plan costs; none where no price is known.
-pub fn costs(planned: &[Planned<'_>]) -> Option<Costs> {
+pub fn costs(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Option<Costs> {
     let mut costs = Costs::default();
     for planned in planned.iter().filter(|planned| planned.error.is_none()) {
-        let mut own = None;
-        for component in &planned.components {
-            let class = planned.class(component.kind);
-            let Some(cost) = class.and_then(price).and_then(|price| at(price, component)) else {
-                continue;
-            };
-            *own.get_or_insert_with(Dollars::default) += cost;
-            costs.per_hour += cost;
-            if let Some(class) = class {
-                *costs.by_class.entry(class.name().clone()).or_default() += cost;
-            }
-        }
-        if let Some(own) = own {
+        let classes = planned.components.iter().filter_map(|component| {
+            let class = planned.class(component.kind)?;
+            Some((class, at(price(class)?, component)?))
+        });
+        if let Some(own) = costs.add(classes) {
             let service = planned.service;
             costs.services.push((service.namespace.clone(), service.name().clone(), own));
         }
     }
-    (!costs.services.is_empty()).then_some(costs)
+    for planned in servings {
+        if let Some(own) = costs.add(of_serving(planned)) {
+            let serving = planned.serving;
+            costs.servings.push((serving.namespace.clone(), serving.name().clone(), own));
+        }
+    }
+    (!costs.services.is_empty() || !costs.servings.is_empty()).then_some(costs)
+}
+
+impl Costs {
+    /// Adds what somebody asks of classes; their sum, where there is any.
+    fn add<'c>(
+        &mut self,
+        classes: impl Iterator<Item = (&'c AcceleratorClass, Dollars)>,
+    ) -> Option<Dollars> {
+        let mut own = None;
+        for (class, cost) in classes {
+            *own.get_or_insert_with(Dollars::default) += cost;
+            self.per_hour += cost;
+            *self.by_class.entry(class.name().clone()).or_default() += cost;
+        }
+        own
+    }
 }

@@ -10,7 +10,7 @@ use crate::pipeline::{
     Costs, Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, Together, Totals,
 };
 use crate::policy::Policy;
-use crate::quantity::Count;
+use crate::quantity::{Count, Dollars};
 use crate::source::SourceMap;
 use crate::yaml::Origin;
 use ecow::EcoString;
@@ -91,11 +91,16 @@ impl Serialize for Plan<'_> {
 
 /// Dollars an hour.
 fn costs(costs: &Costs) -> Value {
-    json!({
+    let row = |(namespace, name, cost): &(EcoString, EcoString, Dollars)| json!({ "namespace": namespace.as_str(), "name": name.as_str(), "perHour": cost });
+    let mut out = json!({
         "perHour": costs.per_hour,
-        "services": costs.services.iter().map(|(namespace, name, cost)| json!({ "namespace": namespace.as_str(), "name": name.as_str(), "perHour": cost })).collect::<Vec<_>>(),
+        "services": costs.services.iter().map(row).collect::<Vec<_>>(),
         "byClass": costs.by_class.iter().map(|(class, cost)| (class.to_string(), json!(cost))).collect::<Map<_, _>>(),
-    })
+    });
+    if !costs.servings.is_empty() {
+        out["modelServings"] = costs.servings.iter().map(row).collect();
+    }
+    out
 }
 
 /// A list whose elements are made when they are written.

@@ -7,6 +7,7 @@ mod bounds;
 mod circles;
 mod codes;
 mod conformance;
+mod costs;
 mod diff;
 mod discover;
 mod examples;

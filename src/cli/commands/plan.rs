@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let beside = Beside { map: args.output == PageFormat::Html, ..Beside::default() };
     let together = together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let together = together.as_ref();
-    let costs = costs(&planned);
+    let costs = costs(&planned, &servings);
     let totals = totals(&planned, &servings, session.world.catalog.machines(), together);
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session

@@ -15,6 +15,7 @@ pub use half::HalfGroup;
 pub use map::{NodeUse, Stands};
 
 use super::built::PodContext;
+use super::costs;
 use super::plan::Planner;
 use super::planned::{Depth, Planned};
 use super::running::RunningPods;
@@ -29,7 +30,7 @@ use crate::cluster::schedule::{
 };
 use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::policy::KthenaPolicy;
-use crate::quantity::Quantity;
+use crate::quantity::{Dollars, Quantity};
 use claims::{Claim, Who};
 use ecow::EcoString;
 use reasons::Reasons;
@@ -133,6 +134,8 @@ pub struct Together {
     /// What pods of others hold and services that are not shown ask for, by class, of what the class
     /// counts.
     pub in_use: BTreeMap<EcoString, i64>,
+    /// What ModelServings cost an hour, those that are not shown among them: namespace, name, cost.
+    pub costs: Vec<(EcoString, EcoString, Dollars)>,
     /// What stands on each node, where that was asked.
     pub map: Vec<NodeUse>,
 }
@@ -200,6 +203,12 @@ pub fn together<'a>(
     for (class, (_, asked)) in asked(&planned[shown[0]..], &servings[shown[1]..]) {
         *answer.in_use.entry(class.clone()).or_default() += asked;
     }
+    let own = |planned: &PlannedServing<'_>| {
+        let serving = planned.serving;
+        let cost = costs::serving(planned)?;
+        Some((serving.namespace.clone(), serving.name().clone(), cost))
+    };
+    answer.costs = servings.iter().filter_map(own).collect();
     planned.truncate(shown[0]);
     servings.truncate(shown[1]);
     Some(answer)
@@ -244,6 +253,7 @@ fn place<'a>(
         hangs_on_ties,
         half_groups: half::groups(&fleet, &claims, placed.pending().next().is_some()),
         in_use: in_use(catalog, semantics, &running, &templates, &own),
+        costs: Vec::new(),
         map: Vec::new(),
     };
     if beside.map {
