@@ -115,7 +115,7 @@ impl<'a> Ask<'a, '_> {
     ) -> Outcome<'a> {
         match self.policy.api {
             Api::Ome => ome::build::build(self.catalog, self.settings(), service, resolution, rec),
-            Api::KServe => kserve::compose::build(self.settings(), service, resolution, rec),
+            Api::KServe => kserve::build::build(self.settings(), service, resolution, rec),
             Api::Kthena | Api::Cluster => Outcome::default(),
         }
     }

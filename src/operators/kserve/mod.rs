@@ -1,6 +1,7 @@
 //! KServe: InferenceServices of `serving.kserve.io`.
 
 pub(crate) mod admission;
+pub(crate) mod build;
 pub(crate) mod checks;
 pub(crate) mod compose;
 pub(crate) mod edits;

@@ -4,26 +4,31 @@
 //! In Knative mode it also gets a copy of the queue-proxy's variables, which only Knative writes.
 
 use super::credentials::Credentials;
-use super::effective::Seen;
-use super::predictor::{MAIN, TRANSFORMER};
-use super::storage::MODELS;
-use super::{Facts, empty, other};
-use crate::api::{Amounts, DeploymentMode, Failure};
+use super::names::{MAIN, MODELS, TRANSFORMER};
+use super::{Facts, empty, fields};
+use crate::api::{Amounts, ComponentKind, DeploymentMode, Failure};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, mapping, position, text};
 use crate::pods::container::{has_volume, push};
 use crate::pods::rules::KSERVE_AGENT;
 use crate::schema;
-use crate::yaml::{Node, Origin};
+use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};
 
 const ORIGIN: Origin = Origin::Derived(&KSERVE_AGENT);
 const NAME: &str = "agent";
 const PORT: i64 = 9081;
 
+/// What the webhook sees of a pod beside its containers.
+pub(super) struct Seen<'m> {
+    pub(super) kind: ComponentKind,
+    pub(super) labels: &'m Map,
+    pub(super) annotations: &'m Map,
+}
+
 impl Seen<'_> {
     fn says(&self, key: &str) -> Option<&str> {
-        super::effective::internal(self.annotations, key).and_then(Node::as_str)
+        fields::internal(self.annotations, key).and_then(Node::as_str)
     }
 
     fn label(&self, key: &str) -> &str {
@@ -117,8 +122,8 @@ pub(super) fn add(
         ORIGIN,
     );
     if let Some(probe) = probe {
-        let text = other::json(&probe).into();
-        push(&mut container, "env", other::variable("SERVING_READINESS_PROBE", text, ORIGIN));
+        let text = fields::json(&probe).into();
+        push(&mut container, "env", fields::variable("SERVING_READINESS_PROBE", text, ORIGIN));
     }
     if let (Some(map), Some(security)) = (container.as_map_mut(), security) {
         map.insert("securityContext", security);
@@ -278,7 +283,7 @@ fn arguments(
     let behind = position(containers, "name", TRANSFORMER)
         .or_else(|| position(containers, "name", MAIN))
         .map(|index| &containers[index]);
-    let port = behind.map(super::effective::first_port).and_then(|port| port.scalar_text());
+    let port = behind.map(fields::first_port).and_then(|port| port.scalar_text());
     tell(&["--component-port", port.as_deref().unwrap_or("8080")]);
     args
 }

@@ -6,8 +6,7 @@
 //! itself writes out.
 
 use super::Facts;
-use super::other::variable;
-use super::storage::StorageKey;
+use super::fields::{parameters as json_of, variable};
 use crate::api::{Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, mapping, position, text};
@@ -53,6 +52,14 @@ const AZURE_KNOWN: [&str; 3] = ["AZ_CLIENT_ID", "AZURE_CLIENT_ID", "AZURE_ACCESS
 const TOKENS: [&str; 2] = ["HF_TOKEN", "MODELSCOPE_API_TOKEN"];
 /// Storages that the shared Secret may name.
 const TYPES: [&str; 3] = ["s3", "hdfs", "webhdfs"];
+
+/// Whose key in the shared Secret is used, and what is said beside it.
+pub(super) struct StorageKey {
+    pub(super) key: EcoString,
+    pub(super) parameters: Map,
+    /// Where it is written.
+    pub(super) origin: Origin,
+}
 
 /// Finds credentials, and reports objects that were not read.
 pub(super) struct Credentials<'f, 'a> {
@@ -354,7 +361,7 @@ impl Credentials<'_, '_> {
             None => {}
         }
         if !parameters.is_empty() {
-            let text = super::other::parameters(parameters);
+            let text = json_of(parameters);
             push(container, "env", variable("STORAGE_OVERRIDE_CONFIG", text.into(), ORIGIN));
         }
         Ok(())

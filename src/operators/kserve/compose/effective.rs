@@ -3,10 +3,14 @@
 //! pkg/webhook/admission/pod/agent_injector.go; KServe docs, Serving Runtimes; KServe 0.10 docs,
 //! Control Plane and Open Inference Protocol, HTTP/REST).
 
-use super::initializer::{INITIALIZER, storage_container};
-use super::predictor::MAIN;
-use super::storage::{MODELS, Request, Source, StorageKey, provide};
-use super::{Facts, agent, oci, of};
+use super::agent::{self, Seen};
+use super::credentials::StorageKey;
+use super::fields::{first_port, internal, missing_probes};
+use super::initializer::storage_container;
+use super::mounts::Source;
+use super::names::{INITIALIZER, MAIN, MODELS};
+use super::storage::{Request, provide};
+use super::{Facts, oci, of};
 use crate::api::{ComponentKind, Failure, KServeConfig, Runtime, Service};
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::edit::{each_mut, map_mut, mapping, position, text};
@@ -17,8 +21,6 @@ use crate::yaml::{Entry, Map, Node, Origin};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// Prefix of annotations for the webhook.
-const INTERNAL: &str = "internal.serving.kserve.io/";
 /// Annotation that asks for nodes of GKE.
 const GKE: &str = "serving.kserve.io/gke-accelerator";
 
@@ -83,13 +85,6 @@ pub(crate) fn effective(
     Ok(Checked { value: shown, diagnostics: findings })
 }
 
-/// What the webhook sees of a pod beside its containers.
-pub(super) struct Seen<'m> {
-    pub(super) kind: ComponentKind,
-    pub(super) labels: &'m Map,
-    pub(super) annotations: &'m Map,
-}
-
 /// Everything the webhook adds to one pod, in its order.
 fn webhook(
     facts: &Facts<'_>,
@@ -120,36 +115,11 @@ fn webhook(
     }
 }
 
-pub(super) fn internal<'m>(annotations: &'m Map, key: &str) -> Option<&'m Node> {
-    annotations
-        .iter()
-        .find(|entry| entry.key.strip_prefix(INTERNAL) == Some(key))
-        .map(|entry| &entry.node)
-}
-
-pub(super) fn first_port(container: &Node) -> Node {
-    let port = container
-        .get("ports")
-        .and_then(|ports| ports.items().first())
-        .and_then(|port| port.get("containerPort"));
-    port.cloned().unwrap_or_else(|| Node::int(8080, Origin::Derived(&KSERVE_V2_PROBES)))
-}
-
 fn has_gpu(pod: &Node) -> bool {
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
     containers
         .iter()
         .any(|container| container.at(&["resources", "limits", "nvidia.com/gpu"]).is_some())
-}
-
-/// Probes that a container of a server that speaks v2 could have and does not, each with the path
-/// that answers it (KServe, "API Definitions": Server Ready, Server Live).
-pub(super) fn missing_probes(container: &Node) -> Vec<(&'static str, &'static str)> {
-    let missing = |(probe, _): &(&str, &str)| container.get(probe).is_none_or(Node::is_null);
-    [("readinessProbe", "/v2/health/ready"), ("livenessProbe", "/v2/health/live")]
-        .into_iter()
-        .filter(missing)
-        .collect()
 }
 
 /// Adds the probes that are missing.

@@ -5,7 +5,9 @@
 //! its pod. Which address is fetched at all is not decided here.
 
 use super::Facts;
-use super::predictor::merged;
+use super::fields;
+use super::layers::merged;
+use super::names::INITIALIZER;
 use crate::api::{Amounts, Failure, Object};
 use crate::merge::edit::{mapping, text};
 use crate::pods::container::{default_env, push, set_env};
@@ -13,8 +15,6 @@ use crate::pods::rules::KSERVE_STORAGE;
 use crate::yaml::{Map, Node, Origin};
 use ecow::EcoString;
 
-/// Name of the container that fetches.
-pub(super) const INITIALIZER: &str = "storage-initializer";
 /// Volume of the CA bundle.
 const CA_VOLUME: &str = "cabundle-cert";
 const ORIGIN: Origin = Origin::Derived(&KSERVE_STORAGE);
@@ -140,7 +140,7 @@ pub(super) fn finish(
     ] {
         default_env(container, name, value.into(), &KSERVE_STORAGE);
     }
-    let said = |key: &str| super::effective::internal(annotations, key).and_then(Node::as_str);
+    let said = |key: &str| fields::internal(annotations, key).and_then(Node::as_str);
     if said("confidential-enabled") == Some("true") {
         let mut set = |name: &str, value: &str| {
             set_env(container, name, value.into(), &KSERVE_STORAGE, &mut ());
@@ -195,7 +195,7 @@ pub(super) fn bundle_for_images(facts: &Facts<'_>, container: &mut Node, pod: &m
     for (name, value) in
         [("CA_BUNDLE_CONFIGMAP_NAME", &bundle), ("CA_BUNDLE_VOLUME_MOUNT_POINT", &path)]
     {
-        push(container, "env", super::other::variable(name, value.clone(), ORIGIN));
+        push(container, "env", fields::variable(name, value.clone(), ORIGIN));
     }
     mount_bundle(bundle, path, container, pod);
 }

@@ -150,7 +150,7 @@ fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &m
                 .get("parameters")
                 .and_then(|parameters| Some((parameters, parameters.as_map()?)))
             {
-                put("storage-spec-param", super::other::parameters(map).into(), parameters.origin);
+                put("storage-spec-param", super::fields::parameters(map).into(), parameters.origin);
             }
             if let Some(key) = storage.get("key") {
                 put("storage-spec-key", key.scalar_text().unwrap_or_default(), key.origin);

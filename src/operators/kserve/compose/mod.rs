@@ -10,8 +10,12 @@ pub(crate) mod agent;
 pub(crate) mod canary;
 pub(crate) mod credentials;
 pub(crate) mod effective;
+pub(crate) mod fields;
 pub(crate) mod initializer;
+pub(crate) mod layers;
 pub(crate) mod metadata;
+pub(crate) mod mounts;
+pub(crate) mod names;
 pub(crate) mod nodes;
 pub(crate) mod oci;
 pub(crate) mod other;
@@ -25,18 +29,15 @@ pub(crate) mod workload;
 pub(crate) use effective::effective;
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Runtime, Service};
-use crate::decision::{Resolution, kserve_mode};
+use crate::decision::kserve_mode;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::history::Record;
 use crate::merge::typed;
-use crate::objects::Settings;
-use crate::operators::kserve::objects;
-use crate::pods::built::{Built, Component, Outcome, Outline};
+use crate::pods::built::Component;
 use crate::pods::lint;
 use crate::pods::lint::Place;
 use crate::pods::rules::KSERVE_NODES;
 use crate::policy::{FaultRule, Policy};
-use crate::quantity::Range;
 use crate::schema::Library;
 use crate::template::Metadata;
 use crate::yaml::{Map, Node, Origin, Rule, Value};
@@ -50,7 +51,7 @@ const STOP: &str = "serving.kserve.io/stop";
 /// A component with what decided about its mode.
 pub(crate) struct Made {
     pub(crate) component: Component,
-    basis: &'static str,
+    pub(crate) basis: &'static str,
 }
 
 /// What is known of a service before its pods are built.
@@ -223,7 +224,7 @@ pub(crate) fn components<R: Record>(
         // A transformer is looked at, and waits for a predictor that another controller runs.
         if let Some(transformer) = service.component(ComponentKind::Transformer) {
             facts.bundle()?;
-            predictor::stored(&facts, ComponentKind::Transformer, transformer)?;
+            storage::stored(&facts, ComponentKind::Transformer, transformer)?;
         }
         return Ok(Checked::clean(made));
     }
@@ -389,63 +390,4 @@ fn lints(
 /// An empty mapping written by a rule.
 fn empty(rule: &'static Rule) -> Node {
     Node::new(Value::Map(Map::new()), Origin::Derived(rule))
-}
-
-/// Builds a service, up to its first failure. The error of the decisions is taken out of them.
-pub(crate) fn build<'a, R: Record>(
-    settings: Settings<'_>,
-    service: &'a Service,
-    resolution: &mut Resolution<'a>,
-    rec: &mut R,
-) -> Outcome<'a> {
-    let Settings { policy, config, .. } = settings;
-    if let Some(error) = resolution.error.take() {
-        let alone = components(policy, service, None, &config.kserve, &mut ());
-        return Outcome {
-            outlines: alone.map(|made| outlines(&made.value)).unwrap_or_default(),
-            error: Some(error),
-            ..Outcome::default()
-        };
-    }
-    let runtime = resolution.chosen();
-    let Checked { value: made, diagnostics } =
-        match components(policy, service, runtime, &config.kserve, rec) {
-            Ok(made) => made,
-            Err(error) => return Outcome { error: Some(error), ..Outcome::default() },
-        };
-    let outlines = outlines(&made);
-    let components = made.into_iter().map(|made| made.component).collect();
-    let built = Built { service, model: resolution.model, runtime, components };
-    let error = objects::reachable(&built, settings).err();
-    Outcome {
-        outlines,
-        built: error.is_none().then_some(built),
-        error,
-        unfinished: None,
-        diagnostics,
-    }
-}
-
-fn outlines(made: &[Made]) -> Vec<Outline> {
-    made.iter().map(outline).collect()
-}
-
-/// What is known of a component without its objects. Without maxReplicas, as many as minReplicas
-/// (hpa_reconciler.go).
-fn outline(Made { component, basis }: &Made) -> Outline {
-    let written = |key| component.spec.get(key).and_then(Node::as_int);
-    let least = written("minReplicas").unwrap_or(1);
-    let most = written("maxReplicas").filter(|most| *most != 0);
-    let follows = component.mode != DeploymentMode::Serverless;
-    Outline {
-        kind: component.kind,
-        mode: component.mode,
-        mode_basis: Some(basis),
-        min_replicas: Range::COUNT.count(least),
-        max_replicas: most
-            .or_else(|| follows.then_some(least.max(1)))
-            .and_then(|most| Range::COUNT.count(most)),
-        pods_per_replica: component.pods_per_replica(),
-        accelerators: component.accelerators(),
-    }
 }

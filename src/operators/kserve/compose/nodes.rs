@@ -2,8 +2,8 @@
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go, multi-node).
 
 use super::Facts;
-use super::predictor::{over, pod_over};
-use super::storage::WORKER;
+use super::layers::{over, pod_over};
+use super::names::WORKER;
 use crate::api::{DeploymentMode, Failure, GPU_TYPES};
 use crate::diag::Code;
 use crate::merge::edit::{list_mut, map_mut, text};

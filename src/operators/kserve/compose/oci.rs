@@ -2,10 +2,10 @@
 //! start (storage.go, ConfigureModelcarToContainer and ConfigureOciNativeToContainer;
 //! oci_fetch.go).
 
-use super::initializer::{INITIALIZER, bundle_for_images, plain};
-use super::predictor::{MAIN, TRANSFORMER};
-use super::storage::{MODELS, Mount, Source, WORKER, add_mount, readers, volume_name};
-use super::{Facts, empty};
+use super::initializer::{bundle_for_images, plain};
+use super::mounts::{Mount, Source, add_mount, readers, volume_name};
+use super::names::{INITIALIZER, MAIN, MODELS, TRANSFORMER, WORKER};
+use super::{Facts, empty, fields};
 use crate::api::Failure;
 use crate::merge::edit::{list_mut, map_mut, mapping, position, text};
 use crate::pods::container::{has_volume, push, set_env};
@@ -335,7 +335,7 @@ fn fetch(facts: &Facts<'_>, &Model { image, path, .. }: &Model<'_>, reader: &str
             bundle_for_images(facts, &mut container, pod);
             if facts.config.images.insecure {
                 let name = "KSERVE_OCI_INSECURE_REGISTRY";
-                let variable = super::other::variable(name, "true".into(), ORIGIN);
+                let variable = fields::variable(name, "true".into(), ORIGIN);
                 push(&mut container, "env", variable);
             }
             push(pod, "initContainers", container);
@@ -394,7 +394,7 @@ fn login(container: &mut Node, pod: &mut Node) {
     ];
     push(container, "volumeMounts", mapping(mount, ORIGIN));
     let file = eco_format!("{DIRECTORY}/config.json");
-    push(container, "env", super::other::variable("KSERVE_OCI_DOCKER_CONFIG", file, ORIGIN));
+    push(container, "env", fields::variable("KSERVE_OCI_DOCKER_CONFIG", file, ORIGIN));
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Pods that a service writes itself: transformers, explainers, custom predictors
 //! (pkg/apis/serving/v1beta1/predictor_custom.go).
 
-use super::predictor::MAIN;
+use super::names::MAIN;
 use super::{Facts, LIBRARY, empty};
 use crate::api::{Amounts, ComponentKind, Failure};
 use crate::diag::Diagnostic;
-use crate::merge::edit::{list_mut, map_mut, mapping, text};
+use crate::merge::edit::{list_mut, map_mut, text};
 use crate::merge::typed;
 use crate::pods::container::set_env;
 use crate::pods::quantities;
@@ -14,8 +14,7 @@ use crate::pods::rules::{
     SERVICE_NAME_ENV,
 };
 use crate::policy::MergeRule;
-use crate::quantity::go_json::string;
-use crate::yaml::{Map, Node, Origin, Value};
+use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};
 
 /// The pod a component writes itself, as the controller holds it.
@@ -83,7 +82,7 @@ pub(super) fn pod(
     annotations: &Map,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, Failure> {
-    super::predictor::stored(facts, kind, spec)?;
+    super::storage::stored(facts, kind, spec)?;
     let mut pod = own_pod(facts, spec)?;
     if let Some(art) = spec.get("art").filter(|_| kind == ComponentKind::Explainer) {
         let container = art_container(facts, spec, art)?;
@@ -208,38 +207,4 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Fai
         map.insert("image", image);
     }
     Ok(container)
-}
-
-/// JSON as Go writes it, in the order of the tree.
-pub(super) fn json(node: &Node) -> String {
-    let text = |text: &str| {
-        let mut out = String::new();
-        string(&mut out, text);
-        out
-    };
-    match &node.value {
-        Value::Map(map) => {
-            let entries: Vec<String> = map
-                .iter()
-                .filter(|entry| !entry.node.is_null())
-                .map(|entry| format!("{}:{}", text(&entry.key), json(&entry.node)))
-                .collect();
-            format!("{{{}}}", entries.join(","))
-        }
-        Value::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(",")),
-        Value::Str(value) => text(value),
-        _ => node.to_json().to_string(),
-    }
-}
-
-/// The parameters of a storage in JSON, sorted by key as Go sorts them.
-pub(super) fn parameters(map: &Map) -> String {
-    let mut sorted = map.clone();
-    sorted.sort();
-    json(&Node::new(Value::Map(sorted), Origin::Derived(&KSERVE_CONTAINER)))
-}
-
-/// A variable of the environment.
-pub(super) fn variable(name: &str, value: EcoString, origin: Origin) -> Node {
-    mapping([("name", Node::str(name, origin)), ("value", Node::str(value, origin))], origin)
 }

@@ -3,24 +3,22 @@
 //! MergeRuntimeContainers; pkg/controller/v1beta1/inferenceservice/components/predictor.go,
 //! buildPodSpec).
 
-use super::effective::missing_probes;
-use super::{Facts, LIBRARY, initializer, nodes, other, server, storage};
+use super::fields::missing_probes;
+use super::layers::{over, pod_over};
+use super::names::{MAIN, TRANSFORMER};
+use super::{Facts, LIBRARY, nodes, other, server, storage};
 use crate::api::{ComponentKind, Failure};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{each_mut, position, text, within};
 use crate::merge::history::{Record, Step};
-use crate::merge::{typed, written as merge};
+use crate::merge::typed;
 use crate::pods::container::set_env;
 use crate::pods::rules::SERVICE_NAME_ENV;
 use crate::pods::{lint, quantities, variables};
 use crate::policy::MergeRule;
 use crate::policy::kserve::ImageSuffixRule;
-use crate::yaml::{Map, Node, Places, Value};
+use crate::yaml::{Map, Node, Value};
 
-/// The container that serves.
-pub(super) const MAIN: &str = "kserve-container";
-/// A transformer in the predictor's own pod.
-pub(super) const TRANSFORMER: &str = "transformer-container";
 /// Fields of a runtime that belong to the pod; no other is copied to it.
 pub(crate) const POD_OF_RUNTIME: [&str; 7] = [
     "nodeSelector",
@@ -35,79 +33,6 @@ pub(crate) const POD_OF_RUNTIME: [&str; 7] = [
 /// A pod and, of a predictor on several nodes, the workers' pod with their number.
 pub(super) type Pods = (Node, Option<(Node, i64)>);
 
-/// Schemes that are served beside what a ClusterStorageContainer knows.
-const SCHEMES: [&str; 12] = [
-    "gs://",
-    "s3://",
-    "pvc://",
-    "file://",
-    "https://",
-    "http://",
-    "hdfs://",
-    "webhdfs://",
-    "oci://",
-    "oci+native://",
-    "oci+fetch://",
-    "hf://",
-];
-
-/// Whether the model of a component can be fetched from where it is said to be
-/// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, ValidateStorageURI; KServe docs,
-/// Serving Runtimes).
-pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result<(), Failure> {
-    let Some((text, origin)) = kind.storage_uri(spec) else { return Ok(()) };
-    if kind == ComponentKind::Predictor
-        && facts.model("storage").is_some_and(|storage| storage.get("path").is_some())
-    {
-        return Err(facts.invalid("must provide only one of storageUri and storage.path"));
-    }
-    let known = facts
-        .config
-        .storage_containers
-        .iter()
-        .any(|container| initializer::fetches(container, &text));
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let local = !text.match_indices("://").any(|(at, _)| text[..at].ends_with(word));
-    let served = if text.contains(AZURE) {
-        is_azure_blob(&text)
-    } else {
-        let known = |scheme: &&str| match *scheme {
-            "oci+native://" => facts.policy.kserve().image_ways,
-            "oci+fetch://" => facts.policy.kserve().images_fetched,
-            _ => true,
-        };
-        SCHEMES.iter().filter(|scheme| known(scheme)).any(|scheme| text.starts_with(scheme))
-    };
-    if known || local || served {
-        return Ok(());
-    }
-    Err(Failure {
-        code: Code::StorageUriScheme,
-        help: Some(format!("use one of {}", SCHEMES.join(", "))),
-        span: origin.span(),
-        ..facts.invalid(format!(
-            "StorageURI not supported: storageUri, must be one of: [{}] or match https://{{}}.blob.core.windows.net/{{}}/{{}} or be an absolute or relative local path. StorageUri [{text}] is not supported",
-            SCHEMES.join(", ")
-        ))
-    })
-}
-
-/// Host of blobs in Azure.
-const AZURE: &str = "blob.core.windows.net";
-
-/// `https://ACCOUNT.blob.core.windows.net/CONTAINER`, anywhere in the text.
-fn is_azure_blob(text: &str) -> bool {
-    text.match_indices("https://").any(|(at, scheme)| {
-        let rest = &text[at + scheme.len()..];
-        // The account has a letter at least, and the dot before the host stands for any letter
-        // upstream.
-        let host = rest.match_indices(AZURE).find(|(at, host)| {
-            rest[..*at].chars().count() >= 2 && rest[at + host.len()..].starts_with('/')
-        });
-        host.is_some_and(|(at, host)| rest.len() > at + host.len() + 1)
-    })
-}
-
 /// Builds the pods of a predictor; without the annotations of its pods `storageUris` are left
 /// alone.
 pub(super) fn pods<R: Record>(
@@ -117,7 +42,7 @@ pub(super) fn pods<R: Record>(
     rec: &mut R,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Pods, Failure> {
-    stored(facts, ComponentKind::Predictor, facts.predictor)?;
+    storage::stored(facts, ComponentKind::Predictor, facts.predictor)?;
     let mut pod = within(Step::Field("predictor"), rec, |rec| match (model, facts.runtime) {
         (Some(model), Some(_)) => of_runtime(facts, model, rec, findings),
         _ => of_service(facts),
@@ -142,61 +67,6 @@ pub(super) fn pods<R: Record>(
         }
     }
     Ok((pod, worker))
-}
-
-/// One container over another, by the policy's layers; arguments follow arguments.
-pub(super) fn over<R: Record>(
-    facts: &Facts<'_>,
-    lower: &Node,
-    upper: &Node,
-    rec: &mut R,
-) -> Result<Node, Failure> {
-    let key = lower.get("name").cloned().unwrap_or_else(|| lower.clone());
-    let merged = within(Step::Field("containers"), rec, |rec| {
-        within(Step::Keyed("name", &key), rec, |rec| match facts.policy.kserve().merge {
-            MergeRule::Written => Ok(merge::written(lower, upper, rec)),
-            MergeRule::Typed => typed::container(Some(lower.clone()), upper, LIBRARY, rec),
-        })
-    });
-    let mut merged =
-        merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
-    if facts.policy.kserve().one_value {
-        one_value(&mut merged, upper);
-    }
-    Ok(merged)
-}
-
-/// One container over another where arguments replace arguments.
-pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<Node, Failure> {
-    let mut merged = match facts.policy.kserve().merge {
-        MergeRule::Written => {
-            let mut merged = merge::written(lower, upper, &mut ());
-            let own = upper.get("args").filter(|args| !args.is_empty());
-            if let (Some(args), Some(map)) = (own.or(lower.get("args")), merged.as_map_mut()) {
-                map.insert("args", args.clone());
-            }
-            merged
-        }
-        MergeRule::Typed => typed::patched(lower, upper, LIBRARY, &mut ())
-            .map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?,
-    };
-    one_value(&mut merged, upper);
-    Ok(merged)
-}
-
-/// A variable keeps the kind of value that the upper container gives it.
-fn one_value(merged: &mut Node, upper: &Node) {
-    let own = upper.get("env").map(Node::items).unwrap_or_default();
-    let places = Places::of(own.iter().map(|variable| Some(text(variable, "name"))));
-    each_mut(merged, "env", |variable| {
-        let written = places.get(text(variable, "name")).map(|index| &own[index]);
-        if let (Some(written), Some(map)) = (written, variable.as_map_mut())
-            && map.contains_key("value")
-            && map.contains_key("valueFrom")
-        {
-            map.remove(if written.get("valueFrom").is_some() { "value" } else { "valueFrom" });
-        }
-    });
 }
 
 fn of_runtime<R: Record>(
@@ -270,20 +140,6 @@ fn decoded(facts: &Facts<'_>, container: &Node) -> Result<Node, Failure> {
         MergeRule::Typed => {
             typed::decoded_container(container, LIBRARY).map_err(|message| facts.invalid(message))
         }
-    }
-}
-
-/// One pod over another, containers left out.
-pub(super) fn pod_over<R: Record>(
-    facts: &Facts<'_>,
-    lower: &Node,
-    upper: &Node,
-    rec: &mut R,
-) -> Result<Node, Failure> {
-    match facts.policy.kserve().merge {
-        MergeRule::Written => Ok(merge::written(lower, upper, rec)),
-        MergeRule::Typed => typed::pod(lower, upper, LIBRARY, rec)
-            .map_err(|message| facts.invalid(format!("failed to merge pod specs: {message}"))),
     }
 }
 

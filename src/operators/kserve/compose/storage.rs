@@ -5,42 +5,93 @@
 //! `storageUri`. A pod is changed step by step, in the controller's order: where a step fails, what
 //! was done before it stays, as the controller has it in Knative mode.
 
-use super::credentials::Credentials;
-use super::initializer::{INITIALIZER, finish, plain, storage_container};
-use super::predictor::{MAIN, TRANSFORMER};
-use super::{Facts, empty, oci};
+use super::credentials::{Credentials, StorageKey};
+use super::fields::internal;
+use super::initializer::{self, finish, plain, storage_container};
+use super::mounts::{Mount, Source, readers, volume_name};
+use super::names::{INITIALIZER, MODELS, TRANSFORMER};
+use super::{Facts, oci};
 use crate::api::{ComponentKind, DeploymentMode, Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::merge::edit::{each_mut, list_mut, mapping, position, text};
-use crate::pods::container::{has_volume, push};
+use crate::merge::edit::{each_mut, list_mut, position, text};
+use crate::pods::container::push;
 use crate::pods::rules::KSERVE_STORAGE;
 use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, EcoVec, eco_format};
 
-/// Where a model lies when no path is written.
-pub(super) const MODELS: &str = "/mnt/models";
-/// Container of workers.
-pub(super) const WORKER: &str = "worker-container";
 const ORIGIN: Origin = Origin::Derived(&KSERVE_STORAGE);
 
-/// A model and where its server reads it.
-pub(super) struct Source {
-    pub(super) uri: Node,
-    pub(super) path: EcoString,
-}
+/// Schemes that are served beside what a ClusterStorageContainer knows.
+const SCHEMES: [&str; 12] = [
+    "gs://",
+    "s3://",
+    "pvc://",
+    "file://",
+    "https://",
+    "http://",
+    "hdfs://",
+    "webhdfs://",
+    "oci://",
+    "oci+native://",
+    "oci+fetch://",
+    "hf://",
+];
 
-impl Source {
-    pub(super) fn address(&self) -> &str {
-        self.uri.as_str().unwrap_or_default()
+/// Whether the model of a component can be fetched from where it is said to be
+/// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, ValidateStorageURI; KServe docs,
+/// Serving Runtimes).
+pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result<(), Failure> {
+    let Some((text, origin)) = kind.storage_uri(spec) else { return Ok(()) };
+    if kind == ComponentKind::Predictor
+        && facts.model("storage").is_some_and(|storage| storage.get("path").is_some())
+    {
+        return Err(facts.invalid("must provide only one of storageUri and storage.path"));
     }
+    let known = facts
+        .config
+        .storage_containers
+        .iter()
+        .any(|container| initializer::fetches(container, &text));
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let local = !text.match_indices("://").any(|(at, _)| text[..at].ends_with(word));
+    let served = if text.contains(AZURE) {
+        is_azure_blob(&text)
+    } else {
+        let known = |scheme: &&str| match *scheme {
+            "oci+native://" => facts.policy.kserve().image_ways,
+            "oci+fetch://" => facts.policy.kserve().images_fetched,
+            _ => true,
+        };
+        SCHEMES.iter().filter(|scheme| known(scheme)).any(|scheme| text.starts_with(scheme))
+    };
+    if known || local || served {
+        return Ok(());
+    }
+    Err(Failure {
+        code: Code::StorageUriScheme,
+        help: Some(format!("use one of {}", SCHEMES.join(", "))),
+        span: origin.span(),
+        ..facts.invalid(format!(
+            "StorageURI not supported: storageUri, must be one of: [{}] or match https://{{}}.blob.core.windows.net/{{}}/{{}} or be an absolute or relative local path. StorageUri [{text}] is not supported",
+            SCHEMES.join(", ")
+        ))
+    })
 }
 
-/// Whose key in the shared Secret is used, and what is said beside it.
-pub(super) struct StorageKey {
-    pub(super) key: EcoString,
-    pub(super) parameters: Map,
-    /// Where it is written.
-    pub(super) origin: Origin,
+/// Host of blobs in Azure.
+const AZURE: &str = "blob.core.windows.net";
+
+/// `https://ACCOUNT.blob.core.windows.net/CONTAINER`, anywhere in the text.
+fn is_azure_blob(text: &str) -> bool {
+    text.match_indices("https://").any(|(at, scheme)| {
+        let rest = &text[at + scheme.len()..];
+        // The account has a letter at least, and the dot before the host stands for any letter
+        // upstream.
+        let host = rest.match_indices(AZURE).find(|(at, host)| {
+            rest[..*at].chars().count() >= 2 && rest[at + host.len()..].starts_with('/')
+        });
+        host.is_some_and(|(at, host)| rest.len() > at + host.len() + 1)
+    })
 }
 
 /// What is to be provided in a pod.
@@ -125,7 +176,7 @@ pub(super) fn provide(
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), Failure> {
-    if super::effective::internal(request.annotations, "agent").is_some() {
+    if internal(request.annotations, "agent").is_some() {
         return Ok(());
     }
     if request.sources.iter().any(|source| oci::way(facts, source.address()).is_some()) {
@@ -268,82 +319,9 @@ fn point_to_models(server: &str, pod: &mut Node) {
     });
 }
 
-/// Mounts a volume unless the container mounts it already.
-pub(super) fn add_mount(container: &mut Node, mount: Node) -> bool {
-    let mounts = container.get("volumeMounts").map(Node::items).unwrap_or_default();
-    let new = position(mounts, "name", text(&mount, "name")).is_none();
-    if new {
-        push(container, "volumeMounts", mount);
-    }
-    new
-}
-
 /// Whether servers may write where their models lie: an annotation of the pod.
 fn is_writable(annotations: &Map) -> bool {
     annotations.get("storage.kserve.io/readonly").and_then(Node::as_str) == Some("false")
-}
-
-/// Which containers of a pod read models: the server, or a worker where there is none, and a
-/// transformer beside it.
-pub(super) fn readers(pod: &Node) -> Vec<&'static str> {
-    let listed = pod.get("containers").map(Node::items).unwrap_or_default();
-    let has = |name: &&str| position(listed, "name", name).is_some();
-    let server = [MAIN, WORKER].into_iter().find(has);
-    server.into_iter().chain(Some(TRANSFORMER).filter(has)).collect()
-}
-
-/// A volume of models and where it is mounted.
-pub(super) struct Mount<'a> {
-    pub(super) volume: &'a str,
-    pub(super) path: &'a str,
-    /// Empty for the volume's root.
-    pub(super) sub_path: &'a str,
-    /// The claim that is the volume; empty for an empty directory.
-    pub(super) claim: &'a str,
-    pub(super) writable: bool,
-}
-
-impl Mount<'_> {
-    /// Mounts the volume into the container of a name, else the init container of that name, which
-    /// writes to it; the pod gets the volume with its first mount (AddModelMount).
-    pub(super) fn add(&self, container: &str, pod: &mut Node) {
-        let added = self.add_to("containers", container, !self.writable, pod)
-            || self.add_to("initContainers", container, false, pod);
-        if !added || has_volume(pod, self.volume) {
-            return;
-        }
-        let name = ("name", Node::str(self.volume, ORIGIN));
-        let volume = if self.claim.is_empty() {
-            mapping([name, ("emptyDir", empty(&KSERVE_STORAGE))], ORIGIN)
-        } else {
-            let source = mapping([("claimName", Node::str(self.claim, ORIGIN))], ORIGIN);
-            mapping([name, ("persistentVolumeClaim", source)], ORIGIN)
-        };
-        push(pod, "volumes", volume);
-    }
-
-    fn add_to(&self, list: &str, name: &str, read_only: bool, pod: &mut Node) -> bool {
-        let containers = pod.get(list).map(Node::items).unwrap_or_default();
-        let Some(index) = position(containers, "name", name) else { return false };
-        let mut node = mapping(
-            [("name", Node::str(self.volume, ORIGIN)), ("mountPath", Node::str(self.path, ORIGIN))],
-            ORIGIN,
-        );
-        if let Some(map) = node.as_map_mut() {
-            if read_only {
-                map.insert("readOnly", Node::bool(true, ORIGIN));
-            }
-            if !self.sub_path.is_empty() {
-                map.insert("subPath", Node::str(self.sub_path, ORIGIN));
-            }
-        }
-        list_mut(pod, list, ORIGIN).is_some_and(|list| add_mount(&mut list.make_mut()[index], node))
-    }
-}
-
-/// `/mnt/models/a` as the name of a volume.
-pub(super) fn volume_name(path: &str) -> EcoString {
-    path.trim_matches('/').replace('/', "-").into()
 }
 
 /// The deepest directory that holds all paths.

@@ -1,0 +1,74 @@
+//! A service of KServe built as far as its operator gets with it.
+//!
+//! In: what is decided for a service. Out: its components with their pods, or the earliest failure
+//! and what is known without them. No object is written here.
+
+use super::compose::{Made, components};
+use super::objects;
+use crate::api::{DeploymentMode, Service};
+use crate::decision::Resolution;
+use crate::diag::Checked;
+use crate::merge::history::Record;
+use crate::objects::Settings;
+use crate::pods::built::{Built, Outcome, Outline};
+use crate::quantity::Range;
+use crate::yaml::Node;
+
+/// Builds a service, up to its first failure. The error of the decisions is taken out of them.
+pub(crate) fn build<'a, R: Record>(
+    settings: Settings<'_>,
+    service: &'a Service,
+    resolution: &mut Resolution<'a>,
+    rec: &mut R,
+) -> Outcome<'a> {
+    let Settings { policy, config, .. } = settings;
+    if let Some(error) = resolution.error.take() {
+        let alone = components(policy, service, None, &config.kserve, &mut ());
+        return Outcome {
+            outlines: alone.map(|made| outlines(&made.value)).unwrap_or_default(),
+            error: Some(error),
+            ..Outcome::default()
+        };
+    }
+    let runtime = resolution.chosen();
+    let Checked { value: made, diagnostics } =
+        match components(policy, service, runtime, &config.kserve, rec) {
+            Ok(made) => made,
+            Err(error) => return Outcome { error: Some(error), ..Outcome::default() },
+        };
+    let outlines = outlines(&made);
+    let components = made.into_iter().map(|made| made.component).collect();
+    let built = Built { service, model: resolution.model, runtime, components };
+    let error = objects::reachable(&built, settings).err();
+    Outcome {
+        outlines,
+        built: error.is_none().then_some(built),
+        error,
+        unfinished: None,
+        diagnostics,
+    }
+}
+
+fn outlines(made: &[Made]) -> Vec<Outline> {
+    made.iter().map(outline).collect()
+}
+
+/// What is known of a component without its objects. Without maxReplicas, as many as minReplicas
+/// (hpa_reconciler.go).
+fn outline(Made { component, basis }: &Made) -> Outline {
+    let written = |key| component.spec.get(key).and_then(Node::as_int);
+    let least = written("minReplicas").unwrap_or(1);
+    let most = written("maxReplicas").filter(|most| *most != 0);
+    let follows = component.mode != DeploymentMode::Serverless;
+    Outline {
+        kind: component.kind,
+        mode: component.mode,
+        mode_basis: Some(basis),
+        min_replicas: Range::COUNT.count(least),
+        max_replicas: most
+            .or_else(|| follows.then_some(least.max(1)))
+            .and_then(|most| Range::COUNT.count(most)),
+        pods_per_replica: component.pods_per_replica(),
+        accelerators: component.accelerators(),
+    }
+}

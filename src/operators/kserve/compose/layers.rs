@@ -1,0 +1,80 @@
+//! One container or pod over another, by the merging of the release.
+//!
+//! In: two trees. Out: the upper one over the lower. Whose they are is not asked here.
+
+use super::{Facts, LIBRARY};
+use crate::api::Failure;
+use crate::merge::edit::{each_mut, text, within};
+use crate::merge::history::{Record, Step};
+use crate::merge::{typed, written as merge};
+use crate::policy::MergeRule;
+use crate::yaml::{Node, Places};
+
+/// One container over another, by the policy's layers; arguments follow arguments.
+pub(super) fn over<R: Record>(
+    facts: &Facts<'_>,
+    lower: &Node,
+    upper: &Node,
+    rec: &mut R,
+) -> Result<Node, Failure> {
+    let key = lower.get("name").cloned().unwrap_or_else(|| lower.clone());
+    let merged = within(Step::Field("containers"), rec, |rec| {
+        within(Step::Keyed("name", &key), rec, |rec| match facts.policy.kserve().merge {
+            MergeRule::Written => Ok(merge::written(lower, upper, rec)),
+            MergeRule::Typed => typed::container(Some(lower.clone()), upper, LIBRARY, rec),
+        })
+    });
+    let mut merged =
+        merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
+    if facts.policy.kserve().one_value {
+        one_value(&mut merged, upper);
+    }
+    Ok(merged)
+}
+
+/// One container over another where arguments replace arguments.
+pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<Node, Failure> {
+    let mut merged = match facts.policy.kserve().merge {
+        MergeRule::Written => {
+            let mut merged = merge::written(lower, upper, &mut ());
+            let own = upper.get("args").filter(|args| !args.is_empty());
+            if let (Some(args), Some(map)) = (own.or(lower.get("args")), merged.as_map_mut()) {
+                map.insert("args", args.clone());
+            }
+            merged
+        }
+        MergeRule::Typed => typed::patched(lower, upper, LIBRARY, &mut ())
+            .map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?,
+    };
+    one_value(&mut merged, upper);
+    Ok(merged)
+}
+
+/// A variable keeps the kind of value that the upper container gives it.
+fn one_value(merged: &mut Node, upper: &Node) {
+    let own = upper.get("env").map(Node::items).unwrap_or_default();
+    let places = Places::of(own.iter().map(|variable| Some(text(variable, "name"))));
+    each_mut(merged, "env", |variable| {
+        let written = places.get(text(variable, "name")).map(|index| &own[index]);
+        if let (Some(written), Some(map)) = (written, variable.as_map_mut())
+            && map.contains_key("value")
+            && map.contains_key("valueFrom")
+        {
+            map.remove(if written.get("valueFrom").is_some() { "value" } else { "valueFrom" });
+        }
+    });
+}
+
+/// One pod over another, containers left out.
+pub(super) fn pod_over<R: Record>(
+    facts: &Facts<'_>,
+    lower: &Node,
+    upper: &Node,
+    rec: &mut R,
+) -> Result<Node, Failure> {
+    match facts.policy.kserve().merge {
+        MergeRule::Written => Ok(merge::written(lower, upper, rec)),
+        MergeRule::Typed => typed::pod(lower, upper, LIBRARY, rec)
+            .map_err(|message| facts.invalid(format!("failed to merge pod specs: {message}"))),
+    }
+}
