@@ -44,15 +44,14 @@ pub(super) fn count<'a>(config: &mut Config<'a>, architecture: Option<&str>) -> 
     let text = LANGUAGE
         .into_iter()
         .find_map(|key| config.find(key).filter(|text| text.as_map().is_some()));
-    let (mut language, family): (Config<'a>, &'static Family) = match text {
-        Some(node) => {
-            let text_type =
-                node.get("model_type").and_then(crate::yaml::Node::as_str).unwrap_or(model_type);
-            let family = families::family(vision::language(text_type))?;
-            (Config::new(node, Some(config.root())).with_defaults(family.defaults), family)
-        }
-        None => (Config::new(config.root(), None), families::family(vision::language(model_type))?),
-    };
+    let text_type =
+        text.and_then(|node| node.get("model_type")).and_then(crate::yaml::Node::as_str);
+    let text_type = vision::language_of(config, text_type.unwrap_or(model_type));
+    let family: &'static Family = families::family(text_type)?;
+    let mut language: Config<'a> = text.map_or_else(
+        || Config::new(config.root(), None),
+        |node| Config::new(node, Some(config.root())).with_defaults(family.defaults),
+    );
     let (sizes, mut count) =
         decoder(&mut language, family, architecture.unwrap_or(family.architecture), model_type);
     config.absorb(language);
@@ -110,9 +109,9 @@ fn head(
     sizes: Sizes,
     width: u128,
 ) -> u128 {
-    // `ChatGLMModel` is the one model class that is saved with its head.
+    // These two are the model classes that are saved with their heads.
     if architecture.ends_with("Model")
-        && architecture != "ChatGLMModel"
+        && !matches!(architecture, "ChatGLMModel" | "InternVLChatModel")
         && !architecture.ends_with("LMHeadModel")
     {
         return if architecture.ends_with("ForRewardModel") { sizes.hidden } else { 0 };

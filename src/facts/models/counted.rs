@@ -1,6 +1,7 @@
 //! Published parameter counts, one or more per family.
 
 use super::count::count;
+use super::counted_vision::PUBLISHED as SEEING;
 use super::keys::Config;
 use crate::yaml::{Node, Origin, Rule};
 
@@ -403,7 +404,7 @@ fn parsed(text: &str) -> Node {
 #[test]
 fn published_counts() {
     let mut wrong = Vec::new();
-    for (model, text, expected) in PUBLISHED {
+    for (model, text, expected) in PUBLISHED.iter().chain(SEEING) {
         let node = parsed(text);
         let mut config = Config::new(&node, None);
         let architecture = node
@@ -447,7 +448,8 @@ fn no_number_is_too_great_for_the_formulae() {
     let json = |text: &str| -> serde_json::Value {
         serde_json::from_str(text).expect("a config of a test is JSON")
     };
-    let older = PUBLISHED.iter().map(|(model, text, _)| ((*model).to_owned(), json(text)));
+    let older =
+        PUBLISHED.iter().chain(SEEING).map(|(model, text, _)| ((*model).to_owned(), json(text)));
     let current = super::tests::COUNTS.lines().map(|line| {
         let row = json(line);
         (row["id"].to_string(), row["config"].clone())

@@ -12,6 +12,8 @@ pub(crate) mod config;
 pub(crate) mod count;
 #[cfg(test)]
 pub(crate) mod counted;
+#[cfg(test)]
+pub(crate) mod counted_vision;
 pub(crate) mod families;
 pub(crate) mod index;
 pub(crate) mod keys;

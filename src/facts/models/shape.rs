@@ -298,9 +298,9 @@ pub(super) struct Delta {
 pub(super) enum DeltaGates {
     /// A gate on the output, a decay and a step per head (Qwen3-Next).
     PerHead,
-    /// A decay per channel through a narrow matrix, and a gate on the output: through a narrow
-    /// matrix, or a whole one (Kimi Linear).
-    PerChannel { whole: bool },
+    /// A decay per channel and a gate on the output, each through a narrow matrix (Kimi Linear) or a
+    /// whole one (Kimi K3: the gate; Ling 3: both).
+    PerChannel { whole_decay: bool, whole_gate: bool },
 }
 
 impl Delta {
@@ -320,10 +320,12 @@ impl Delta {
             DeltaGates::PerHead => {
                 (hidden * values + hidden * 2 * self.value_heads, 2 * self.value_heads + self.value)
             }
-            DeltaGates::PerChannel { whole } => {
-                let narrow = hidden * self.value + self.value * values;
-                let gate = if whole { hidden * values } else { narrow };
-                (narrow + gate + hidden * self.value_heads, self.value_heads + values + self.value)
+            DeltaGates::PerChannel { whole_decay, whole_gate } => {
+                let matrix = |whole: bool| {
+                    if whole { hidden * values } else { hidden * self.value + self.value * values }
+                };
+                let gates = matrix(whole_decay) + matrix(whole_gate);
+                (gates + hidden * self.value_heads, self.value_heads + values + self.value)
             }
         };
         Elements::of(Class::Attention, qkvo + gates).and(Class::Rest, convolution + rest)

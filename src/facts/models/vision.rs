@@ -3,6 +3,7 @@
 use super::keys::Config;
 use super::layers::{Sizes, encoder_layer, gated, linear, norm, plain};
 use super::shape::{Class, Elements};
+use crate::yaml::Node;
 
 /// The family whose language model a multimodal type has.
 pub(super) fn language(model_type: &str) -> &str {
@@ -11,7 +12,24 @@ pub(super) fn language(model_type: &str) -> &str {
         "mllama" => "mllama_text_model",
         "deepseek_vl_v2" => "deepseek_v2",
         "llava" | "multi_modality" => "llama",
+        "glm4v" | "glm4v_text" => "glm4",
+        "glm4v_moe" | "glm4v_moe_text" => "glm4_moe",
+        "gemma4_unified" | "gemma4_unified_text" => "gemma4",
         other => other,
+    }
+}
+
+/// The same where the config says it beside the type: MiniCPM-V changed its language model from
+/// version to version (openbmb, modeling_minicpmv.py).
+pub(super) fn language_of<'a>(config: &mut Config<'_>, model_type: &'a str) -> &'a str {
+    if model_type != "minicpmv" {
+        return language(model_type);
+    }
+    match config.first(&["version"]).and_then(Node::scalar_text).as_deref() {
+        Some("2.5" | "4" | "4.0") => "llama",
+        Some("2.6") => "qwen2",
+        Some("4.5") => "qwen3",
+        _ => model_type,
     }
 }
 
@@ -98,7 +116,23 @@ fn tower<'a>(
             let width = vision.need(&["vision_output_dim"]);
             llama4_tower(&mut vision) + width * text.hidden
         }
-        "kimi_k25" | "kimi_k3" => kimi_tower(&mut vision, text),
+        "internvl_chat" | "internvl" => {
+            let hidden = vision.need(&["hidden_size"]);
+            let merged = 4 * hidden;
+            intern_tower(&mut vision) + norm(merged, true) + projector(merged, text.hidden)
+        }
+        "glm4v" | "glm4v_moe" => glm_tower(&mut vision, text),
+        "minicpmv" => minicpm_tower(config, &mut vision, text),
+        "gemma4_unified" => {
+            let heard = config.part("audio_config");
+            let audio = heard.map_or(0, |mut part| {
+                let width = part.or(&["audio_embed_dim", "output_proj_dims"], 640);
+                config.absorb(part);
+                width * text.hidden
+            });
+            unified_patches(&mut vision, text) + audio
+        }
+        "kimi_k25" | "kimi_k3" | "kimi_vl" => kimi_tower(&mut vision, text),
         "minimax_m3_vl" => minimax_tower(config, &mut vision, text),
         "deepseek_vl_v2" => deepseek_tower(config, &mut vision, text),
         "multi_modality" => janus(config, text),
@@ -133,6 +167,93 @@ fn patches(config: &mut Config<'_>) -> u128 {
 fn patch_embedding(config: &mut Config<'_>, hidden: u128, bias: bool) -> u128 {
     let channels = config.small(&["num_channels", "in_channels", "in_chans"], 3);
     linear(channels * config.need_small(&["patch_size"]).pow(2), hidden, bias)
+}
+
+/// A size of an image or a patch: a number, or the two sides.
+fn side(config: &mut Config<'_>, key: &'static str) -> u128 {
+    let sides = config.first(&[key]).map(Node::items).unwrap_or_default();
+    match sides.first().and_then(Node::as_int) {
+        Some(side) => side.try_into().unwrap_or(0).min(u128::from(u16::MAX)),
+        None => config.need_small(&[key]),
+    }
+}
+
+/// `InternViT` (OpenGVLab, modeling_intern_vit.py; transformers, models/internvl).
+fn intern_tower(config: &mut Config<'_>) -> u128 {
+    let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
+    let (image, patch) = (side(config, "image_size"), side(config, "patch_size"));
+    let patches = image.checked_div(patch).unwrap_or(0).pow(2);
+    let channels = config.small(&["num_channels"], 3);
+    let bias = config.flag("qkv_bias", false) || config.flag("attention_bias", false);
+    let is_normed = config.flag("qk_normalization", false) || config.flag("use_qk_norm", false);
+    let is_plain = config.text("norm_type") != Some("rms_norm");
+    let layer = linear(hidden, 3 * hidden, bias)
+        + linear(hidden, hidden, true)
+        + plain(hidden, inner, true)
+        // Both parts of a layer are scaled per channel.
+        + 2 * hidden
+        + 2 * norm(hidden, is_plain)
+        + if is_normed { 2 * hidden } else { 0 };
+    linear(channels * patch * patch, hidden, true)
+        // The class, and a place for it and for each patch.
+        + hidden
+        + (patches + 1) * hidden
+        + config.layers(&["num_hidden_layers"]) * layer
+}
+
+/// GLM-4V (transformers, models/glm4v/modeling_glm4v.py): the inner width of its layers is the width
+/// of the language model.
+fn glm_tower(config: &mut Config<'_>, text: Sizes) -> u128 {
+    let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
+    let out = config.or(&["out_hidden_size"], text.hidden);
+    let merge = config.small(&["spatial_merge_size"], 2).pow(2);
+    let bias = config.flag("attention_bias", false);
+    let layer = linear(hidden, 3 * hidden, bias)
+        + linear(hidden, hidden, false)
+        + gated(hidden, out, false)
+        + 2 * norm(hidden, false);
+    let channels = config.small(&["temporal_patch_size"], 2) * config.small(&["in_channels"], 3);
+    let patch = config.need_small(&["patch_size"]).pow(2);
+    linear(channels * patch, hidden, true)
+        + patches(config) * hidden
+        + config.layers(&["depth"]) * layer
+        + 2 * norm(hidden, false)
+        // Neighboring patches become one, and what they become is widened.
+        + linear(hidden * merge, out, true)
+        + out * out
+        + norm(out, true)
+        + gated(out, inner, false)
+}
+
+/// MiniCPM-V (openbmb, modeling_minicpmv.py and resampler.py): a SigLIP tower, and queries that look
+/// at what it saw.
+fn minicpm_tower(outer: &mut Config<'_>, vision: &mut Config<'_>, text: Sizes) -> u128 {
+    let (seen, width) = (vision.need(&["hidden_size"]), text.hidden);
+    let last = if outer.flag("drop_vision_last_layer", false) {
+        encoder_layer(seen, vision.need(&["intermediate_size"]))
+    } else {
+        0
+    };
+    let attention = linear(width, 3 * width, true) + linear(width, width, true);
+    let resampler = outer.small(&["query_num"], 64) * width
+        + seen * width
+        + attention
+        + 3 * norm(width, true)
+        + width * width;
+    siglip(vision).saturating_sub(last) + resampler
+}
+
+/// Gemma 4 without towers: patches and sounds go into the language model as they are
+/// (transformers, models/gemma4_unified/modeling_gemma4_unified.py).
+fn unified_patches(config: &mut Config<'_>, text: Sizes) -> u128 {
+    let patch = config.small(&["patch_size"], 16) * config.small(&["pooling_kernel_size"], 3);
+    let pixels = 3 * patch * patch;
+    let width = config.or(&["mm_embed_dim"], text.hidden);
+    norm(pixels, true)
+        + linear(pixels, width, true)
+        + 2 * norm(width, true)
+        + 2 * config.or(&["mm_posemb_size"], 1120) * width
+        + config.or(&["output_proj_dims"], width) * text.hidden
 }
 
 fn clip(config: &mut Config<'_>) -> u128 {

@@ -1,8 +1,9 @@
 //! Families that mix layers of several kinds: attention, gated delta nets, state spaces.
 
 use super::latent::latent;
+use super::mixture::bailing_mixture;
 use super::mixture::qwen_mixture;
-use super::{Drafts, Family, MISTRAL, Window, gated, normed};
+use super::{Drafts, Family, MISTRAL, Window, gated, next_tokens, normed};
 use crate::facts::models::keys::Config;
 use crate::facts::models::layers::Sizes;
 use crate::facts::models::shape::{
@@ -126,6 +127,16 @@ pub(super) static FAMILIES: &[Family] = &[
             })
         },
         window: Window::Never,
+        ..MISTRAL
+    },
+    // Ling 3 (transformers, models/bailing_hybrid/modeling_bailing_hybrid.py).
+    Family {
+        types: &["bailing_hybrid"],
+        architecture: "BailingMoeV3ForCausalLM",
+        mixer: ling,
+        feed_forward: bailing_mixture,
+        window: Window::Never,
+        drafts: |family, config, sizes| next_tokens(family, config, sizes, 0, true),
         ..MISTRAL
     },
 ];
@@ -277,6 +288,25 @@ fn nemotron_drafts(_: &Family, config: &mut Config<'_>, sizes: Sizes) -> Option<
     })
 }
 
+/// Ling 3: the last layer of each group attends, and so do the layers behind the last whole group and
+/// those that draft; the others are delta nets with a decay per channel.
+fn ling(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Mixer {
+    let group = config.need_small(&["layer_group_size"]).max(1);
+    let whole = config.flag("no_kda_lora", true);
+    if (layer + 1).is_multiple_of(group) || layer >= sizes.layers / group * group {
+        let own = latent(config, sizes);
+        return Mixer::Latent(Latent { gate: own.heads, ..own });
+    }
+    Mixer::Delta(Delta {
+        key_heads: sizes.heads,
+        key: sizes.head,
+        value_heads: sizes.heads,
+        value: sizes.head,
+        kernel: config.small(&["short_conv_kernel_size"], 4),
+        gates: DeltaGates::PerChannel { whole_decay: whole, whole_gate: whole },
+    })
+}
+
 /// Kimi Linear: layers, counted from 1, that attend; the others are delta nets with a decay per
 /// channel.
 fn kimi(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Mixer {
@@ -300,6 +330,6 @@ fn kimi(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Mixer {
         value_heads: heads,
         value: head,
         kernel,
-        gates: DeltaGates::PerChannel { whole },
+        gates: DeltaGates::PerChannel { whole_decay: false, whole_gate: whole },
     })
 }

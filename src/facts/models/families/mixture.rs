@@ -57,20 +57,7 @@ pub(super) static FAMILIES: &[Family] = &[
             let (qkv, out) = (config.flag("use_qkv_bias", false), config.flag("use_bias", false));
             Mixer::Grouped(Grouped { rest, ..Grouped::of(sizes, qkv, out) })
         },
-        feed_forward: |config, sizes, layer| {
-            if layer < config.or(&["first_k_dense_replace"], 0) {
-                return FeedForward::gated(sizes.inner);
-            }
-            let experts = config.need(&["num_experts"]);
-            let inner = config.need(&["moe_intermediate_size"]);
-            // One correction per expert, where the router balances without an auxiliary loss.
-            let is_corrected = config.flag("moe_router_enable_expert_bias", false);
-            FeedForward::Mixture(Mixture {
-                shared: config.or(&["num_shared_experts"], 0) * inner,
-                router: if is_corrected { experts } else { 0 },
-                ..Mixture::of(experts, inner)
-            })
-        },
+        feed_forward: bailing_mixture,
         window: Window::Never,
         ..MISTRAL
     },
@@ -388,6 +375,22 @@ fn query_and_key_norms(config: &mut Config<'_>, sizes: Sizes) -> u128 {
         Some("per_layer") => sizes.queries() + sizes.keys(),
         _ => 2 * sizes.head,
     }
+}
+
+/// Experts of Ling: the first layers are dense.
+pub(super) fn bailing_mixture(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> FeedForward {
+    if layer < config.or(&["first_k_dense_replace"], 0) {
+        return FeedForward::gated(sizes.inner);
+    }
+    let experts = config.need(&["num_experts"]);
+    let inner = config.need(&["moe_intermediate_size"]);
+    // One correction per expert, where the router balances without an auxiliary loss.
+    let is_corrected = config.flag("moe_router_enable_expert_bias", false);
+    FeedForward::Mixture(Mixture {
+        shared: config.or(&["num_shared_experts"], 0) * inner,
+        router: if is_corrected { experts } else { 0 },
+        ..Mixture::of(experts, inner)
+    })
 }
 
 /// Experts of DeepSeek: the first layers are dense; in the others some experts are shared by all
