@@ -2,10 +2,12 @@
 //! is said of every answer that is no file.
 
 use super::process::{Call, Done, run};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -59,8 +61,38 @@ impl Hub {
     }
 }
 
+/// A certificate that signed itself, for 127.0.0.1, valid from 2020 to 2120.
+const CERTIFICATE: &str = include_str!("../../testdata/hub/certificate.pem");
+
+/// A Hub behind TLS with this certificate.
+fn open_with_tls() -> Hub {
+    let certificates: Vec<_> = CertificateDer::pem_slice_iter(CERTIFICATE.as_bytes())
+        .collect::<Result<_, _>>()
+        .expect("it is a certificate");
+    let key = PrivatePkcs8KeyDer::from(&include_bytes!("../../testdata/hub/key.der")[..]);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("the versions are known")
+        .with_no_client_auth()
+        .with_single_cert(certificates, key.into())
+        .expect("the key is the certificate's");
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("it has an address").port();
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let log = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let session = rustls::ServerConnection::new(Arc::clone(&config)).expect("a session");
+            answer(rustls::StreamOwned::new(session, stream), &log);
+        }
+    });
+    Hub { port, asked }
+}
+
 /// Answers one request, by the name of the repository.
-fn answer(mut stream: TcpStream, log: &Mutex<Vec<String>>) {
+fn answer(mut stream: impl Read + Write, log: &Mutex<Vec<String>>) {
     let mut head = [0; 4096];
     let read = stream.read(&mut head).unwrap_or(0);
     let head = String::from_utf8_lossy(&head[..read]).into_owned();
@@ -103,6 +135,9 @@ fn answer(mut stream: TcpStream, log: &Mutex<Vec<String>>) {
             say("200 OK", "", br#"{"_class_name": "FluxPipeline", "_diffusers_version": "0.30"}"#);
         }
         ("gated", _) => say("403 Forbidden", "X-Error-Code: GatedRepo\r\n", b"no"),
+        ("expired", _) if token.is_some() => {
+            say("401 Unauthorized", "X-Error-Message: Invalid credentials\r\n", b"no");
+        }
         ("private", _) => say("401 Unauthorized", "X-Error-Code: RepoNotFound\r\n", b"no"),
         ("unborn", _) => say("404 Not Found", "X-Error-Code: RevisionNotFound\r\n", b"no"),
         ("busy", _) => say("429 Too Many Requests", "", b"wait"),
@@ -281,6 +316,43 @@ fn every_other_answer_is_a_finding_and_nothing_is_written() {
         assert_eq!(done.exit, Some(1), "{endpoint}: {done:?}");
         assert!(done.stderr.contains(words) && !done.stderr.contains("s3cret"), "{done:?}");
     }
+}
+
+/// A token that the Hub no longer takes: the token is named as the cause, and not shown.
+#[test]
+fn a_refused_token_is_a_finding_and_nothing_is_written() {
+    let model = "apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata: {name: m}\nspec:\n  storage: {storageUri: hf://acme/expired}\n";
+    let (hub, folder) = (Hub::open(), Folder::new("expired", &[("m.yaml", model)]));
+    for args in ["import hf://acme/expired --into m.yaml", "import --all -f m.yaml"] {
+        let done = folder.ome(&http(&hub), args, &[("HF_TOKEN", "st4le")]);
+        assert_eq!(done.exit, Some(1), "{done:?}");
+        assert!(done.stderr.contains("hub-refused") && done.stderr.contains("401"), "{done:?}");
+        assert!(!format!("{done:?}").contains("st4le"), "{done:?}");
+        assert_eq!(folder.text("m.yaml"), model);
+    }
+    assert!(hub.asked().iter().all(|line| line.ends_with("with Bearer st4le")));
+}
+
+/// A certificate that nobody vouches for: nothing is asked, no token is sent. One that is named in
+/// `SSL_CERT_FILE` is trusted.
+#[test]
+fn a_certificate_of_its_own_is_trusted_where_it_is_named() {
+    let model = "apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata: {name: m}\nspec:\n  storage: {storageUri: hf://acme/tiny}\n";
+    let hub = open_with_tls();
+    let files = [("m.yaml", model), ("hub.pem", CERTIFICATE)];
+    let folder = Folder::new("tls", &files);
+    let endpoint = format!("https://127.0.0.1:{}", hub.port);
+    let args = "import hf://acme/tiny --into m.yaml --timeout 5";
+    let token = ("HF_TOKEN", "s3cret");
+    let done = folder.ome(&endpoint, args, &[token]);
+    assert_eq!(done.exit, Some(1), "{done:?}");
+    assert!(done.stderr.contains("hub-unreachable"), "{done:?}");
+    assert!(done.stderr.to_lowercase().contains("certificate"), "{done:?}");
+    assert_eq!((folder.text("m.yaml").as_str(), hub.asked()), (model, Vec::new()));
+    let trusted = folder.0.join("hub.pem").display().to_string();
+    let done = folder.ome(&endpoint, args, &[token, ("SSL_CERT_FILE", &trusted)]);
+    assert_eq!(done.exit, Some(0), "{done:?}");
+    assert!(folder.text("m.yaml").contains("LlamaForCausalLM"), "{}", folder.text("m.yaml"));
 }
 
 const CATALOG: &str = "\
