@@ -148,6 +148,9 @@ pub struct KServeConfig {
     pub gpu_types: Vec<EcoString>,
     /// What is wrong with the ConfigMap, so that every service fails.
     pub error: Option<EcoString>,
+    /// The same for every service that the controller runs itself: it does not look further where
+    /// ModelMesh does (controller.go, Reconcile).
+    pub run_error: Option<EcoString>,
     /// What is wrong with the ConfigMap, so that every pod is refused.
     pub pod_error: Option<EcoString>,
 }
@@ -374,6 +377,7 @@ impl Default for KServeConfig {
             gpu_types: Vec::new(),
             pod_error: None,
             error: None,
+            run_error: None,
         }
     }
 }

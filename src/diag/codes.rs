@@ -402,7 +402,7 @@ codes! {
         "the ConfigMap has the key `predictors`"
     RemovedField "removed-field" Finding Error "the field was removed from the API"
     CredentialsUnresolved "credentials-unresolved" Finding Info
-        "a ServiceAccount or Secret that a download takes its credentials from was not read"
+        "a ServiceAccount, Secret or CA bundle that a download needs was not read"
     CanaryRuntime "canary-runtime" Finding Warning
         "a variant sets another runtime or format than the stable predictor"
     ConversionLoss "conversion-loss" Finding Warning

@@ -211,9 +211,11 @@ pub(crate) fn components<R: Record>(
     config: &KServeConfig,
     rec: &mut R,
 ) -> Result<Checked<Vec<Made>>, Failure> {
-    if let Some(message) = &config.error {
-        return Err(Failure::of(service, Code::InvalidInput, message.as_str()));
-    }
+    let fail = |message: &Option<EcoString>| match message {
+        Some(message) => Err(Failure::of(service, Code::InvalidInput, message.as_str())),
+        None => Ok(()),
+    };
+    fail(&config.error)?;
     let Some(predictor) = service.component(ComponentKind::Predictor) else {
         return Err(Failure::of(service, Code::RequiredField, "`spec.predictor` is required"));
     };
@@ -223,12 +225,15 @@ pub(crate) fn components<R: Record>(
     if facts.mode == DeploymentMode::ModelMesh {
         // A transformer is looked at, and waits for a predictor that another controller runs.
         if let Some(transformer) = service.component(ComponentKind::Transformer) {
+            fail(&config.run_error)?;
             facts.bundle()?;
             storage::stored(&facts, ComponentKind::Transformer, transformer)?;
         }
         return Ok(Checked::clean(made));
     }
+    fail(&config.run_error)?;
     facts.bundle()?;
+    findings.extend(facts.bundle_missing());
     for component in &service.components {
         let (kind, node) = (component.kind, &component.node);
         let is_predictor = kind == ComponentKind::Predictor;

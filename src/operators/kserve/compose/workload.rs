@@ -7,6 +7,7 @@
 use super::Facts;
 use crate::api::{DeploymentMode, Failure};
 use crate::decision::KSERVE_MODE_ANNOTATION;
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::host::{HostParts, host};
 use crate::yaml::{Map, Node};
 
@@ -33,6 +34,27 @@ impl Facts<'_> {
                 "fails to get cabundle configmap for creating to user namespace: specified cabundle file {FILE} not found in cabundle configmap {name}"
             ))
         })
+    }
+
+    /// Says that the CA bundle of the settings was not read. The controller copies it before it makes
+    /// anything, and fails where there is none (cabundle_configmap_reconciler.go,
+    /// getCabundleConfigMapForUserNS).
+    pub(super) fn bundle_missing(&self) -> Option<Diagnostic> {
+        let name = &self.config.ca_bundle;
+        if name.is_empty() || self.config.ca_data.is_some() {
+            return None;
+        }
+        let message = format!(
+            "the ConfigMap {name} of namespace kserve was not read: its copy global-ca-bundle is not rendered, and the controller fails if the cluster has no such ConfigMap"
+        );
+        let service = &self.service.object;
+        Some(
+            Diagnostic::new(Code::CredentialsUnresolved, message)
+                .severity(Severity::Info)
+                .at(Some(service.name_span()))
+                .object(service.id.to_string())
+                .help("load it with `-f`"),
+        )
     }
 
     /// Whether the controller can make a workload of a component in Standard mode: its annotations

@@ -55,6 +55,8 @@ type Reader = fn(&mut KServeConfig, &str) -> Result<(), EcoString>;
 enum Reach {
     /// The webhook or the controller, for every service.
     Services,
+    /// The controller, for every service that it runs itself: all but those of ModelMesh.
+    Run,
     /// The webhook of pods, for every pod.
     Pods,
     /// The controller where it is needed, or it goes on without.
@@ -62,7 +64,8 @@ enum Reach {
 }
 
 /// Reads the ConfigMap. What is wrong with it is a finding at its key; what makes every reconcile
-/// fail also stands in [`KServeConfig::error`], in the controller's words.
+/// fail also stands in [`KServeConfig::error`] and [`KServeConfig::run_error`], in the controller's
+/// words.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfig {
     let mut config = KServeConfig::default();
     let Some(data) = object.node.get("data").and_then(Node::as_map) else { return config };
@@ -92,16 +95,16 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
     }
     let readers: [(&str, Reach, Reader); 14] = [
         ("deploy", Reach::Services, deploy),
-        ("ingress", Reach::Services, read_ingress),
+        ("ingress", Reach::Run, read_ingress),
         ("inferenceService", Reach::Services, inference_service),
         ("service", Reach::Some, service),
         ("security", Reach::Services, security),
         ("explainers", Reach::Services, explainers),
-        ("storageInitializer", Reach::Services, containers::storage_initializer),
+        ("storageInitializer", Reach::Run, containers::storage_initializer),
         ("logger", Reach::Pods, containers::logger),
         ("batcher", Reach::Pods, containers::batcher),
         ("agent", Reach::Pods, containers::agent),
-        ("credentials", Reach::Services, credentials),
+        ("credentials", Reach::Run, credentials),
         ("metricsAggregator", Reach::Pods, metrics),
         ("autoscaler", Reach::Some, autoscaler),
         ("opentelemetryCollector", Reach::Some, collector),
@@ -116,6 +119,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
             diagnostics.push(wrong(object, entry, reach, &message));
             let fails = match reach {
                 Reach::Services => &mut config.error,
+                Reach::Run => &mut config.run_error,
                 Reach::Pods => &mut config.pod_error,
                 Reach::Some => continue,
             };
@@ -134,9 +138,13 @@ fn wrong(object: &Object, entry: &Entry, reach: Reach, message: &str) -> Diagnos
     .at(entry.key_origin.span())
     .path(format!("data.{}", entry.key))
     .object(object.id.to_string())
-    .severity(if reach == Reach::Services { Severity::Error } else { Severity::Warning })
+    .severity(match reach {
+        Reach::Services | Reach::Run => Severity::Error,
+        Reach::Pods | Reach::Some => Severity::Warning,
+    })
     .help(match reach {
         Reach::Services => "every service fails until this is corrected",
+        Reach::Run => "every service fails until this is corrected, but for those of ModelMesh",
         Reach::Pods => "every pod is refused until this is corrected",
         Reach::Some => "it counts for nothing until this is corrected",
     })

@@ -3,9 +3,9 @@
 //! The model of an OME service is found missing where the service is decided, and nothing else of
 //! the service is then looked at; here stands what a decision does not come to.
 
-use crate::api::{Api, Field, Model, Object, Runtime, Scope};
+use crate::api::{Api, DeploymentMode, Field, Model, Object, Runtime, Scope};
 use crate::check::{View, about};
-use crate::decision::Candidate;
+use crate::decision::{Candidate, kserve_mode};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::policy::Policy;
 use crate::select::request::{could_serve, nearest_miss};
@@ -18,7 +18,14 @@ pub(crate) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = view.catalog;
     for views in catalog.services() {
         let service = views.of(view.semantics);
-        if let Some(named) = service.runtime.as_ref().map(|runtime| &runtime.name) {
+        // Of a service that is left to ModelMesh another controller finds the runtime.
+        let left = catalog.policy(service.object.api, view.semantics).is_some_and(|policy| {
+            service.object.api == Api::KServe
+                && kserve_mode(policy, service, &catalog.config().kserve).0
+                    == DeploymentMode::ModelMesh
+        });
+        if let Some(named) = service.runtime.as_ref().map(|runtime| &runtime.name).filter(|_| !left)
+        {
             let runtimes = catalog.runtimes(service.object.api);
             let own = Scope::Namespace(service.namespace.clone());
             if runtimes.get(&own, &named.value).is_none()
