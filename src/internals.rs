@@ -181,7 +181,7 @@ pub mod secret {
     pub use crate::secret::Secrets;
 }
 pub mod source {
-    pub use crate::source::{SourceId, Span};
+    pub use crate::source::{SourceId, SourceMap, Span};
 }
 pub mod template {
     pub use crate::template::{

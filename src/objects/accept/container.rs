@@ -2,7 +2,8 @@
 
 use super::at::At;
 use super::judge::Judge;
-use super::{probe, resources, security};
+use super::mount::Volumes;
+use super::{environment, mount, probe, resources, security};
 use crate::quantity::names;
 use crate::yaml::Node;
 use std::collections::HashSet;
@@ -11,8 +12,10 @@ const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
 /// What a container shares with its pod.
 pub(super) struct Pod<'a> {
-    /// Names of the volumes that can be mounted.
-    pub(super) volumes: &'a HashSet<&'a str>,
+    /// The volumes that can be mounted.
+    pub(super) volumes: &'a Volumes<'a>,
+    /// Whether its containers are started again after they end.
+    pub(super) restarts: bool,
     /// Names of the resource claims.
     pub(super) claims: &'a [&'a str],
     /// Whether the pod has the network of its node.
@@ -52,28 +55,19 @@ pub(super) fn container(
         container.get("terminationMessagePolicy"),
         &["File", "FallbackToLogsOnError"],
     );
-    environment(judge, &at.field("env"), container);
-    environment_from(judge, &at.field("envFrom"), container);
+    environment::variables(judge, &at.field("env"), container, pod.volumes);
+    environment::sources(judge, &at.field("envFrom"), container);
     ports(judge, &at.field("ports"), container, pod.host_network);
-    mounts(judge, &at.field("volumeMounts"), container, pod.volumes);
-    devices(judge, &at.field("volumeDevices"), container, pod.volumes);
+    mount::mounts(judge, &at.field("volumeMounts"), container, pod.volumes);
+    let seen = (pod.volumes, pod.host_users);
+    mount::devices(judge, &at.field("volumeDevices"), container, seen);
     if let Some(found) = container.get("resources") {
         resources::of_container(judge, &at.field("resources"), found, pod.claims);
     }
     if let Some(context) = container.get("securityContext") {
         security::of_container(judge, &at.field("securityContext"), context, pod.host_users);
     }
-    let resize_at = at.field("resizePolicy");
-    for policy in container.items_of("resizePolicy") {
-        for (key, accepted) in [
-            ("resourceName", ["cpu", "memory"]),
-            ("restartPolicy", ["NotRequired", "RestartContainer"]),
-        ] {
-            if !accepted.contains(&policy.get(key).and_then(Node::as_str).unwrap_or_default()) {
-                judge.one_of(&resize_at, Some(policy.get(key).unwrap_or(policy)), &accepted);
-            }
-        }
-    }
+    resizes(judge, &at.field("resizePolicy"), container, pod.restarts);
     judge.exactly_if_there(at, container, "restartPolicy", &["Always", "Never", "OnFailure"]);
     if container.get("restartPolicy").is_none()
         && !container.items_of("restartPolicyRules").is_empty()
@@ -113,151 +107,27 @@ pub(super) fn container(
     }
 }
 
-fn environment(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
-    let Some(list) = container.get("env") else { return };
-    judge.keyed_where_applied(at, list, &[("name", "")]);
-    for (index, variable) in list.items().iter().enumerate() {
-        let at = at.index(index);
-        match variable.get("name") {
-            Some(name) if name.as_str() != Some("") => {
-                judge.shaped(
-                    &at.field("name"),
-                    name,
-                    name.as_str().map(names::relaxed_env_var_name).unwrap_or_default(),
-                );
-            }
-            _ => judge.required(&at.field("name"), variable, ""),
-        }
-        let Some(from) = variable.get("valueFrom") else { continue };
-        let from_at = at.field("valueFrom");
-        let sources = from.entries().filter(|entry| !entry.node.is_null()).count();
-        from_fields(judge, &from_at, from);
-        if sources == 0 {
-            judge.invalid(
-                &from_at,
-                from,
-                "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
-                "name a source",
-            );
-        } else if sources > 1 {
-            judge.invalid(
-                &from_at,
-                from,
-                "may not have more than one field specified at a time",
-                "keep one source",
-            );
-        }
-        if variable.get("value").is_some_and(|value| value.as_str() != Some("")) && sources > 0 {
-            judge.invalid(
-                &from_at,
-                from,
-                "may not be specified when `value` is not empty",
-                "delete `value` or `valueFrom`",
-            );
-        }
-    }
-}
-
-/// What an environment variable may take from its pod, in the order in which the server lists it.
-const FIELDS: [&str; 9] = [
-    "metadata.name",
-    "metadata.namespace",
-    "metadata.uid",
-    "spec.nodeName",
-    "spec.serviceAccountName",
-    "status.hostIP",
-    "status.hostIPs",
-    "status.podIP",
-    "status.podIPs",
-];
-
-/// Judges the sources of a value of the environment.
-fn from_fields(judge: &mut Judge<'_>, at: &At<'_>, from: &Node) {
-    if let Some(field) = from.get("fieldRef") {
-        let at = at.field("fieldRef");
-        if let Some(path) = judge.present(&at, field, "fieldPath") {
-            let text = path.as_str().unwrap_or_default();
-            let label = text.strip_suffix("']").and_then(|text| {
-                text.strip_prefix("metadata.labels['")
-                    .or_else(|| text.strip_prefix("metadata.annotations['"))
-            });
-            match label {
-                Some(key) => judge.shaped(&at, path, names::qualified_name(key)),
-                None if FIELDS.contains(&text) => {}
-                None if matches!(text, "metadata.labels" | "metadata.annotations") => {
-                    judge.one_of(&at.field("fieldPath"), Some(path), &FIELDS);
-                }
-                None => {
-                    let said =
-                        format!("error converting fieldPath: field label not supported: {text}");
-                    judge.invalid(
-                        &at.field("fieldPath"),
-                        path,
-                        &said,
-                        "write a path such as `metadata.name` or `metadata.labels['app']`",
-                    );
-                }
+/// Judges what happens to a container whose resources change (`validateResizePolicy`).
+fn resizes(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, restarts: bool) {
+    let mut seen = HashSet::new();
+    for (index, policy) in container.items_of("resizePolicy").iter().enumerate() {
+        let text = |key: &str| policy.get(key).and_then(Node::as_str).unwrap_or_default();
+        for (key, accepted) in [
+            ("resourceName", ["cpu", "memory"]),
+            ("restartPolicy", ["NotRequired", "RestartContainer"]),
+        ] {
+            if !accepted.contains(&text(key)) {
+                judge.one_of(at, Some(policy.get(key).unwrap_or(policy)), &accepted);
             }
         }
-    }
-    if let Some(resource) = from.get("resourceFieldRef") {
-        let at = at.field("resourceFieldRef");
-        if let Some(name) = judge.present(&at, resource, "resource") {
-            let text = name.as_str().unwrap_or_default();
-            if !["limits.hugepages-", "requests.hugepages-"]
-                .iter()
-                .any(|prefix| text.starts_with(prefix))
-            {
-                judge.one_of(&at.field("resource"), Some(name), &RESOURCES);
-            }
+        if !seen.insert(text("resourceName")) {
+            let said = format!("Duplicate value: \"{}\"", text("resourceName"));
+            judge.refuse(&at.index(index), policy.origin.span(), &said, "keep one of them");
         }
-    }
-    for key in ["configMapKeyRef", "secretKeyRef"] {
-        let Some(found) = from.get(key) else { continue };
-        let at = at.field(key);
-        let name = found.get("name").and_then(Node::as_str).unwrap_or_default();
-        judge.shaped(
-            &at.field("name"),
-            found.get("name").unwrap_or(found),
-            names::dns1123_subdomain(name),
-        );
-        if judge.present(&at, found, "key").is_some() {
-            judge.formed(&at, found, "key", names::config_map_key);
-        }
-    }
-}
-
-const RESOURCES: [&str; 6] = [
-    "limits.cpu",
-    "limits.ephemeral-storage",
-    "limits.memory",
-    "requests.cpu",
-    "requests.ephemeral-storage",
-    "requests.memory",
-];
-
-fn environment_from(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
-    for (index, source) in container.items_of("envFrom").iter().enumerate() {
-        let here = at.index(index);
-        judge.formed(&here, source, "prefix", names::relaxed_env_var_name);
-        let kinds: Vec<_> = ["configMapRef", "secretRef"]
-            .into_iter()
-            .filter(|kind| source.get(kind).is_some())
-            .collect();
-        for kind in &kinds {
-            let at = here.field(kind);
-            let holder = source.get(kind).unwrap_or(source);
-            if judge.present(&at, holder, "name").is_some() {
-                judge.formed(&at, holder, "name", names::dns1123_subdomain);
-            }
-        }
-        if kinds.len() != 1 {
-            let said = if kinds.is_empty() {
-                "must specify one of: `configMapRef` or `secretRef`"
-            } else {
-                "may not have more than one field specified at a time"
-            };
-            judge.invalid(at, source, said, "name one source");
+        if !restarts && text("restartPolicy") != "NotRequired" {
+            let node = policy.get("restartPolicy").unwrap_or(policy);
+            let said = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+            judge.invalid(at, node, said, "write `NotRequired`");
         }
     }
 }
@@ -307,123 +177,4 @@ fn ports(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, host_network: boo
             }
         }
     }
-}
-
-/// How mounts spread; the server names the list, not the element.
-fn propagation(judge: &mut Judge<'_>, list: &At<'_>, mount: &Node, container: &Node) {
-    let privileged =
-        container.at(&["securityContext", "privileged"]).and_then(Node::as_bool) == Some(true);
-    if judge.exactly_if_there(
-        list,
-        mount,
-        "mountPropagation",
-        &["Bidirectional", "HostToContainer", "None"],
-    ) && let Some(node) = mount
-        .get("mountPropagation")
-        .filter(|node| node.as_str() == Some("Bidirectional") && !privileged)
-    {
-        let detail = "Bidirectional mount propagation is available only to privileged containers";
-        judge.forbidden(
-            &list.field("mountPropagation"),
-            node,
-            detail,
-            "write `HostToContainer`, or a privileged container",
-        );
-    }
-    if judge.exactly_if_there(
-        list,
-        mount,
-        "recursiveReadOnly",
-        &["Disabled", "Enabled", "IfPossible"],
-    ) && let Some(node) =
-        mount.get("recursiveReadOnly").filter(|node| node.as_str() != Some("Disabled"))
-        && mount.get("readOnly").and_then(Node::as_bool) != Some(true)
-    {
-        judge.forbidden(
-            &list.field("recursiveReadOnly"),
-            node,
-            "may only be specified when readOnly is true",
-            "write `readOnly: true`",
-        );
-    }
-}
-
-fn mounts(judge: &mut Judge<'_>, list_at: &At<'_>, container: &Node, volumes: &HashSet<&str>) {
-    let Some(list) = container.get("volumeMounts") else { return };
-    judge.keyed(list_at, list, &[("mountPath", "")]);
-    for (index, mount) in list.items().iter().enumerate() {
-        let at = list_at.index(index);
-        match mount.get("name") {
-            Some(name) if name.as_str() != Some("") => {
-                if !name.as_str().is_some_and(|text| volumes.contains(text)) {
-                    judge.refuse(
-                        &at.field("name"),
-                        name.origin.span(),
-                        &format!("Not found: {}", name.to_json()),
-                        "add a volume of this name, or delete the mount",
-                    );
-                }
-            }
-            _ => judge.required(&at.field("name"), mount, ""),
-        }
-        if mount.get("mountPath").is_none_or(|path| path.as_str() == Some("")) {
-            judge.required(&at.field("mountPath"), mount, "");
-        }
-        let says = |key: &str| mount.get(key).and_then(Node::as_str).unwrap_or_default();
-        if let Some(path) = mount
-            .get("subPathExpr")
-            .filter(|_| !says("subPath").is_empty() && !says("subPathExpr").is_empty())
-        {
-            judge.invalid(
-                &at.field("subPathExpr"),
-                path,
-                "subPathExpr and subPath are mutually exclusive",
-                "keep one of them",
-            );
-        }
-        propagation(judge, list_at, mount, container);
-        for key in ["subPath", "subPathExpr"] {
-            let Some(path) = mount.get(key) else { continue };
-            let text = path.as_str().unwrap_or_default();
-            if text.starts_with('/') {
-                judge.invalid(
-                    &at.field(key),
-                    path,
-                    "must be a relative path",
-                    "write it without the first `/`",
-                );
-            } else if steps_up(text) {
-                judge.invalid(
-                    &at.field(key),
-                    path,
-                    "must not contain '..'",
-                    "write a path below the volume",
-                );
-            }
-        }
-    }
-}
-
-fn devices(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, volumes: &HashSet<&str>) {
-    let Some(list) = container.get("volumeDevices") else { return };
-    judge.keyed(at, list, &[("devicePath", "")]);
-    for (index, device) in list.items().iter().enumerate() {
-        let at = at.index(index);
-        judge.present(&at, device, "devicePath");
-        if let Some(name) = judge.present(&at, device, "name")
-            && name.as_str().is_none_or(|text| !volumes.contains(text))
-        {
-            judge.refuse(
-                &at.field("name"),
-                name.origin.span(),
-                &format!("Not found: {}", name.to_json()),
-                "add a volume of this name",
-            );
-        }
-    }
-}
-
-/// Whether a path has a step upwards.
-pub(super) fn steps_up(path: &str) -> bool {
-    path.split('/').any(|step| step == "..")
 }

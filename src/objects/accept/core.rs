@@ -71,8 +71,11 @@ pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
             None => base64::decoded(object.at(&["data", key])?.as_str()?),
         }
     };
-    let there =
-        |key: &str| ["stringData", "data"].iter().any(|list| object.at(&[list, key]).is_some());
+    // A null is an empty value.
+    let there = |key: &str| {
+        let mut lists = ["stringData", "data"].iter().filter_map(|list| object.get(list)?.as_map());
+        lists.any(|list| list.entry(key).is_some())
+    };
     let kind = object.get("type").and_then(Node::as_str).unwrap_or_default();
     let needed: &[&str] = match kind {
         "kubernetes.io/tls" => &["tls.crt", "tls.key"],
@@ -92,7 +95,7 @@ pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
             let json = value(key)
                 .is_some_and(|bytes| matches!(serde_json::from_slice(&bytes), Ok(Json::Object(_))));
             let node = object.at(&["stringData", key]).or_else(|| object.at(&["data", key]));
-            if let Some(node) = node.filter(|_| !json) {
+            if let Some(node) = node.or_else(|| object.get("data")).filter(|_| !json) {
                 let said = "Invalid value: \"<secret contents redacted>\": no JSON object";
                 judge.refuse(
                     &at.key(key),
@@ -125,10 +128,19 @@ pub(super) fn namespace(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 
 /// Judges taints, addresses and amounts of a Node (`ValidateNode`).
 pub(super) fn node(judge: &mut Judge<'_>, object: &Node) {
+    annotations(judge, object);
     let at = At::ROOT.field("spec");
     if let Some(spec) = object.get("spec") {
-        taints(judge, &at.field("taints"), spec);
+        taints(judge, &at.field("taints"), spec.items_of("taints"));
         pod_ranges(judge, &at, spec);
+    }
+    if let Some(capacity) = object.at(&["status", "nodeInfo", "swap", "capacity"])
+        && capacity.as_int().is_some_and(|bytes| bytes <= 0)
+    {
+        let at = At::ROOT.field("metadata");
+        let at = at.field("nodeSwapStatus");
+        let help = "write the bytes, or delete `swap`";
+        judge.invalid(&at.field("capacity"), capacity, "must be greater than zero", help);
     }
     let at = At::ROOT.field("status");
     for list in ["capacity", "allocatable"] {
@@ -139,10 +151,53 @@ pub(super) fn node(judge: &mut Judge<'_>, object: &Node) {
     }
 }
 
+/// Judges annotations that older schedulers read (`ValidateNodeSpecificAnnotations`).
+fn annotations(judge: &mut Judge<'_>, object: &Node) {
+    let at = At::ROOT.field("metadata");
+    let at = at.field("annotations");
+    let text = |key: &str| {
+        let node = object.at(&["metadata", "annotations", key])?;
+        Some((node, node.as_str().filter(|text| !text.is_empty())?))
+    };
+    let help = "delete the annotation: no scheduler reads it any more";
+    if let Some((node, text)) = text("scheduler.alpha.kubernetes.io/taints") {
+        match serde_json::from_str::<Json>(text) {
+            Ok(Json::Array(list)) if list.iter().all(Json::is_object) => {
+                let list: Vec<Node> =
+                    list.iter().map(|taint| Node::from_json(taint, node.origin)).collect();
+                taints(judge, &at, &list);
+            }
+            Ok(Json::Null) => {}
+            _ => judge.invalid(&at, node, "no list of taints in JSON", help),
+        }
+    }
+    if let Some((node, text)) = text("scheduler.alpha.kubernetes.io/preferAvoidPods") {
+        let said = match serde_json::from_str::<Json>(text) {
+            Ok(found @ Json::Object(_)) => {
+                let entries = found["preferAvoidPods"].as_array();
+                let owner = |entry: &Json| entry["podSignature"]["podController"].clone();
+                let all = |test: fn(&Json) -> bool| {
+                    entries.is_none_or(|list| list.iter().map(owner).all(|owner| test(&owner)))
+                };
+                if !all(Json::is_object) {
+                    "PodSignature: Required value"
+                } else if !all(|owner| owner["controller"] == true) {
+                    "must point to a controller"
+                } else {
+                    return;
+                }
+            }
+            Ok(Json::Null) => return,
+            _ => "no JSON object",
+        };
+        judge.invalid(&at, node, said, help);
+    }
+}
+
 /// A key, an effect that is one, and no pair of both twice.
-fn taints(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+fn taints(judge: &mut Judge<'_>, at: &At<'_>, taints: &[Node]) {
     let mut seen: HashSet<(&str, &str)> = HashSet::new();
-    for (index, taint) in spec.items_of("taints").iter().enumerate() {
+    for (index, taint) in taints.iter().enumerate() {
         let at = at.index(index);
         let text = |key: &str| taint.get(key).and_then(Node::as_str).unwrap_or_default();
         let key = taint.get("key").cloned().unwrap_or_else(|| Node::str("", taint.origin));

@@ -296,7 +296,9 @@ fn exit_codes(judge: &mut Judge<'_>, at: &At<'_>, codes: &Node, spec: &Node) {
         judge.invalid(&at.field("containerName"), name, said, "name a container of the template");
     }
     let list = at.field("values");
-    let numbers: Vec<i64> = codes.items_of("values").iter().filter_map(Node::as_int).collect();
+    // A null is a 0.
+    let number = |node: &Node| if node.is_null() { Some(0) } else { node.as_int() };
+    let numbers: Vec<i64> = codes.items_of("values").iter().filter_map(number).collect();
     too_many(judge, &list, codes.get("values"), 255);
     let Some(values) = codes.get("values").filter(|_| !numbers.is_empty()) else {
         let empty = Node::list(Vec::<Node>::new(), codes.origin);
@@ -306,11 +308,11 @@ fn exit_codes(judge: &mut Judge<'_>, at: &At<'_>, codes: &Node, spec: &Node) {
     let mut seen = HashSet::new();
     for (index, value) in values.items().iter().enumerate() {
         let at = list.index(index);
-        if within && value.as_int() == Some(0) {
+        if within && number(value) == Some(0) {
             let said = "must not be 0 for the In operator";
             judge.invalid(&at, value, said, "delete it: 0 is success");
         }
-        if value.as_int().is_some_and(|number| !seen.insert(number)) {
+        if number(value).is_some_and(|number| !seen.insert(number)) {
             let said = format!("Duplicate value: {}", value.to_json());
             judge.refuse(&at, value.origin.span(), &said, "keep one of them");
         }

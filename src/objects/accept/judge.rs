@@ -13,6 +13,8 @@ pub(super) struct Judge<'a> {
     pub(super) object: &'a Node,
     /// Error where the object itself is refused, warning where only the pods made from it are.
     pub(super) severity: Severity,
+    /// Whose admission webhook judges, where it is not the server itself.
+    pub(super) webhook: Option<&'static str>,
     /// The object is applied; pods are created by a controller. Lists whose elements have a key are
     /// held to it by applying alone.
     pub(super) applied: bool,
@@ -23,7 +25,15 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// A judge of an object that is applied.
     pub(super) fn of(object: &'a Node, findings: &'a mut Vec<Diagnostic>) -> Self {
-        Self { object, severity: Severity::Error, applied: true, findings }
+        Self { object, severity: Severity::Error, webhook: None, applied: true, findings }
+    }
+
+    /// Judges as an admission webhook does. The server itself takes the object: these are warnings.
+    pub(super) fn as_webhook(&mut self, owner: &'static str, judge: impl FnOnce(&mut Self)) {
+        let severity = std::mem::replace(&mut self.severity, Severity::Warning);
+        self.webhook = Some(owner);
+        judge(self);
+        (self.severity, self.webhook) = (severity, None);
     }
 
     /// Says that a value is refused, in the server's words.
@@ -34,9 +44,16 @@ impl<'a> Judge<'a> {
         let group = text(&["apiVersion"])
             .split_once('/')
             .map_or(String::new(), |(group, _)| format!(".{group}"));
-        let message = match self.severity {
-            Severity::Error => format!("{kind}{group} \"{name}\" is invalid: {at}: {detail}"),
-            _ => format!("pods of {kind}{group} \"{name}\" would be refused: {at}: {detail}"),
+        let message = match (self.webhook, self.severity) {
+            (Some(owner), _) => {
+                format!("the webhook of {owner} refuses {kind}{group} \"{name}\": {at}: {detail}")
+            }
+            (None, Severity::Error) => {
+                format!("{kind}{group} \"{name}\" is invalid: {at}: {detail}")
+            }
+            (None, _) => {
+                format!("pods of {kind}{group} \"{name}\" would be refused: {at}: {detail}")
+            }
         };
         let id = if namespace.is_empty() {
             format!("{kind}/{name}")

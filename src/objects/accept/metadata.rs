@@ -150,7 +150,12 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
     let owners = owners.map(Node::items).unwrap_or_default();
     for owner in owners {
         let text = |key: &str| owner.get(key).and_then(Node::as_str).unwrap_or_default();
-        let version = text("apiVersion").rsplit('/').next().unwrap_or_default();
+        // `schema.ParseGroupVersion` reads nothing of a text with two slashes.
+        let version = match text("apiVersion").split_once('/') {
+            Some((_, rest)) if rest.contains('/') => "",
+            Some((_, version)) => version,
+            None => text("apiVersion"),
+        };
         for (key, absent, said) in [
             ("apiVersion", version.is_empty(), "version must not be empty"),
             ("kind", text("kind").is_empty(), "must not be empty"),

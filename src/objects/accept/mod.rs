@@ -8,20 +8,27 @@
 
 pub(crate) mod at;
 pub(crate) mod autoscaler;
+pub(crate) mod claim;
 pub(crate) mod container;
 pub(crate) mod core;
 pub(crate) mod decode;
+pub(crate) mod environment;
 pub(crate) mod job;
 pub(crate) mod judge;
 pub(crate) mod kinds;
 pub(crate) mod knative;
+pub(crate) mod lws;
 pub(crate) mod metadata;
+pub(crate) mod mount;
+pub(crate) mod path;
 pub(crate) mod pod;
 pub(crate) mod probe;
+pub(crate) mod projected;
 pub(crate) mod ray;
 pub(crate) mod resources;
 pub(crate) mod scheduling;
 pub(crate) mod security;
+pub(crate) mod source;
 pub(crate) mod storage;
 #[cfg(test)]
 mod tests;
@@ -77,7 +84,7 @@ fn by_kind(judge: &mut Judge<'_>) {
         }
         ("v1", "Node") => core::node(judge, object),
         ("v1", "PersistentVolumeClaim") => {
-            storage::claim(judge, &at, spec.unwrap_or(object));
+            claim::created_claim(judge, &at, spec.unwrap_or(object));
         }
         ("v1", "PersistentVolume") => storage::volume(judge, &at, spec.unwrap_or(object)),
         ("autoscaling/v2", "HorizontalPodAutoscaler") => {
@@ -92,16 +99,7 @@ fn by_kind(judge: &mut Judge<'_>) {
         ("rbac.authorization.k8s.io/v1", "Role") => kinds::role(judge, object),
         ("rbac.authorization.k8s.io/v1", "RoleBinding") => kinds::role_binding(judge, object),
         ("v1", "ServiceAccount") => kinds::service_account(judge, object),
-        ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet") => {
-            let at = at.field("leaderWorkerTemplate");
-            for template in ["leaderTemplate", "workerTemplate"] {
-                pods(
-                    judge,
-                    &at.field(template),
-                    spec.and_then(|spec| spec.at(&["leaderWorkerTemplate", template])),
-                );
-            }
-        }
+        ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet") => lws::set(judge, object),
         ("serving.knative.dev/v1", "Service") => {
             let template = spec.and_then(|spec| spec.get("template")).map(knative::completed);
             pods(judge, &at.field("template"), template.as_ref());
@@ -208,7 +206,8 @@ fn pods(judge: &mut Judge<'_>, at: &At<'_>, template: Option<&Node>) {
     (judge.severity, judge.applied) = (Severity::Warning, false);
     metadata::template(judge, at, template);
     if let Some(spec) = template.get("spec") {
-        pod::spec(judge, &at.field("spec"), spec, pod::Form::Pod);
+        let labels = template.at(&["metadata", "labels"]);
+        pod::spec(judge, &at.field("spec"), spec, pod::Form::Pod { name: "", labels });
     }
     (judge.severity, judge.applied) = (Severity::Error, true);
 }

@@ -9,10 +9,14 @@ use std::collections::HashSet;
 
 /// Whether a pod is made of the spec, or a workload holds it as its template. Of a pod more is asked:
 /// templates that were taken once stay good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form<'n> {
     Template,
-    Pod,
+    /// The name is empty where it is not known yet.
+    Pod {
+        name: &'n str,
+        labels: Option<&'n Node>,
+    },
 }
 
 /// Judges a Pod (`ValidatePodCreate`). One that a server handed out is what it became, not what was
@@ -33,11 +37,16 @@ pub(super) fn object(judge: &mut Judge<'_>, at: &At<'_>, object: &Node) {
     let Some(found) = object.get("spec") else {
         return judge.required(&at.field("containers"), object, "");
     };
-    spec(judge, at, found, Form::Pod);
+    let labels = object.at(&["metadata", "labels"]);
+    spec(judge, at, found, Form::Pod { name: text(&["metadata", "name"]), labels });
 }
 
 /// Judges a pod spec.
-pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form) {
+pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'_>) {
+    let (name, labels) = match form {
+        Form::Template => (None, None),
+        Form::Pod { name, labels } => (Some(name), labels),
+    };
     judge.one_of(
         &at.field("dnsPolicy"),
         spec.get("dnsPolicy"),
@@ -49,9 +58,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form) 
         &["Always", "OnFailure", "Never"],
     );
     judge.exactly_if_there(at, spec, "preemptionPolicy", &["PreemptLowerPriority", "Never"]);
-    if let Some(os) = spec.get("os") {
-        judge.one_of(&at.field("os"), Some(os.get("name").unwrap_or(os)), &["linux", "windows"]);
-    }
+    security::of_system(judge, at, spec);
     // The older name of the field counts where the newer one is empty.
     let account = ["serviceAccountName", "serviceAccount"]
         .iter()
@@ -80,7 +87,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form) 
         );
     }
     metadata::labels(judge, &at.field("nodeSelector"), spec.get("nodeSelector"));
-    scheduling::scheduling(judge, at, spec);
+    scheduling::scheduling(judge, at, spec, labels);
     network(judge, at, spec);
     security::of_pod(judge, at, spec);
     if let Some(secrets) = spec.get("imagePullSecrets") {
@@ -103,30 +110,40 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form) 
     {
         let detail = match form {
             Form::Template => "ephemeral containers not allowed in pod template",
-            Form::Pod => "cannot be set on create",
+            Form::Pod { .. } => "cannot be set on create",
         };
         judge.forbidden(&at.field("ephemeralContainers"), containers, detail, "delete them");
     }
     judge.within(at, spec, "activeDeadlineSeconds", (1, i32::MAX.into()));
-    if form == Form::Pod {
+    if name.is_some() {
         of_pods(judge, at, spec);
+    }
+    if let Some(overhead) = spec.get("overhead") {
+        resources::overhead(judge, &at.field("overhead"), overhead);
     }
     let claims = claims(judge, &at.field("resourceClaims"), spec);
     if let Some(found) = spec.get("resources") {
-        resources::of_pod(judge, &at.field("resources"), found);
+        resources::of_pod(judge, &at.field("resources"), found, spec);
     }
 
+    let host_network = spec.get("hostNetwork").and_then(Node::as_bool) == Some(true);
     let pod = container::Pod {
-        volumes: &volume::volumes(judge, &at.field("volumes"), spec.get("volumes")),
+        volumes: &volume::volumes(judge, &at.field("volumes"), spec.get("volumes"), name),
+        restarts: spec.get("restartPolicy").and_then(Node::as_str) != Some("Never"),
         claims: &claims,
-        host_network: spec.get("hostNetwork").and_then(Node::as_bool) == Some(true),
+        host_network,
         host_users: spec.get("hostUsers").and_then(Node::as_bool) != Some(false),
-        grace: spec.get("terminationGracePeriodSeconds").map_or(Some(30), Node::as_int),
+        // The server writes 1 where the number is negative.
+        grace: spec
+            .get("terminationGracePeriodSeconds")
+            .map_or(Some(30), Node::as_int)
+            .map(|seconds| if seconds < 0 { 1 } else { seconds }),
     };
     for list in ["containers", "initContainers"] {
         let at = at.field(list);
         let Some(containers) = spec.get(list) else { continue };
         judge.keyed(&at, containers, &[("name", "")]);
+        host_ports(judge, &at, containers, host_network && name.is_some());
         for (index, container) in containers.items().iter().enumerate() {
             container::container(
                 judge,
@@ -155,6 +172,34 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form) 
                 &detail,
                 "give it another name",
             );
+        }
+    }
+}
+
+/// Judges ports of the node: containers of a pod share them (`AccumulateUniqueHostPorts`). A pod on
+/// the network of its node has all of its ports there.
+fn host_ports(judge: &mut Judge<'_>, at: &At<'_>, containers: &Node, all: bool) {
+    let mut seen = HashSet::new();
+    for (index, container) in containers.items().iter().enumerate() {
+        let at = at.index(index);
+        let at = at.field("ports");
+        for (index, port) in container.items_of("ports").iter().enumerate() {
+            let number = |key: &str| port.get(key).filter(|node| node.as_int() != Some(0));
+            let host = number("hostPort").or_else(|| number("containerPort").filter(|_| all));
+            let text = |key: &str| port.get(key).and_then(Node::as_str).filter(|it| !it.is_empty());
+            let Some(host) = host else { continue };
+            let shown = format!(
+                "{}/{}/{}",
+                text("protocol").unwrap_or("TCP"),
+                text("hostIP").unwrap_or_default(),
+                host.scalar_text().unwrap_or_default()
+            );
+            let said = format!("Duplicate value: \"{shown}\"");
+            if !seen.insert(shown) {
+                let at = at.index(index);
+                let help = "give one of them another port";
+                judge.refuse(&at.field("hostPort"), host.origin.span(), &said, help);
+            }
         }
     }
 }
@@ -195,7 +240,7 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             judge.shaped(
                 &names_at.index(index),
                 name,
-                name.as_str().map(names::dns1123_subdomain).unwrap_or_default(),
+                names::dns1123_subdomain(name.as_str().unwrap_or_default()),
             );
         }
     }

@@ -7,6 +7,7 @@ use crate::diag::{Diagnostic, Severity};
 use crate::schema::{self, Strictness};
 use crate::source::SourceMap;
 use crate::yaml::Node;
+use std::collections::HashSet;
 
 /// Every group of pods, the head first.
 fn groups(object: &Node) -> impl Iterator<Item = (Option<usize>, &Node)> {
@@ -17,13 +18,36 @@ fn groups(object: &Node) -> impl Iterator<Item = (Option<usize>, &Node)> {
         .chain(workers.unwrap_or_default().iter().enumerate().map(|(at, group)| (Some(at), group)))
 }
 
-/// Judges the templates of all groups.
+/// Judges the templates of all groups, and what KubeRay's webhook asks for (ray-operator,
+/// apis/ray/v1/raycluster_webhook.go, `validateRayCluster`; it is off unless `ENABLE_WEBHOOKS` is
+/// set, so these are warnings).
 pub(super) fn cluster(judge: &mut Judge<'_>, object: &Node) {
     let at = At::ROOT.field("spec");
     let (head, workers) = (at.field("headGroupSpec"), at.field("workerGroupSpecs"));
+    judge.as_webhook("KubeRay", |judge| admitted(judge, &workers, object));
     for (index, group) in groups(object) {
         let at = index.map_or(head, |index| workers.index(index));
         pods(judge, &at.field("template"), group.get("template"));
+    }
+}
+
+/// What KubeRay's webhook asks for. Of its pattern of names the server leaves only this unasked.
+fn admitted(judge: &mut Judge<'_>, workers: &At<'_>, object: &Node) {
+    let letter = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase());
+    if let Some(name) = object.at(&["metadata", "name"])
+        && name.as_str().is_some_and(|text| !letter(text) || text.contains('.'))
+    {
+        let at = At::ROOT.field("metadata");
+        let said = "name must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
+        judge.invalid(&at.field("name"), name, said, "rename what the RayCluster is named after");
+    }
+    let mut seen = HashSet::new();
+    for (index, group) in groups(object).filter_map(|(index, group)| Some((index?, group))) {
+        let Some(name) = group.get("groupName") else { continue };
+        if !seen.insert(name.as_str().unwrap_or_default()) {
+            let said = "worker group names must be unique";
+            judge.invalid(&workers.index(index), name, said, "give one of them another name");
+        }
     }
 }
 

@@ -13,6 +13,7 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node,
     judge.keyed(&at, list, &[("name", "")]);
     for (index, claim) in list.items().iter().enumerate() {
         let at = at.index(index);
+        judge.formed(&at, claim, "request", names::dns1123_label);
         match claim.get("name").and_then(Node::as_str).filter(|name| !name.is_empty()) {
             None => judge.required(&at, claim, ""),
             Some(name) if !claims.contains(&name) => {
@@ -32,7 +33,7 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node,
 }
 
 /// Judges `resources` of a pod as a whole.
-pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node) {
+pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, spec: &Node) {
     if let Some(claims) = resources.get("claims") {
         judge.forbidden(
             &at.field("claims"),
@@ -42,6 +43,80 @@ pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node) {
         );
     }
     amounts(judge, at, resources, pod_name);
+    consistent(judge, at, resources, spec);
+}
+
+/// Judges what a pod asks for as a whole against its containers (`validatePodResourceConsistency`).
+fn consistent(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, spec: &Node) {
+    let requests_at = at.field("requests");
+    for entry in resources.get("requests").into_iter().flat_map(Node::entries) {
+        let sum = of_containers(spec, "requests", &entry.key);
+        if quantity(&entry.node).is_some_and(|whole| sum > whole) {
+            let said = format!(
+                "must be greater than or equal to aggregate container requests of {}",
+                sum.canonical()
+            );
+            let at = requests_at.key(&entry.key);
+            judge.invalid(&at, &entry.node, &said, "request more for the pod");
+        }
+    }
+    let limits_at = at.field("limits");
+    for entry in resources.get("limits").into_iter().flat_map(Node::entries) {
+        let Some(whole) = quantity(&entry.node) else { continue };
+        let sum = of_containers(spec, "limits", &entry.key);
+        if entry.key.starts_with("hugepages-") && sum > whole {
+            let said = format!(
+                "must be greater than or equal to aggregate container limits of {}",
+                sum.canonical()
+            );
+            judge.invalid(&limits_at.key(&entry.key), &entry.node, &said, "raise the pod's limit");
+        }
+        let list = at.field("containers");
+        for (index, container) in spec.items_of("containers").iter().enumerate() {
+            let Some(limit) = container.at(&["resources", "limits", &entry.key]) else { continue };
+            if quantity(limit).is_some_and(|limit| limit > whole) {
+                let said =
+                    format!("must be less than or equal to pod limits of {}", whole.canonical());
+                let at = list.index(index);
+                let at = at.key(&entry.key);
+                judge.invalid(&at.field("limits"), limit, &said, "raise the pod's limit");
+            }
+        }
+    }
+}
+
+/// What the containers of a pod ask for together: those that run at the same time, or the greatest
+/// init container with the sidecars started before it (component-helpers,
+/// `AggregateContainerRequests`).
+fn of_containers(spec: &Node, list: &str, name: &str) -> Quantity {
+    let own = |container: &Node| {
+        container.at(&["resources", list, name]).and_then(quantity).unwrap_or_default()
+    };
+    let mut all = Quantity::default();
+    spec.items_of("containers").iter().for_each(|container| all += &own(container));
+    let (mut sidecars, mut greatest) = (Quantity::default(), Quantity::default());
+    for container in spec.items_of("initContainers") {
+        let mut now = own(container);
+        if container.get("restartPolicy").and_then(Node::as_str) == Some("Always") {
+            all += &now;
+            sidecars += &now;
+            now = sidecars.clone();
+        } else {
+            now += &sidecars;
+        }
+        greatest = greatest.max(now);
+    }
+    all.max(greatest)
+}
+
+/// Judges what running a pod takes besides its containers (`validateOverhead`).
+pub(super) fn overhead(judge: &mut Judge<'_>, at: &At<'_>, overhead: &Node) {
+    let at = at.field("limits");
+    for entry in overhead.entries() {
+        let at = at.key(&entry.key);
+        name(judge, &at, &entry.key, &entry.node);
+        amount(judge, &at, &entry.key, &entry.node);
+    }
 }
 
 /// Judges requests and limits.

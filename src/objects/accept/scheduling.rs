@@ -6,8 +6,8 @@ use super::metadata;
 use crate::quantity::names;
 use crate::yaml::Node;
 
-/// Judges what decides on which nodes a pod may run.
-pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+/// Judges what decides on which nodes a pod may run; the labels are those of a pod that is created.
+pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, labels: Option<&Node>) {
     for (index, toleration) in spec.items_of("tolerations").iter().enumerate() {
         self::toleration(judge, &at.field("tolerations").index(index), toleration);
     }
@@ -16,7 +16,7 @@ pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
     for kind in ["podAffinity", "podAntiAffinity"] {
         if let Some(affinity) = spec.at(&["affinity", kind]) {
-            pod_affinity(judge, &at.field("affinity").field(kind), affinity);
+            pod_affinity(judge, &at.field("affinity").field(kind), affinity, labels);
         }
     }
     let spreads_at = at.field("topologySpreadConstraints");
@@ -24,11 +24,11 @@ pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         judge.keyed(&spreads_at, spreads, &[("topologyKey", ""), ("whenUnsatisfiable", "")]);
     }
     for (index, constraint) in spec.items_of("topologySpreadConstraints").iter().enumerate() {
-        spread(judge, &spreads_at.index(index), constraint);
+        spread(judge, &spreads_at.index(index), constraint, labels);
     }
 }
 
-fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node) {
+fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node, labels: Option<&Node>) {
     match constraint.get("maxSkew") {
         Some(skew) if skew.as_int().is_some_and(|skew| skew <= 0) => {
             judge.invalid(
@@ -65,6 +65,7 @@ fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node) {
     judge.exactly_if_there(at, constraint, "nodeAffinityPolicy", &["Honor", "Ignore"]);
     judge.exactly_if_there(at, constraint, "nodeTaintsPolicy", &["Honor", "Ignore"]);
     label_keys(judge, at, "matchLabelKeys", constraint);
+    selected_twice(judge, at, constraint, labels);
     metadata::selector(judge, &at.field("labelSelector"), constraint.get("labelSelector"), true);
 }
 
@@ -84,18 +85,37 @@ fn label_keys(judge: &mut Judge<'_>, at: &At<'_>, list: &str, holder: &Node) {
         return;
     }
     for (index, key) in keys.iter().enumerate() {
-        judge.shaped(&at.index(index), key, key.as_str().map(names::label_key).unwrap_or_default());
+        judge.shaped(&at.index(index), key, names::label_key(key.as_str().unwrap_or_default()));
     }
 }
 
-fn pod_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
+/// A key whose value is taken over from the pod when it is created is not selected otherwise
+/// (`ValidateMatchLabelKeysAndMismatchLabelKeys`). The server names the holder, not the list.
+fn selected_twice(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, labels: Option<&Node>) {
+    let Some(selector) = holder.get("labelSelector") else { return };
+    for (index, key) in holder.items_of("matchLabelKeys").iter().enumerate() {
+        let text = key.as_str().unwrap_or_default();
+        let has = |map: Option<&Node>| map.is_some_and(|map| map.get(text).is_some());
+        let selected = has(selector.get("matchLabels"))
+            || selector
+                .items_of("matchExpressions")
+                .iter()
+                .any(|term| term.get("key").and_then(Node::as_str) == Some(text));
+        if selected && has(labels) {
+            let said = "exists in both matchLabelKeys and labelSelector";
+            judge.invalid(&at.index(index), key, said, "delete one of the two");
+        }
+    }
+}
+
+fn pod_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node, labels: Option<&Node>) {
     let (required, preferred) = (
         "requiredDuringSchedulingIgnoredDuringExecution",
         "preferredDuringSchedulingIgnoredDuringExecution",
     );
     let required_at = at.field(required);
     for (index, term) in affinity.items_of(required).iter().enumerate() {
-        pod_term(judge, &required_at.index(index), term, term);
+        pod_term(judge, &required_at.index(index), (term, term), labels);
     }
     let preferred_at = at.field(preferred);
     for (index, weighted) in affinity.items_of(preferred).iter().enumerate() {
@@ -105,13 +125,18 @@ fn pod_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
         pod_term(
             judge,
             &at.field("podAffinityTerm"),
-            weighted.get("podAffinityTerm").unwrap_or(&empty),
-            weighted,
+            (weighted.get("podAffinityTerm").unwrap_or(&empty), weighted),
+            labels,
         );
     }
 }
 
-fn pod_term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, holder: &Node) {
+fn pod_term(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    (term, holder): (&Node, &Node),
+    labels: Option<&Node>,
+) {
     for selector in ["labelSelector", "namespaceSelector"] {
         metadata::selector(judge, &at.field(selector), term.get(selector), true);
     }
@@ -119,11 +144,19 @@ fn pod_term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, holder: &Node) {
         judge.shaped(
             &at.field("namespace"),
             namespace,
-            namespace.as_str().map(names::namespace).unwrap_or_default(),
+            names::namespace(namespace.as_str().unwrap_or_default()),
         );
     }
     label_keys(judge, at, "matchLabelKeys", term);
     label_keys(judge, at, "mismatchLabelKeys", term);
+    selected_twice(judge, at, term, labels);
+    let keys_at = at.field("matchLabelKeys");
+    for (index, key) in term.items_of("matchLabelKeys").iter().enumerate() {
+        if term.items_of("mismatchLabelKeys").iter().any(|other| other.value == key.value) {
+            let said = "exists in both matchLabelKeys and mismatchLabelKeys";
+            judge.invalid(&keys_at.index(index), key, said, "delete one of the two");
+        }
+    }
     match term.get("topologyKey").filter(|key| key.as_str() != Some("")) {
         None => judge.required(&at.field("topologyKey"), holder, "can not be empty"),
         Some(key) => judge.shaped(
@@ -245,6 +278,12 @@ fn term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, required: bool) {
                 "not a valid field selector key",
                 "write `metadata.name`",
             );
+            continue;
+        }
+        let values = at.field("values");
+        for (index, name) in field.items_of("values").iter().enumerate() {
+            let objections = names::dns1123_subdomain(name.as_str().unwrap_or_default());
+            judge.shaped(&values.index(index), name, objections);
         }
     }
     metadata::expressions(judge, at, term, &metadata::Operators::NODES, required);

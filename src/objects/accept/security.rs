@@ -3,6 +3,7 @@
 use super::at::At;
 use super::judge::Judge;
 use crate::yaml::Node;
+use std::collections::HashSet;
 
 /// User and group numbers.
 const IDS: (i64, i64) = (0, 2_147_483_647);
@@ -28,8 +29,121 @@ pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     judge.exactly_if_there(&at, context, "supplementalGroupsPolicy", &["Merge", "Strict"]);
     judge.exactly_if_there(&at, context, "seLinuxChangePolicy", &["Recursive"]);
     let sysctls_at = at.field("sysctls");
+    let mut seen = HashSet::new();
     for (index, sysctl) in context.items_of("sysctls").iter().enumerate() {
-        judge.present(&sysctls_at.index(index), sysctl, "name");
+        let at = sysctls_at.index(index);
+        let Some(name) = judge.present(&at, sysctl, "name") else { continue };
+        let text = name.as_str().unwrap_or_default();
+        let at = at.field("name");
+        if !is_sysctl(text) {
+            let said = "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+            judge.invalid(&at, name, said, "write a name such as `kernel.shm_rmid_forced`");
+        } else if !seen.insert(text) {
+            let said = format!("Duplicate value: \"{text}\"");
+            judge.refuse(&at, name.origin.span(), &said, "keep one of them");
+        }
+        let dotted = text.replace('/', ".");
+        for (key, forbids) in
+            [("hostNetwork", dotted.starts_with("net.")), ("hostIPC", is_of_ipc(&dotted))]
+        {
+            if forbids && spec.get(key).and_then(Node::as_bool) == Some(true) {
+                let said = format!("may not be specified when '{key}' is true");
+                judge.invalid(&at, name, &said, "delete one of the two");
+            }
+        }
+    }
+}
+
+/// `IsValidSysctlName`.
+fn is_sysctl(name: &str) -> bool {
+    let word = |part: &str| {
+        let edge = |byte: Option<u8>| {
+            byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        };
+        let inner = |byte: u8| edge(Some(byte)) || matches!(byte, b'-' | b'_');
+        edge(part.bytes().next()) && edge(part.bytes().last()) && part.bytes().all(inner)
+    };
+    name.len() <= 253 && name.split(['.', '/']).all(word)
+}
+
+/// Whether a kernel parameter belongs to the IPC namespace of a pod
+/// (component-helpers, node/util/sysctl/namespace.go).
+fn is_of_ipc(name: &str) -> bool {
+    let parameters = [
+        "sem",
+        "shm",
+        "shmall",
+        "shmmax",
+        "shmmni",
+        "shm_rmid_forced",
+        "msg",
+        "msgmax",
+        "msgmnb",
+        "msgmni",
+    ];
+    name.strip_prefix("kernel.").is_some_and(|name| parameters.contains(&name))
+        || name.starts_with("fs.mqueue.")
+}
+
+/// What Linux has and Windows has not, in the security context of a pod
+/// (`validateWindows`).
+const LINUX_OF_POD: [&str; 11] = [
+    "appArmorProfile",
+    "seLinuxOptions",
+    "seccompProfile",
+    "fsGroup",
+    "fsGroupChangePolicy",
+    "sysctls",
+    "runAsUser",
+    "runAsGroup",
+    "supplementalGroups",
+    "supplementalGroupsPolicy",
+    "seLinuxChangePolicy",
+];
+/// The same of a container.
+const LINUX_OF_CONTAINER: [&str; 10] = [
+    "appArmorProfile",
+    "seLinuxOptions",
+    "seccompProfile",
+    "capabilities",
+    "readOnlyRootFilesystem",
+    "privileged",
+    "allowPrivilegeEscalation",
+    "procMount",
+    "runAsUser",
+    "runAsGroup",
+];
+
+/// Judges what the named operating system does not have.
+pub(super) fn of_system(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let Some(os) = spec.get("os") else { return };
+    let os_at = at.field("os");
+    let Some(name) = judge.present(&os_at, os, "name") else { return };
+    judge.one_of(&os_at, Some(name), &["linux", "windows"]);
+    let (of_pod, of_container, said): (&[&str], &[&str], &str) = match name.as_str() {
+        Some("linux") => (
+            &["windowsOptions"],
+            &["windowsOptions"],
+            "windows options cannot be set for a linux pod",
+        ),
+        Some("windows") => (&LINUX_OF_POD, &LINUX_OF_CONTAINER, "cannot be set for a windows pod"),
+        _ => return,
+    };
+    let mut forbid = |at: &At<'_>, holder: &Node, keys: &[&str]| {
+        let context_at = at.field("securityContext");
+        let Some(context) = holder.get("securityContext") else { return };
+        for key in keys {
+            if let Some(node) = context.get(key) {
+                judge.forbidden(&context_at.field(key), node, said, "delete it");
+            }
+        }
+    };
+    forbid(at, spec, of_pod);
+    for list in ["containers", "initContainers"] {
+        let list_at = at.field(list);
+        for (index, container) in spec.items_of(list).iter().enumerate() {
+            forbid(&list_at.index(index), container, of_container);
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::at::At;
 use super::judge::Judge;
-use super::{metadata, pod, storage};
+use super::{claim, metadata, pod};
 use crate::quantity::names;
-use crate::yaml::Node;
+use crate::yaml::{Node, Segment};
+use std::collections::HashSet;
 
 /// Judges the spec of a Deployment.
 pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
@@ -135,10 +136,10 @@ pub(super) fn stateful_set(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let claims = spec.items_of("volumeClaimTemplates");
     for (index, claim) in claims.iter().enumerate() {
         let at = claims_at.index(index);
-        storage::claim(judge, &at.field("spec"), claim.get("spec").unwrap_or(claim));
+        claim::claim(judge, &at.field("spec"), claim.get("spec").unwrap_or(claim));
         judge.present(&at.field("metadata"), claim.get("metadata").unwrap_or(claim), "name");
     }
-    for key in ["replicas", "minReadySeconds", "revisionHistoryLimit"] {
+    for key in ["replicas", "minReadySeconds"] {
         non_negative(judge, &at.field(key), spec.get(key));
     }
     non_negative(judge, &at.field("ordinals").field("start"), spec.at(&["ordinals", "start"]));
@@ -160,7 +161,9 @@ fn of_one_pod(template: &Node, claims: &[Node]) -> Node {
     spec.remove("hostname");
     spec.remove("subdomain");
     let name = |claim: &Node| claim.at(&["metadata", "name"]).cloned();
-    let names: Vec<Node> = claims.iter().filter_map(name).collect();
+    let mut names: Vec<Node> = claims.iter().filter_map(name).collect();
+    let mut seen = HashSet::new();
+    names.retain(|name| name.as_str().is_some_and(|text| seen.insert(text.to_owned())));
     if !names.is_empty() {
         let own = spec.get("volumes").map(Node::items).unwrap_or_default();
         let kept = own.iter().filter(|volume| {
@@ -168,9 +171,10 @@ fn of_one_pod(template: &Node, claims: &[Node]) -> Node {
         });
         let added = names.iter().map(|name| {
             let mut volume = Node::map(name.origin);
-            if let Some(map) = volume.as_map_mut() {
-                map.insert("name", name.clone());
-            }
+            volume.set(&[Segment::Field("name".into())], Some(name.clone()));
+            let claim =
+                ["persistentVolumeClaim", "claimName"].map(|key| Segment::Field(key.into()));
+            volume.set(&claim, Some(name.clone()));
             volume
         });
         let origin = names[0].origin;
@@ -200,13 +204,7 @@ fn rolling_update(judge: &mut Judge<'_>, at: &At<'_>, update: &Node) {
     }
     let Some(rolling) = rolling else { return };
     non_negative(judge, &rolling_at.field("partition"), rolling.get("partition"));
-    let at = rolling_at.field("maxUnavailable");
-    let Some(most) = rolling.get("maxUnavailable") else { return };
-    count_or_percent(judge, &at, Some(most));
-    if most.as_int() == Some(0) || share(most) == Some(0) {
-        judge.invalid(&at, most, "cannot be 0", "write at least 1");
-    }
-    at_most_all(judge, &at, most);
+    // `maxUnavailable` is dropped before: its feature gate, MaxUnavailableStatefulSet, is off.
 }
 
 /// A percentage of at most 100.

@@ -58,7 +58,7 @@ impl Type {
         sources: &SourceMap,
         findings: &mut Vec<Diagnostic>,
     ) {
-        Check { strictness, sources, findings, custom: false }.value(tree, self, &Place::ROOT);
+        Check { strictness, sources, findings, built_in: false }.value(tree, self, &Place::ROOT);
     }
 }
 
@@ -101,9 +101,9 @@ impl Place<'_> {
 
 struct Check<'f> {
     strictness: Strictness,
-    /// Whether the server judges the value by the schema of a CustomResourceDefinition. There an
-    /// amount is an integer or a text; for a Go struct any number is one.
-    custom: bool,
+    /// Whether the value belongs to a Go struct of Kubernetes, and not to a schema of a
+    /// CustomResourceDefinition.
+    built_in: bool,
     sources: &'f SourceMap,
     findings: &'f mut Vec<Diagnostic>,
 }
@@ -126,7 +126,12 @@ impl Check<'_> {
 
     fn value(&mut self, node: &Node, ty: &'static Type, place: &Place<'_>) {
         match (ty, &node.value) {
-            (Type::Quantity, Value::Float(number)) if self.custom && number.fract() != 0.0 => {
+            // In a schema an amount is an integer or a text; for a Go struct any number is one.
+            (Type::Quantity, Value::Float(number))
+                if self.strictness == Strictness::Server
+                    && !self.built_in
+                    && number.fract() != 0.0 =>
+            {
                 self.mistyped(node, ty, place);
             }
             (Type::Any, _)
@@ -216,12 +221,9 @@ impl Check<'_> {
 
     fn object(&mut self, node: &Node, definition: &'static Definition, place: &Place<'_>) {
         let object = self.strictness.fields(definition);
-        let outside = std::mem::replace(
-            &mut self.custom,
-            self.strictness == Strictness::Server && !definition.is_built_in(),
-        );
+        let outside = std::mem::replace(&mut self.built_in, definition.is_built_in());
         self.fields(node, object, definition, place);
-        self.custom = outside;
+        self.built_in = outside;
     }
 
     fn fields(
@@ -235,7 +237,10 @@ impl Check<'_> {
         let mut present = 0;
         for entry in map {
             match object.fields.iter().find(|field| field.name == entry.key) {
-                Some(field) if entry.node.is_null() && !field.nullable => {}
+                // Elsewhere a null is no value: the server drops it.
+                Some(field) if entry.node.is_null() => {
+                    present += usize::from(field.nullable && field.needed());
+                }
                 Some(field) => {
                     present += usize::from(field.needed());
                     self.value(&entry.node, &field.ty, &place.key(entry));
@@ -356,11 +361,19 @@ impl Check<'_> {
         let items = node.items();
         self.length(node, items.len(), &item.rules, ("element", "elements"), place);
         for (index, element) in items.iter().enumerate() {
-            self.value(
-                element,
-                &item.ty,
-                &Place { above: Some(place), step: Step::Index(index), key: None },
-            );
+            let place = Place { above: Some(place), step: Step::Index(index), key: None };
+            let before = self.findings.len();
+            self.value(element, &item.ty, &place);
+            // Go reads a null as nothing at all: an empty text, an empty struct.
+            if let Some(finding) = self.findings.get_mut(before)
+                && self.built_in
+                && element.is_null()
+            {
+                finding.severity = Severity::Warning;
+                finding.help.get_or_insert_with(|| {
+                    "a server reads it as an empty value: write one, or delete the line".into()
+                });
+            }
         }
         if item.rules.set || !item.rules.keys.is_empty() {
             self.duplicates(items, item, place);

@@ -23,7 +23,7 @@ impl Input {
         load_text(&self.text(), &Given { expand, ..given })
     }
 
-    fn rendered(&self, expand: bool) -> Rendered {
+    pub(super) fn rendered(&self, expand: bool) -> Rendered {
         let world = self.world(expand);
         let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");
         let views = world.catalog.services().first().expect("one service");
@@ -43,13 +43,13 @@ impl Input {
 }
 
 #[derive(Debug, PartialEq)]
-struct Rendered {
-    objects: Vec<Value>,
-    error: Option<String>,
+pub(super) struct Rendered {
+    pub(super) objects: Vec<Value>,
+    pub(super) error: Option<String>,
 }
 
 impl Rendered {
-    fn of(&self, kind: &str) -> impl Iterator<Item = &Value> {
+    pub(super) fn of(&self, kind: &str) -> impl Iterator<Item = &Value> {
         self.objects.iter().filter(move |object| object["kind"] == kind)
     }
 
@@ -65,16 +65,16 @@ impl Rendered {
     }
 }
 
-fn text(value: &Value) -> &str {
+pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn items(value: &Value) -> &[Value] {
+pub(super) fn items(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Checks a property over drawn services; answers how many were rendered.
-fn holds(property: impl Fn(&Input) -> Result<(), TestCaseError>) {
+pub(super) fn holds(property: impl Fn(&Input) -> Result<(), TestCaseError>) {
     let cases =
         if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 256 };
     let config = Config { cases, failure_persistence: None, ..Config::default() };

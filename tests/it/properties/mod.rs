@@ -7,8 +7,11 @@ mod diff;
 mod fit;
 mod fleet;
 mod kserve;
+mod kserve_canary;
 mod kserve_service;
 mod nodes;
+mod objects;
+mod placeholders;
 mod rollouts;
 mod server;
 

@@ -1,0 +1,155 @@
+//! Claims on PersistentVolumes.
+
+use super::at::At;
+use super::judge::Judge;
+use super::metadata;
+use super::resources::{amount, quantity};
+use crate::quantity::{Quantity, names};
+use crate::yaml::{Node, Value};
+
+/// Who may use a volume at the same time.
+const ACCESS: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+/// How a volume is seen.
+pub(super) const MODES: [&str; 2] = ["Block", "Filesystem"];
+
+/// Judges the spec of a claim that is created by itself. Before the server looks it drops sources that
+/// it does not support (pkg/api/persistentvolumeclaim/util.go, `DropDisabledFields` and
+/// `EnforceDataSourceBackwardsCompatibility`).
+pub(super) fn created_claim(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let text = |source: &Node, key: &str| {
+        source.get(key).and_then(Node::as_str).unwrap_or_default().to_owned()
+    };
+    let reference =
+        spec.get("dataSourceRef").filter(|reference| text(reference, "namespace").is_empty());
+    let source = spec.get("dataSource").filter(|source| {
+        let known = matches!(
+            (&*text(source, "apiGroup"), &*text(source, "kind")),
+            ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot")
+        );
+        known || reference.is_some()
+    });
+    self::spec(judge, at, spec, (source, reference));
+}
+
+/// Judges the spec of a claim that a template makes.
+pub(super) fn claim(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    self::spec(judge, at, spec, (spec.get("dataSource"), spec.get("dataSourceRef")));
+}
+
+/// Judges a template of claims in a pod: nothing but labels and annotations in its metadata
+/// (`ValidatePersistentVolumeClaimTemplate`).
+pub(super) fn claim_template(judge: &mut Judge<'_>, at: &At<'_>, template: &Node) {
+    let metadata_at = at.field("metadata");
+    let metadata = template.get("metadata");
+    let list = |key: &str| metadata.and_then(|metadata| metadata.get(key));
+    metadata::annotations(judge, &metadata_at.field("annotations"), list("annotations"));
+    metadata::labels(judge, &metadata_at.field("labels"), list("labels"));
+    for entry in metadata.into_iter().flat_map(Node::entries) {
+        if !matches!(entry.key.as_str(), "labels" | "annotations") && !is_zero(&entry.node) {
+            judge.forbidden(
+                &metadata_at.field(&entry.key),
+                &entry.node,
+                "cannot be set",
+                "keep labels and annotations",
+            );
+        }
+    }
+    claim(judge, &at.field("spec"), template.get("spec").unwrap_or(template));
+}
+
+/// Whether a Go struct has nothing in the field.
+fn is_zero(node: &Node) -> bool {
+    match &node.value {
+        Value::Null => true,
+        Value::Str(text) => text.is_empty(),
+        Value::Int(number) => *number == 0,
+        _ => false,
+    }
+}
+
+/// Judges the spec of a claim with the sources that count (`ValidatePersistentVolumeClaimSpec`).
+fn spec(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    spec: &Node,
+    (source, reference): (Option<&Node>, Option<&Node>),
+) {
+    access(judge, at, spec, "at least 1 access mode is required");
+    metadata::selector(judge, &at.field("selector"), spec.get("selector"), true);
+    let resources_at = at.field("resources");
+    let storage_at = resources_at.key("storage");
+    match spec.at(&["resources", "requests", "storage"]) {
+        None => judge.required(&storage_at, spec, ""),
+        Some(storage) => positive(judge, &storage_at, "storage", storage),
+    }
+    judge.formed(at, spec, "storageClassName", names::dns1123_subdomain);
+    judge.formed(at, spec, "volumeAttributesClassName", names::dns1123_subdomain);
+    judge.exactly_if_there(at, spec, "volumeMode", &MODES);
+    for (key, node) in [("dataSource", source), ("dataSourceRef", reference)] {
+        if let Some(node) = node {
+            data_source(judge, &at.field(key), node);
+        }
+    }
+    if let (Some(source), Some(reference)) = (source, reference) {
+        let same = |key: &str| {
+            let text = |node: &Node| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
+            text(source) == text(reference)
+        };
+        let elsewhere =
+            reference.get("namespace").is_some_and(|namespace| namespace.as_str() != Some(""));
+        let said = if elsewhere {
+            "may not be specified when dataSourceRef.namespace is specified"
+        } else if ["apiGroup", "kind", "name"].into_iter().all(same) {
+            return;
+        } else {
+            "must match dataSourceRef"
+        };
+        judge.invalid(at, source, said, "delete `dataSource`");
+    }
+}
+
+fn data_source(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    let text = |key: &str| source.get(key).and_then(Node::as_str).unwrap_or_default();
+    judge.present(at, source, "name");
+    judge.present(at, source, "kind");
+    if text("apiGroup").is_empty() && text("kind") != "PersistentVolumeClaim" {
+        let said = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+        judge.invalid(at, source.get("kind").unwrap_or(source), said, "write the `apiGroup`");
+    }
+    judge.formed(at, source, "apiGroup", names::dns1123_subdomain);
+    judge.formed(at, source, "namespace", names::namespace);
+}
+
+/// Who may read and write at the same time.
+pub(super) fn access(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, detail: &str) {
+    let at = at.field("accessModes");
+    let modes = spec.items_of("accessModes");
+    if modes.is_empty() {
+        judge.required(&at, spec, detail);
+    }
+    for mode in modes {
+        if !mode.as_str().is_some_and(|mode| ACCESS.contains(&mode)) {
+            let empty = Node::str("", mode.origin);
+            judge.unsupported(&at, if mode.is_null() { &empty } else { mode }, &ACCESS);
+        }
+    }
+    let is_alone = |mode: &&Node| mode.as_str() == Some("ReadWriteOncePod");
+    let others = modes
+        .iter()
+        .any(|mode| !is_alone(&mode) && mode.as_str().is_some_and(|mode| ACCESS.contains(&mode)));
+    if let Some(mode) = modes.iter().find(is_alone).filter(|_| others) {
+        let detail = "may not use ReadWriteOncePod with other access modes";
+        judge.forbidden(&at, mode, detail, "keep it alone, or delete it");
+    }
+}
+
+/// An amount above 0.
+pub(super) fn positive(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
+    let zero = Quantity::from_integer(0);
+    match quantity(node) {
+        Some(amount) if amount <= zero => {
+            judge.invalid(at, node, "must be greater than zero", "write an amount such as `100Gi`");
+        }
+        _ => amount(judge, at, name, node),
+    }
+}

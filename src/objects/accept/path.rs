@@ -1,0 +1,57 @@
+//! Paths of volumes and of the files in them.
+
+use super::at::At;
+use super::judge::Judge;
+use crate::yaml::Node;
+
+/// Whether a path has a step upwards.
+pub(super) fn steps_up(path: &str) -> bool {
+    path.split('/').any(|step| step == "..")
+}
+
+/// Judges the path of a file within its volume.
+pub(super) fn local_path(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) {
+    let Some(path) = judge.present(at, holder, key) else { return };
+    let text = path.as_str().unwrap_or_default();
+    if text.starts_with("..") && !text.starts_with("../") && !steps_up(text) {
+        let said = "must not start with '..'";
+        judge.invalid(&at.field(key), path, said, "write a path below the volume");
+    }
+    descending(judge, at, holder, key);
+}
+
+/// Judges a path that only leads downwards.
+pub(super) fn descending(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) {
+    let Some(path) = holder.get(key) else { return };
+    let text = path.as_str().unwrap_or_default();
+    let said = if text.starts_with('/') {
+        "must be a relative path"
+    } else if steps_up(text) {
+        "must not contain '..'"
+    } else {
+        return;
+    };
+    judge.invalid(&at.field(key), path, said, "write a path below the volume");
+}
+
+/// Judges the bits of a file mode.
+pub(super) fn mode(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) {
+    if let Some(node) = holder
+        .get(key)
+        .filter(|node| node.as_int().is_some_and(|mode| !(0..=0o777).contains(&mode)))
+    {
+        let said = "must be a number between 0 and 0777 (octal), both inclusive";
+        judge.invalid(&at.field(key), node, said, "write it in octal: `0644`");
+    }
+}
+
+/// Judges which keys become which files of a ConfigMap or Secret.
+pub(super) fn keys_to_paths(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    let list = at.field("items");
+    for (index, item) in source.items_of("items").iter().enumerate() {
+        let at = list.index(index);
+        judge.present(&at, item, "key");
+        mode(judge, &at, item, "mode");
+        local_path(judge, &at, item, "path");
+    }
+}

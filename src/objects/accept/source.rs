@@ -1,0 +1,440 @@
+//! What a volume is made of, in a pod and in a PersistentVolume.
+
+use super::at::At;
+use super::judge::Judge;
+use super::path::{descending, keys_to_paths, mode, steps_up};
+use super::resources::quantity;
+use super::{claim, projected};
+use crate::quantity::names;
+use crate::yaml::{Node, Value};
+
+/// What is made of the source.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Of<'a> {
+    /// A volume of a pod; the pod's name is empty where it is not known yet, and none in a template.
+    Pod { pod: Option<&'a str>, volume: &'a Node },
+    /// A PersistentVolume of this name. What it refers to has a namespace.
+    Persistent(&'a str),
+}
+
+/// Texts and lists without which a source is none.
+const NEEDED: [(&str, &[&str]); 21] = [
+    ("awsElasticBlockStore", &["volumeID"]),
+    ("azureDisk", &["diskName", "diskURI"]),
+    ("azureFile", &["secretName", "shareName"]),
+    ("cephfs", &["monitors"]),
+    ("cinder", &["volumeID"]),
+    ("configMap", &["name"]),
+    ("ephemeral", &["volumeClaimTemplate"]),
+    ("flexVolume", &["driver"]),
+    ("gcePersistentDisk", &["pdName"]),
+    ("gitRepo", &["repository"]),
+    ("glusterfs", &["endpoints", "path"]),
+    ("iscsi", &["targetPortal", "iqn"]),
+    ("nfs", &["server", "path"]),
+    ("persistentVolumeClaim", &["claimName"]),
+    ("photonPersistentDisk", &["pdID"]),
+    ("portworxVolume", &["volumeID"]),
+    ("quobyte", &["registry", "volume"]),
+    ("rbd", &["monitors", "image"]),
+    ("scaleIO", &["gateway", "system", "volumeName"]),
+    ("secret", &["secretName"]),
+    ("vsphereVolume", &["volumePath"]),
+];
+
+/// Judges what a volume is made of (`validateVolumeSource`, `ValidatePersistentVolumeSpec`).
+pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node, of: Of<'_>) {
+    for key in NEEDED.iter().filter(|(own, _)| *own == kind).flat_map(|(_, keys)| *keys) {
+        if source
+            .get(key)
+            .is_some_and(|node| matches!(&node.value, Value::List(items) if items.is_empty()))
+        {
+            judge.required(&at.field(key), source, "");
+        } else {
+            judge.present(at, source, key);
+        }
+    }
+    match kind {
+        "hostPath" | "local" => host_path(judge, at, source),
+        "nfs" => {
+            let path = source.get("path").cloned().unwrap_or_else(|| Node::str("", source.origin));
+            if path.as_str().is_some_and(|path| !path.starts_with('/')) {
+                let said = "must be an absolute path";
+                judge.invalid(&at.field("path"), &path, said, "begin the path with `/`");
+            }
+        }
+        "gitRepo" => descending(judge, at, source, "directory"),
+        "gcePersistentDisk" | "awsElasticBlockStore" => partition(judge, at, source),
+        "iscsi" => iscsi(judge, at, source, of),
+        "fc" => fibre_channel(judge, at, source),
+        "quobyte" => quobyte(judge, at, source),
+        "flocker" => flocker(judge, at, source),
+        "flexVolume" => flex(judge, at, source),
+        "azureDisk" => azure_disk(judge, at, source),
+        "azureFile" | "glusterfs" => {
+            let key = if kind == "azureFile" { "secretNamespace" } else { "endpointsNamespace" };
+            match source.get(key) {
+                Some(node) if node.as_str() == Some("") => {
+                    judge.required(&at.field(key), source, "");
+                }
+                Some(_) if kind == "glusterfs" => judge.formed(at, source, key, names::namespace),
+                _ => {}
+            }
+        }
+        "storageos" => {
+            judge.present(at, source, "volumeName");
+            judge.formed(at, source, "volumeName", names::dns1123_label);
+            judge.formed(at, source, "volumeNamespace", names::dns1123_label);
+        }
+        "csi" => csi(judge, at, source, of),
+        "downwardAPI" => {
+            mode(judge, at, source, "defaultMode");
+            projected::downward_files(judge, at, source);
+        }
+        "projected" => projected::projected(judge, at, source),
+        "ephemeral" => ephemeral(judge, at, source, of),
+        "image" => {
+            // A template may leave the reference to who makes the pods.
+            if matches!(of, Of::Pod { pod: Some(_), .. }) {
+                judge.present(at, source, "reference");
+            }
+            let policies = ["Always", "IfNotPresent", "Never"];
+            judge.one_of(&at.field("pullPolicy"), source.get("pullPolicy"), &policies);
+        }
+        "emptyDir" => {
+            let limit = source.get("sizeLimit");
+            if let Some(limit) =
+                limit.filter(|limit| quantity(limit).is_some_and(|limit| limit.is_negative()))
+            {
+                let said = "SizeLimit field must be a valid resource quantity";
+                let help = "write an amount of at least 0";
+                judge.forbidden(&at.field("sizeLimit"), limit, said, help);
+            }
+        }
+        "secret" | "configMap" => {
+            mode(judge, at, source, "defaultMode");
+            keys_to_paths(judge, at, source);
+        }
+        _ => {}
+    }
+    if matches!(kind, "cinder" | "storageos" | "iscsi")
+        && let Some(secret) = source.get("secretRef")
+        && (kind != "iscsi" || matches!(of, Of::Persistent(_)))
+    {
+        let at = at.field("secretRef");
+        judge.present(&at, secret, "name");
+        if kind != "iscsi" && matches!(of, Of::Persistent(_)) {
+            judge.present(&at, secret, "namespace");
+        }
+    }
+}
+
+/// What stands at a path of the node.
+const HOST_PATHS: [&str; 8] = [
+    "",
+    "BlockDevice",
+    "CharDevice",
+    "Directory",
+    "DirectoryOrCreate",
+    "File",
+    "FileOrCreate",
+    "Socket",
+];
+
+/// Judges a path of the node, and what is there where the source says it.
+fn host_path(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    let Some(path) = judge.present(at, source, "path") else { return };
+    if path.as_str().is_some_and(steps_up) {
+        let help = "write the path without `..`";
+        judge.invalid(&at.field("path"), path, "must not contain '..'", help);
+    }
+    judge.exactly_if_there(at, source, "type", &HOST_PATHS);
+}
+
+fn partition(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    if let Some(node) = source
+        .get("partition")
+        .filter(|node| node.as_int().is_some_and(|number| !(0..=255).contains(&number)))
+    {
+        let said = "must be between 1 and 255, inclusive";
+        judge.invalid(&at.field("partition"), node, said, "write a number from 1 to 255, or none");
+    }
+}
+
+/// Judges the name of a CSI driver.
+fn driver(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    let Some(name) = judge.present(at, source, "driver") else { return };
+    let text = name.as_str().unwrap_or_default();
+    let mut objections = names::dns1123_subdomain(&text.to_lowercase());
+    if text.len() > 63 {
+        objections.push("Too long: may not be more than 63 bytes".to_owned());
+    }
+    judge.shaped(&at.field("driver"), name, objections);
+}
+
+fn csi(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
+    driver(judge, at, source);
+    if matches!(of, Of::Pod { .. }) {
+        if let Some(secret) = source.get("nodePublishSecretRef") {
+            let at = at.field("nodePublishSecretRef");
+            judge.present(&at, secret, "name");
+            judge.formed(&at, secret, "name", names::dns1123_subdomain);
+        }
+        return;
+    }
+    judge.present(at, source, "volumeHandle");
+    for key in [
+        "controllerPublishSecretRef",
+        "controllerExpandSecretRef",
+        "nodePublishSecretRef",
+        "nodeExpandSecretRef",
+    ] {
+        if let Some(secret) = source.get(key) {
+            let at = at.field(key);
+            judge.present(&at, secret, "name");
+            judge.present(&at, secret, "namespace");
+            judge.formed(&at, secret, "name", names::dns1123_subdomain);
+            judge.formed(&at, secret, "namespace", names::namespace);
+        }
+    }
+}
+
+fn iscsi(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
+    let text = |key: &str| source.get(key).and_then(Node::as_str).unwrap_or_default();
+    for key in ["iqn", "initiatorName"] {
+        let Some(node) = source.get(key) else { continue };
+        if !(is_qualified(text(key)) || key == "iqn" && text(key).is_empty()) {
+            let help = "write a name such as `iqn.2001-04.com.example:storage.disk1`";
+            judge.invalid(&at.field(key), node, "must be valid format", help);
+        }
+    }
+    judge.within(at, source, "lun", (0, 255));
+    let asks = |key: &str| source.get(key).and_then(Node::as_bool) == Some(true);
+    let asked = asks("chapAuthDiscovery") || asks("chapAuthSession");
+    if asked && source.get("secretRef").is_none() {
+        judge.required(&at.field("secretRef"), source, "");
+    }
+    let name = match of {
+        Of::Pod { volume, .. } => volume.get("name").and_then(Node::as_str).unwrap_or_default(),
+        Of::Persistent(name) => name,
+    };
+    if let Some(portal) = source.get("initiatorName")
+        && name.len() + 1 + text("targetPortal").len() > 64
+    {
+        let said = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
+        let portal = source.get("targetPortal").unwrap_or(portal);
+        judge.invalid(&at.field("targetPortal"), portal, said, "shorten the volume's name");
+    }
+}
+
+/// Whether a name is one that iSCSI knows (`iscsiInitiatorIqnRegex` and the two beside it).
+fn is_qualified(name: &str) -> bool {
+    let characters = |text: &str, count: usize| {
+        text.len() == count && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    // The dot behind the prefix is any character.
+    let behind = |prefix: &str| {
+        let rest = name.strip_prefix(prefix)?;
+        rest.chars().next().map(|any| &rest[any.len_utf8()..])
+    };
+    if name.starts_with("iqn") {
+        // Unanchored at the front: the last such name in the text counts.
+        return name.match_indices("iqn.").any(|(place, _)| dated(&name[place + 4..]));
+    }
+    behind("eui").is_some_and(|rest| characters(rest, 16))
+        || behind("naa").is_some_and(|rest| characters(rest, 32))
+}
+
+/// `2001-04.com.example:storage`.
+fn dated(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let digits = |range: std::ops::Range<usize>| {
+        bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+    };
+    if !(digits(0..4) && digits(5..7) && bytes.get(4) == Some(&b'-') && bytes.get(7) == Some(&b'.'))
+    {
+        return false;
+    }
+    let rest = &text[8..];
+    rest.match_indices(':').any(|(place, _)| {
+        let (owner, name) = (&rest[..place], &rest[place + 1..]);
+        let of_owner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+        let in_name = |c: char| {
+            !matches!(c, ',' | ';' | '*' | '&' | '$' | '|' | ' ' | '\t' | '\n' | '\x0c' | '\r')
+        };
+        !owner.is_empty()
+            && owner.chars().all(of_owner)
+            && !name.is_empty()
+            && name.chars().all(in_name)
+    })
+}
+
+fn fibre_channel(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    let (targets, ids) = (source.items_of("targetWWNs"), source.items_of("wwids"));
+    let targets_at = at.field("targetWWNs");
+    if targets.is_empty() {
+        if ids.is_empty() {
+            let detail = "must specify either targetWWNs or wwids, but not both";
+            judge.required(&targets_at, source, detail);
+        }
+        return;
+    }
+    if let Some(node) = source.get("targetWWNs").filter(|_| !ids.is_empty()) {
+        let said = "targetWWNs and wwids can not be specified simultaneously";
+        judge.invalid(&targets_at, node, said, "delete one of the two");
+    }
+    match source.get("lun") {
+        None => {
+            judge.required(&at.field("lun"), source, "lun is required if targetWWNs is specified");
+        }
+        Some(_) => judge.within(at, source, "lun", (0, 255)),
+    }
+}
+
+fn quobyte(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    let text = |key: &str| source.get(key).and_then(Node::as_str).unwrap_or_default();
+    let Some(registry) = source.get("registry").filter(|_| !text("registry").is_empty()) else {
+        return;
+    };
+    if text("tenant").len() >= 65 {
+        let detail = "must be a UUID and may not exceed a length of 64 characters";
+        return judge.required(&at.field("tenant"), source, detail);
+    }
+    if !text("registry").split(',').all(is_host_and_port) {
+        let said = "must be a host:port pair or multiple pairs separated by commas";
+        judge.invalid(&at.field("registry"), registry, said, "write `host:port`");
+    }
+}
+
+/// Whether `net.SplitHostPort` of Go takes a text: one colon outside brackets, and brackets around
+/// the whole host or not at all.
+fn is_host_and_port(text: &str) -> bool {
+    let Some((host, port)) = text.rsplit_once(':') else { return false };
+    let host = match host.strip_prefix('[') {
+        Some(inside) => match inside.strip_suffix(']') {
+            Some(inside) => inside,
+            None => return false,
+        },
+        None if host.contains(':') => return false,
+        None => host,
+    };
+    let bracket = |c: char| matches!(c, '[' | ']');
+    !host.contains(bracket) && !port.contains(bracket)
+}
+
+fn flocker(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    let text = |key: &str| source.get(key).and_then(Node::as_str).unwrap_or_default();
+    match (text("datasetName"), text("datasetUUID")) {
+        ("", "") => {
+            judge.required(at, source, "one of datasetName and datasetUUID is required");
+        }
+        (name, uuid) if !name.is_empty() && !uuid.is_empty() => {
+            let said = "datasetName and datasetUUID can not be specified simultaneously";
+            judge.invalid(at, source, said, "delete one of the two");
+        }
+        _ => {}
+    }
+    if let Some(node) = source.get("datasetName").filter(|_| text("datasetName").contains('/')) {
+        let said = "must not contain '/'";
+        judge.invalid(&at.field("datasetName"), node, said, "write the name without `/`");
+    }
+}
+
+/// Options of a flex volume may not be of Kubernetes itself.
+fn flex(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    let at = at.field("options");
+    for entry in source.get("options").into_iter().flat_map(Node::entries) {
+        let owner = entry.key.split('/').next().unwrap_or_default().to_lowercase();
+        let owner = format!(".{owner}");
+        if owner.ends_with(".kubernetes.io") || owner.ends_with(".k8s.io") {
+            let key = Node::str(entry.key.clone(), entry.key_origin);
+            let said = "kubernetes.io and k8s.io namespaces are reserved";
+            judge.invalid(&at.key(&entry.key), &key, said, "name the option otherwise");
+        }
+    }
+}
+
+fn azure_disk(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
+    let modes = ["None", "ReadOnly", "ReadWrite"];
+    judge.exactly_if_there(at, source, "cachingMode", &modes);
+    judge.exactly_if_there(at, source, "kind", &["Dedicated", "Managed", "Shared"]);
+    let text = |key: &str| source.get(key).and_then(Node::as_str).unwrap_or_default();
+    // The server fills in `Shared`.
+    let managed = text("kind") == "Managed";
+    let (begins, accepted) = if managed {
+        (
+            "/subscriptions/",
+            "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}",
+        )
+    } else {
+        (
+            "https://",
+            "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd",
+        )
+    };
+    if !text("diskURI").starts_with(begins) {
+        let empty = Node::str("", source.origin);
+        let node = source.get("diskURI").unwrap_or(&empty);
+        judge.unsupported(&at.field("diskURI"), node, &[accepted]);
+    }
+}
+
+/// Judges the claim that is made with a pod and goes with it.
+fn ephemeral(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
+    let Some(template) = source.get("volumeClaimTemplate") else {
+        return;
+    };
+    let template_at = at.field("volumeClaimTemplate");
+    claim::claim_template(judge, &template_at, template);
+    let Of::Pod { pod: Some(pod), volume } = of else { return };
+    if let Some(node) =
+        volume.get("name").filter(|node| !pod.is_empty() && node.as_str() != Some(""))
+    {
+        let claim = format!("{pod}-{}", node.as_str().unwrap_or_default());
+        let objections = names::dns1123_subdomain(&claim);
+        let said = objections.iter().map(|said| format!("PVC name \"{claim}\": {said}")).collect();
+        judge.shaped(&at.parent().unwrap_or(at).field("name"), node, said);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_host_and_port, is_qualified};
+
+    // pkg/apis/core/validation/validation.go, iscsiInitiatorIqnRegex and the two beside it.
+    #[test]
+    fn names_of_iscsi() {
+        for name in [
+            "iqn.2001-04.com.example:storage.disk1",
+            "iqn.2001-04.com.example:a:b",
+            "eui.0123456789abcdef",
+            "naa.60000000000000000000000000000000",
+        ] {
+            assert!(is_qualified(name), "{name}");
+        }
+        for name in [
+            "",
+            "x",
+            "iqn.2001-04.com.example:storage disk",
+            "iqn.2001-4.com.example:s",
+            "iqn.2001-04.com_example:s",
+            "iqn.2001-04.com.example:",
+            "iqn.2001-04.com.example",
+            "eui.0123456789abcde",
+            "naa.6",
+            "iqn.20é1-04.com:a",
+        ] {
+            assert!(!is_qualified(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn hosts_and_ports() {
+        for text in ["a:1", ":", "[::1]:2", "a:"] {
+            assert!(is_host_and_port(text), "{text}");
+        }
+        for text in ["a", "", "a:b:1", "[::1:2", "::1]:2", "[::1]", "a]:1"] {
+            assert!(!is_host_and_port(text), "{text}");
+        }
+    }
+}
