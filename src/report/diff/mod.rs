@@ -247,7 +247,7 @@ fn turned(turned: &Turned) -> Value {
         By::Rule(code, _) => code.as_str(),
         By::Rank(key) => key.as_str(),
     };
-    json!({ "candidate": turned.candidate.as_str(), "code": code, "detail": shown::detail(turned) })
+    json!({ "candidate": turned.candidate.as_str(), "code": code, "detail": shown::fields::detail(turned) })
 }
 
 /// The field of a cause with its values; an object that came or went is known by its name.

@@ -1,0 +1,192 @@
+//! A group of services in the words of a page: facts, choices, rules, edits, rollout.
+
+use crate::diff::{Direction, Fate, Group};
+use crate::pipeline::ServingUpgrade;
+use crate::quantity::Count;
+use crate::report::diff::shown::fields::{FIELDS, cause, object};
+use crate::report::diff::shown::{
+    CAUSES, Choice, NAMES, ShownGroup, ShownObject, ShownRule, bars, gpus,
+};
+use crate::report::diff::{View, edit};
+use crate::report::markdown::{self, code, fence};
+use crate::report::meaning::Meaning;
+use crate::report::phrases::plural;
+use crate::report::screen::printable;
+use std::collections::BTreeSet;
+
+/// `seen` are the patches that earlier groups have: a patch is shown once.
+pub(super) fn group<'v>(
+    group: &'v Group,
+    view: &View<'_>,
+    seen: &mut BTreeSet<&'v str>,
+) -> ShownGroup {
+    let all = view.all;
+    let most = |usual: usize| if all { usize::MAX } else { usual };
+    let (marker, marker_html, verb) = match group.fate {
+        Fate::Changed => ("~", "🟡", "change"),
+        Fate::Added => ("+", "🟢", "add"),
+        Fate::Removed => ("-", "🔴", "remove"),
+    };
+    // Without releases there are no rules.
+    let way = view.diff.between_releases.unwrap_or(Direction::Upgrade);
+    let title = format!("{} to {verb}", plural(group.services.len(), "service"));
+    let mut facts = Vec::new();
+    if group.restart {
+        let one = group.pods_restarted == Count::from(1);
+        let gpus = Some(group.gpus_restarted)
+            .filter(|gpus| view.diff.between_releases.is_some() && *gpus != Count::default());
+        facts.push(format!(
+            "{} pod{}{} to restart",
+            group.pods_restarted,
+            if one { "" } else { "s" },
+            gpus.map(|gpus| {
+                let one = gpus == Count::from(1);
+                format!(" with {gpus} GPU{}", if one { "" } else { "s" })
+            })
+            .unwrap_or_default()
+        ));
+    }
+    if group.gpus.from != group.gpus.to {
+        facts.push(gpus(&group.gpus));
+    }
+    let services: Vec<String> =
+        group.services.iter().take(most(NAMES)).map(|name| printable(name)).collect();
+    let none = || "none".to_owned();
+    let choice = |what: &str, from: Option<String>, to: Option<String>| {
+        let (from, to) = (from.unwrap_or_else(none), to.unwrap_or_else(none));
+        Choice { what: what.to_owned(), from_code: code(&from), to_code: code(&to), from, to }
+    };
+    let mut choices = Vec::new();
+    if let Some(pair) = &group.runtime {
+        choices.push(choice(
+            "runtime",
+            pair.from.as_ref().map(ToString::to_string),
+            pair.to.as_ref().map(ToString::to_string),
+        ));
+    }
+    for (kind, pair) in &group.accelerators {
+        choices.push(choice(
+            &format!("{} on", kind.as_str()),
+            pair.from.as_ref().map(ToString::to_string),
+            pair.to.as_ref().map(ToString::to_string),
+        ));
+    }
+    let before = group.error.as_ref().and_then(|pair| pair.from.as_ref());
+    let error = match (&group.fails, before) {
+        (Some(error), _) => {
+            let refused = if group.error.is_some() { "refused" } else { "refused as before" };
+            let rest = if group.objects.is_empty() {
+                "running pods are not touched"
+            } else {
+                "the objects below are written before it fails"
+            };
+            let (message, code) = (printable(&error.message), error.code.as_str());
+            Some(format!("✗ {refused}: {message} ({code}); {rest}"))
+        }
+        (None, Some(error)) => Some(format!(
+            "✓ no longer refused: {} ({})",
+            printable(&error.message),
+            error.code.as_str()
+        )),
+        (None, None) => None,
+    };
+    let objects: Vec<ShownObject> =
+        group.objects.iter().map(|found| object(found, most(FIELDS), all)).collect();
+    let lines =
+        objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
+    let fence = fence(lines.chain(objects.iter().map(|object| object.name.as_str())));
+    let edits = group.all_edits.as_ref().map(|own| edit::together(own, way)).unwrap_or_default();
+    let mut patch: Vec<String> = Vec::new();
+    for own in group.all_edits.iter().filter_map(|edits| edits.patch.as_ref()).flatten() {
+        if !patch.is_empty() {
+            patch.push("---".to_owned());
+        }
+        if seen.insert(&own.yaml) {
+            patch.extend(own.yaml.lines().map(printable));
+        } else {
+            patch.push(format!("# {}: as above", printable(&own.object)));
+        }
+    }
+    ShownGroup {
+        marker,
+        marker_html,
+        class: Meaning::of_sign(marker).class(),
+        title,
+        facts: facts.join(", "),
+        services_code: services.iter().map(|name| code(name)).collect(),
+        more: group.services.len() - services.len(),
+        services,
+        error_code: error.as_deref().map(code),
+        error,
+        choices,
+        gpus: bars(&group.gpus),
+        rollout: group.rolled.as_ref().map(rollout).unwrap_or_default(),
+        rules: group
+            .rules
+            .iter()
+            .enumerate()
+            .map(|(place, rule)| {
+                let mut settled = group.all_edits.iter().flat_map(|edits| &edits.settled);
+                let settled = settled.any(|own| own.id == rule.id);
+                let edit = edit::lines(group.edits.get(place), settled, way);
+                ShownRule {
+                    title: edit::title(rule, way),
+                    action: edit::action(rule, way),
+                    edit_code: edit.iter().map(|line| markdown::text(line)).collect(),
+                    edit,
+                }
+            })
+            .collect(),
+        edits_code: edits.iter().map(|line| markdown::text(line)).collect(),
+        edits,
+        patch_fence: markdown::fence(patch.iter().map(String::as_str)),
+        patch,
+        causes: group.causes.iter().take(most(CAUSES)).map(|found| cause(found, all)).collect(),
+        more_causes: group.causes.len().saturating_sub(most(CAUSES)),
+        objects,
+        fence,
+    }
+}
+
+/// What the upgrade of Kthena does to a ModelServing, and what holds it back.
+pub(super) fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
+    let mut said = Vec::new();
+    if rolled.held > 0 {
+        let free = rolled.groups - rolled.held;
+        said.push(match free {
+            0 => format!(
+                "`partition` holds back all {}: nothing restarts",
+                plural(rolled.groups, "group")
+            ),
+            _ => format!(
+                "`partition` holds back {} of {}",
+                rolled.held,
+                plural(rolled.groups, "group")
+            ),
+        });
+    }
+    let Some(played) = &rolled.played else {
+        said.push("it has more pods than are simulated".to_owned());
+        return said;
+    };
+    if played.pods == 0 {
+        return said;
+    }
+    let how = if rolled.by_role { "role by role" } else { "group by group" };
+    said.push(format!(
+        "it is replaced {how} in {}; at the worst moment {} of {} run",
+        plural(played.stages, "stage"),
+        played.fewest,
+        plural(rolled.groups, "group")
+    ));
+    match (&played.stops, played.fits) {
+        (Some(stops), _) => said.push(format!("it stops: {}", printable(stops))),
+        (None, Some(true)) => {
+            said.push(
+                "on the nodes that were read its pods find a place in every stage".to_owned(),
+            );
+        }
+        (None, _) => {}
+    }
+    said
+}

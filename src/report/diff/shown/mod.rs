@@ -1,0 +1,317 @@
+//! The answer as people read it, for every shape but JSON.
+
+pub(super) mod fields;
+mod group;
+
+use super::{View, edit};
+use crate::diff::{Capacity, Cost, Direction, Note, ObjectChange, Pair, Room, Waits};
+use crate::quantity::Count;
+use crate::report::markdown::code;
+use crate::report::phrases::{first_of, plural};
+use crate::report::screen::printable;
+use group::group;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Names of a group and causes of a group that are shown before they are counted.
+const NAMES: usize = 6;
+const CAUSES: usize = 8;
+/// Services that are named in the order of their restarts.
+const ORDER: usize = 20;
+
+/// What stays of an object that should go.
+pub(super) fn left_behind(object: &ObjectChange) -> &'static str {
+    match object.id.kind.as_str() {
+        "Ingress" | "VirtualService" | "HTTPRoute" => {
+            "the controller leaves it behind: it still routes, and is not updated any more"
+        }
+        _ if object.runs_pods => {
+            "the controller leaves it behind: its pods hold their GPUs until it is deleted"
+        }
+        _ => "the controller leaves it behind",
+    }
+}
+
+/// Everything.
+#[derive(Debug, Serialize)]
+pub(super) struct Shown {
+    pub(super) headline: String,
+    pub(super) semantics: String,
+    pub(super) base: String,
+    base_code: String,
+    pub(super) compared: String,
+    gpus: Bars,
+    pub(super) groups: Vec<ShownGroup>,
+    /// What the change does to the room on the nodes, a sentence each.
+    pub(super) capacity: Vec<String>,
+    capacity_code: Vec<String>,
+    /// What an upgrade changes beside objects.
+    pub(super) notes: Vec<ShownNote>,
+    /// How the rules of the releases are known.
+    pub(super) basis: Option<&'static str>,
+    /// Groups that are left out.
+    left_out: usize,
+}
+
+/// A rule that changes no object of a service.
+#[derive(Debug, Serialize)]
+pub(super) struct ShownNote {
+    pub(super) title: String,
+    /// "InferenceService/a/chat and 3 more".
+    pub(super) reaches: String,
+    pub(super) action: Option<&'static str>,
+}
+
+/// GPUs before and after, with the length of their bars.
+#[derive(Debug, Serialize)]
+pub(super) struct Bars {
+    pub(super) before: Count,
+    pub(super) after: Count,
+    before_percent: i64,
+    after_percent: i64,
+}
+
+/// A group.
+#[derive(Debug, Serialize)]
+pub(super) struct ShownGroup {
+    pub(super) marker: &'static str,
+    marker_html: &'static str,
+    class: &'static str,
+    pub(super) title: String,
+    /// "3 pods to restart, GPUs 3 → 6".
+    pub(super) facts: String,
+    pub(super) services: Vec<String>,
+    services_code: Vec<String>,
+    pub(super) more: usize,
+    pub(super) error: Option<String>,
+    error_code: Option<String>,
+    pub(super) choices: Vec<Choice>,
+    gpus: Bars,
+    /// How a ModelServing is rolled by an upgrade, a sentence each.
+    pub(super) rollout: Vec<String>,
+    pub(super) rules: Vec<ShownRule>,
+    /// All edits together, a sentence each.
+    pub(super) edits: Vec<String>,
+    /// The edits as YAML, line by line.
+    pub(super) patch: Vec<String>,
+    edits_code: Vec<String>,
+    /// What fences it in Markdown.
+    patch_fence: String,
+    pub(super) causes: Vec<ShownCause>,
+    pub(super) more_causes: usize,
+    pub(super) objects: Vec<ShownObject>,
+    /// What fences its objects in Markdown.
+    fence: String,
+}
+
+/// A decision that is another one.
+#[derive(Debug, Serialize)]
+pub(super) struct Choice {
+    pub(super) what: String,
+    pub(super) from: String,
+    pub(super) to: String,
+    from_code: String,
+    to_code: String,
+}
+
+/// A rule of a release.
+#[derive(Debug, Serialize)]
+pub(super) struct ShownRule {
+    /// "A5: PARALLELISM_SIZE is set only where no class was chosen (#503, …)".
+    pub(super) title: String,
+    pub(super) action: Option<&'static str>,
+    /// The edit that keeps what runs, with its proof; or why there is none.
+    pub(super) edit: Vec<String>,
+    edit_code: Vec<String>,
+}
+
+/// A field of the input.
+#[derive(Debug, Serialize)]
+pub(super) struct ShownCause {
+    pub(super) object: String,
+    pub(super) field: String,
+    pub(super) change: String,
+    pub(super) place: String,
+    /// "srt: 8.03B is outside 7B..8.01B".
+    pub(super) turned: Option<String>,
+    object_cell: String,
+    field_cell: String,
+    change_cell: String,
+    place_cell: String,
+    turned_cell: Option<String>,
+}
+
+/// An object.
+#[derive(Debug, Serialize)]
+pub(super) struct ShownObject {
+    pub(super) marker: &'static str,
+    class: &'static str,
+    /// How a diff in Markdown colors the line.
+    sign: &'static str,
+    pub(super) name: String,
+    pub(super) note: String,
+    pub(super) lines: Vec<Line>,
+    pub(super) more: usize,
+}
+
+/// A field of an object, or an element of a list.
+#[derive(Debug, Serialize)]
+pub(super) struct Line {
+    pub(super) marker: &'static str,
+    class: &'static str,
+    sign: &'static str,
+    pub(super) text: String,
+}
+
+/// What the change does to the room on the nodes.
+fn capacity(capacity: &Capacity) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut listed = |what: &str, all: &[Waits]| {
+        let lines = all.iter().take(NAMES).map(|own| {
+            printable(&format!("{what}: {} {}: {}", own.service, own.component, own.message))
+        });
+        out.extend(lines);
+        if all.len() > NAMES {
+            out.push(format!("{what}: {} more", all.len() - NAMES));
+        }
+    };
+    let lost = if capacity.before.is_some() { "✗ no longer fits" } else { "✗ does not fit" };
+    listed(lost, &capacity.lost);
+    listed("✗ restart gets stuck", capacity.stuck.as_deref().unwrap_or_default());
+    let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
+    let before = capacity.before.as_ref().filter(|room| room.pending > 0);
+    match (before, capacity.after.pending) {
+        (None, 0) => {}
+        (Some(before), 0) => {
+            out.push(format!("✓ everything fits; before, {} were pending", pods(before)));
+        }
+        (before, _) => {
+            let before = before.map_or("none".to_owned(), pods);
+            let before = if capacity.before.is_some() {
+                format!(" (before: {before})")
+            } else {
+                String::new()
+            };
+            out.push(format!("! pending: {}{before}", pods(&capacity.after)));
+        }
+    }
+    if capacity.stuck.is_none() {
+        out.push("the restarts were not simulated: there are more than 2000 services".to_owned());
+    } else if capacity.stuck.as_ref().is_some_and(|stuck| !stuck.is_empty()) {
+        if !capacity.order.is_empty() {
+            let names = capacity.order.iter().map(|name| printable(name));
+            out.push(format!(
+                "restarted one after the other, all complete in this order: {}",
+                first_of(names, ORDER)
+            ));
+        }
+        out.push(
+            "for the stages, and edits that complete them, run: ome rollout NAME --base BASE"
+                .to_owned(),
+        );
+    } else if capacity.restarts {
+        out.push("✓ all restarts complete at the same time on the nodes that were read".to_owned());
+    }
+    out
+}
+
+impl Shown {
+    /// The first `most` groups.
+    pub(super) fn of(view: &View<'_>, most: usize) -> Self {
+        let summary = &view.diff.summary;
+        let capacity = view.diff.capacity.as_ref().map(capacity).unwrap_or_default();
+        let mut seen = BTreeSet::new();
+        let groups: Vec<ShownGroup> =
+            view.diff.groups.iter().take(most).map(|found| group(found, view, &mut seen)).collect();
+        Self {
+            headline: headline(view),
+            semantics: view.semantics.to_string(),
+            base: printable(view.base),
+            base_code: code(view.base),
+            compared: format!("{} compared", plural(summary.services, "service")),
+            gpus: bars(&summary.gpus),
+            capacity_code: capacity.iter().map(|line| code(line)).collect(),
+            capacity,
+            notes: view.diff.between_releases.map_or_else(Vec::new, |way| {
+                view.diff.notes.iter().map(|own| note(own, way)).collect()
+            }),
+            basis: view.diff.basis,
+            left_out: view.diff.groups.len() - groups.len(),
+            groups,
+        }
+    }
+}
+
+fn note(note: &Note, way: Direction) -> ShownNote {
+    let names = note.objects.iter().map(|object| printable(&object.to_string()));
+    ShownNote {
+        title: edit::title(note.rule, way),
+        reaches: first_of(names, 2),
+        action: edit::action(note.rule, way),
+    }
+}
+
+/// "Plan: 3 services to change, 1 to add, 2 to restart, GPUs 16 → 24".
+fn headline(view: &View<'_>) -> String {
+    let summary = &view.diff.summary;
+    let mut parts = Vec::new();
+    if view.diff.groups.is_empty() {
+        parts.push("nothing changes".to_owned());
+    } else {
+        parts.push(format!("{} to change", plural(summary.changed, "service")));
+    }
+    for (number, word) in
+        [(summary.added, "to add"), (summary.removed, "to remove"), (summary.refused, "refused")]
+    {
+        if number > 0 {
+            parts.push(format!("{number} {word}"));
+        }
+    }
+    if summary.restarts > 0 {
+        parts.push(format!("{} to restart", summary.restarts));
+    }
+    if summary.fails > 0 {
+        parts.push(format!("{} newly failing", summary.fails));
+    }
+    if summary.left_behind > 0 {
+        parts.push(format!("{} left behind", plural(summary.left_behind, "object")));
+    }
+    parts.push(gpus(&summary.gpus));
+    parts.extend(dollars(&summary.costs));
+    format!("Plan: {}", parts.join(", "))
+}
+
+fn gpus(gpus: &Pair<Count>) -> String {
+    if gpus.from == gpus.to {
+        format!("GPUs {}", gpus.from)
+    } else {
+        format!("GPUs {} → {}", gpus.from, gpus.to)
+    }
+}
+
+/// Dollars per hour, where any class has a price.
+fn dollars(costs: &Pair<Cost>) -> Option<String> {
+    let amount = |cost: Cost| cost.known().map(|cost| cost.to_string());
+    match (amount(costs.from), amount(costs.to)) {
+        (None, None) => None,
+        (from, to) if from == to => Some(format!("{}/hour", from?)),
+        (from, to) => Some(format!(
+            "{} → {} per hour",
+            from.unwrap_or_else(|| "$0".to_owned()),
+            to.unwrap_or_else(|| "$0".to_owned())
+        )),
+    }
+}
+
+fn bars(gpus: &Pair<Count>) -> Bars {
+    let number = |count: Count| count.known().unwrap_or(0);
+    let most = number(gpus.from).max(number(gpus.to)).max(1);
+    // An unknown number has no bar. The percentage of sums beyond 2^63 / 100 does not matter.
+    let percent = |count: Count| number(count).checked_mul(100).map_or(100, |part| part / most);
+    Bars {
+        before: gpus.from,
+        after: gpus.to,
+        before_percent: percent(gpus.from),
+        after_percent: percent(gpus.to),
+    }
+}
