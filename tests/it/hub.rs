@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -40,14 +40,41 @@ const ZIPPED: &[u8] = &[
 ];
 
 impl Hub {
+    /// A Hub that answers in the clear.
     fn open() -> Self {
+        Self::answering(answer)
+    }
+
+    /// A Hub behind TLS with the certificate of the tests.
+    fn open_with_tls() -> Self {
+        let certificates: Vec<_> = CertificateDer::pem_slice_iter(CERTIFICATE.as_bytes())
+            .collect::<Result<_, _>>()
+            .expect("it is a certificate");
+        let key = PrivatePkcs8KeyDer::from(&include_bytes!("../../testdata/hub/key.der")[..]);
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("the versions are known")
+            .with_no_client_auth()
+            .with_single_cert(certificates, key.into())
+            .expect("the key is the certificate's");
+        let config = Arc::new(config);
+        Self::answering(move |stream, log| {
+            let session = rustls::ServerConnection::new(Arc::clone(&config)).expect("a session");
+            answer(rustls::StreamOwned::new(session, stream), log);
+        })
+    }
+
+    /// A Hub that gives each connection to `answer`, in a thread of its own.
+    fn answering(answer: impl Fn(TcpStream, &Mutex<Vec<String>>) + Send + Sync + 'static) -> Self {
+        let answer = Arc::new(answer);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener.local_addr().expect("it has an address").port();
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&asked);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let log = Arc::clone(&log);
+                let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
                 std::thread::spawn(move || answer(stream, &log));
             }
         });
@@ -63,33 +90,6 @@ impl Hub {
 
 /// A certificate that signed itself, for 127.0.0.1, valid from 2020 to 2120.
 const CERTIFICATE: &str = include_str!("../../testdata/hub/certificate.pem");
-
-/// A Hub behind TLS with this certificate.
-fn open_with_tls() -> Hub {
-    let certificates: Vec<_> = CertificateDer::pem_slice_iter(CERTIFICATE.as_bytes())
-        .collect::<Result<_, _>>()
-        .expect("it is a certificate");
-    let key = PrivatePkcs8KeyDer::from(&include_bytes!("../../testdata/hub/key.der")[..]);
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("the versions are known")
-        .with_no_client_auth()
-        .with_single_cert(certificates, key.into())
-        .expect("the key is the certificate's");
-    let config = Arc::new(config);
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let port = listener.local_addr().expect("it has an address").port();
-    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-    let log = Arc::clone(&asked);
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let session = rustls::ServerConnection::new(Arc::clone(&config)).expect("a session");
-            answer(rustls::StreamOwned::new(session, stream), &log);
-        }
-    });
-    Hub { port, asked }
-}
 
 /// Answers one request, by the name of the repository.
 fn answer(mut stream: impl Read + Write, log: &Mutex<Vec<String>>) {
@@ -338,7 +338,7 @@ fn a_refused_token_is_a_finding_and_nothing_is_written() {
 #[test]
 fn a_certificate_of_its_own_is_trusted_where_it_is_named() {
     let model = "apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata: {name: m}\nspec:\n  storage: {storageUri: hf://acme/tiny}\n";
-    let hub = open_with_tls();
+    let hub = Hub::open_with_tls();
     let files = [("m.yaml", model), ("hub.pem", CERTIFICATE)];
     let folder = Folder::new("tls", &files);
     let endpoint = format!("https://127.0.0.1:{}", hub.port);

@@ -34,17 +34,9 @@ pub(super) fn container(
     pod: &Pod<'_>,
     init: bool,
 ) {
-    match container.get("name") {
-        Some(name) if name.as_str() != Some("") => judge.shaped(
-            &at.field("name"),
-            name,
-            name.as_str().map(names::dns1123_label).unwrap_or_default(),
-        ),
-        _ => judge.required(&at.field("name"), container, ""),
-    }
-    if container.get("image").is_none_or(|image| image.as_str() == Some("")) {
-        judge.required(&at.field("image"), container, "");
-    }
+    judge.present(at, container, "name");
+    judge.formed(at, container, "name", names::dns1123_label);
+    judge.present(at, container, "image");
     judge.one_of(
         &at.field("imagePullPolicy"),
         container.get("imagePullPolicy"),

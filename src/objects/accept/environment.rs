@@ -19,16 +19,8 @@ pub(super) fn variables(
     judge.keyed_where_applied(at, list, &[("name", "")]);
     for (index, variable) in list.items().iter().enumerate() {
         let at = at.index(index);
-        match variable.get("name") {
-            Some(name) if name.as_str() != Some("") => {
-                judge.shaped(
-                    &at.field("name"),
-                    name,
-                    name.as_str().map(names::relaxed_env_var_name).unwrap_or_default(),
-                );
-            }
-            _ => judge.required(&at.field("name"), variable, ""),
-        }
+        judge.present(&at, variable, "name");
+        judge.formed(&at, variable, "name", names::relaxed_env_var_name);
         let Some(from) = variable.get("valueFrom") else { continue };
         let from_at = at.field("valueFrom");
         let sources = from.entries().filter(|entry| !entry.node.is_null()).count();
@@ -186,10 +178,7 @@ fn from_fields(judge: &mut Judge<'_>, at: &At<'_>, from: &Node, volumes: &Volume
                     let said = "referenced volume must be of type emptyDir";
                     judge.invalid(&at, name, said, "name a volume that is an `emptyDir`");
                 }
-                None => {
-                    let said = format!("Not found: {}", name.to_json());
-                    judge.refuse(&at, name.origin.span(), &said, "add a volume of this name");
-                }
+                None => judge.not_found(&at, name, "add a volume of this name"),
             }
         }
     }

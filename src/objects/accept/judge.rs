@@ -80,6 +80,11 @@ impl<'a> Judge<'a> {
         self.refuse(at, key.or_else(|| holder.origin.span()), &detail, "add it");
     }
 
+    /// A value names something that is nowhere.
+    pub(super) fn not_found(&mut self, at: &At<'_>, node: &Node, help: &str) {
+        self.refuse(at, node.origin.span(), &format!("Not found: {}", node.to_json()), help);
+    }
+
     /// A value is of no use.
     pub(super) fn invalid(&mut self, at: &At<'_>, node: &Node, detail: &str, help: &str) {
         self.refuse(

@@ -19,17 +19,10 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     judge.one_of(&at.field("sessionAffinity"), spec.get("sessionAffinity"), &["ClientIP", "None"]);
     let elsewhere = text("type") == "ExternalName";
     if elsewhere {
-        match spec.get("externalName") {
-            Some(name) if name.as_str() != Some("") => {
-                let text = name.as_str().unwrap_or_default();
-                judge.shaped(
-                    &at.field("externalName"),
-                    name,
-                    names::dns1123_subdomain(text.strip_suffix('.').unwrap_or(text)),
-                );
-            }
-            _ => judge.required(&at.field("externalName"), spec, ""),
-        }
+        judge.present(at, spec, "externalName");
+        judge.formed(at, spec, "externalName", |name| {
+            names::dns1123_subdomain(name.strip_suffix('.').unwrap_or(name))
+        });
     }
     metadata::labels(judge, &at.field("selector"), spec.get("selector"));
     exposure(judge, at, spec);

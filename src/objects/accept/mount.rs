@@ -59,22 +59,13 @@ pub(super) fn mounts(
     judge.keyed(list_at, list, &[("mountPath", "")]);
     for (index, mount) in list.items().iter().enumerate() {
         let at = list_at.index(index);
-        match mount.get("name") {
-            Some(name) if name.as_str() != Some("") => {
-                if !name.as_str().is_some_and(|text| volumes.contains_key(text)) {
-                    judge.refuse(
-                        &at.field("name"),
-                        name.origin.span(),
-                        &format!("Not found: {}", name.to_json()),
-                        "add a volume of this name, or delete the mount",
-                    );
-                }
-            }
-            _ => judge.required(&at.field("name"), mount, ""),
+        if let Some(name) = judge.present(&at, mount, "name")
+            && !name.as_str().is_some_and(|text| volumes.contains_key(text))
+        {
+            let help = "add a volume of this name, or delete the mount";
+            judge.not_found(&at.field("name"), name, help);
         }
-        if mount.get("mountPath").is_none_or(|path| path.as_str() == Some("")) {
-            judge.required(&at.field("mountPath"), mount, "");
-        }
+        judge.present(&at, mount, "mountPath");
         let says = |key: &str| mount.get(key).and_then(Node::as_str).unwrap_or_default();
         if let Some(path) = mount
             .get("subPathExpr")
@@ -157,12 +148,7 @@ pub(super) fn devices(
                 "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode",
                 "make it a volume of a claim",
             ),
-            None => judge.refuse(
-                &at,
-                name.origin.span(),
-                &format!("Not found: {}", name.to_json()),
-                "add a volume of this name",
-            ),
+            None => judge.not_found(&at, name, "add a volume of this name"),
         }
     }
 }
