@@ -47,7 +47,7 @@ fn stages(criterion: &mut Criterion) {
     let text =
         generate::files(counts).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("---\n");
     let world = read(&text);
-    let services: Vec<&Views> = world.catalog.services().iter().collect();
+    let services: Vec<&Views> = world.catalog.services().collect();
     assert_eq!(services.len(), counts.services, "the fleet is read whole");
 
     let mut group = criterion.benchmark_group("fleet");

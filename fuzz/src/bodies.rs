@@ -334,7 +334,7 @@ pub fn validate(bytes: &[u8]) {
 pub fn plan(bytes: &[u8]) {
     for semantics in BOTH {
         let world = world(bytes, semantics);
-        let services: Vec<_> = world.catalog.services().iter().collect();
+        let services: Vec<_> = world.catalog.services().collect();
         let planner = Planner::new(&world.catalog, semantics);
         let mut planned = planner.plan_all(&services, Depth::Explain);
         let kthena =

@@ -198,7 +198,7 @@ impl Builder {
                 Item::Weight(weight) => {
                     catalog.weights.insert(weight.object.id.name.clone(), *weight);
                 }
-                Item::Service(views) => catalog.services.push(*views),
+                Item::Service(views) => catalog.services.push(views),
                 Item::ModelServing(serving) => catalog.model_servings.push(*serving),
                 Item::AcceleratorClass(views) => {
                     catalog.accelerator_classes.insert(views.documented.name().clone(), *views);
@@ -238,6 +238,7 @@ impl Builder {
         catalog
             .model_servings
             .sort_by(|a, b| (&a.namespace, a.name()).cmp(&(&b.namespace, b.name())));
+        catalog.models.shrink_to_fit();
         catalog.model_index = index(catalog.models.iter().map(|model| &model.object.id));
         let all = self.options.all_builtin;
         catalog.all_builtin = all;

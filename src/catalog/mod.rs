@@ -33,7 +33,8 @@ pub struct Catalog {
     /// A service sees the runtimes of its own API only.
     runtimes: BTreeMap<Api, RuntimeSet>,
     weights: BTreeMap<EcoString, FineTunedWeight>,
-    services: Vec<Views>,
+    #[expect(clippy::vec_box, reason = "each is freed when it was planned")]
+    services: Vec<Box<Views>>,
     model_servings: Vec<ModelServing>,
     accelerator_classes: BTreeMap<EcoString, PerReading<AcceleratorClass>>,
     /// Built-in accelerator classes that any service may be given.
@@ -108,8 +109,28 @@ impl Catalog {
     }
 
     /// All services: by namespace, then name.
-    pub fn services(&self) -> &[Views] {
-        &self.services
+    pub fn services(&self) -> impl DoubleEndedIterator<Item = &Views> + ExactSizeIterator + Clone {
+        self.services.iter().map(Box::as_ref)
+    }
+
+    /// A service by operator, namespace and name.
+    pub fn service(&self, api: Api, namespace: &str, name: &str) -> Option<&Views> {
+        let key = (api, namespace, name);
+        let at = self.services.binary_search_by(|views| {
+            let own = &views.documented;
+            (own.object.api, own.namespace.as_str(), own.name().as_str()).cmp(&key)
+        });
+        at.ok().map(|at| self.services[at].as_ref())
+    }
+
+    /// Hands over the services at these places, each once; the others stay.
+    #[expect(clippy::vec_box, reason = "each is freed when it was planned")]
+    pub fn take_services(&mut self, places: &[usize]) -> Vec<Box<Views>> {
+        let mut all: Vec<Option<Box<Views>>> =
+            std::mem::take(&mut self.services).into_iter().map(Some).collect();
+        let taken = places.iter().filter_map(|at| all[*at].take()).collect();
+        self.services = all.into_iter().flatten().collect();
+        taken
     }
 
     /// All ModelServings: by namespace, then name.

@@ -25,20 +25,23 @@ impl About {
         catalog: &Catalog,
         objects: impl IntoIterator<Item = &'a Object>,
     ) -> Self {
-        Self(Some(objects.into_iter().filter_map(|own| place(catalog, own.name_span())).collect()))
+        Self::named_at(catalog, objects.into_iter().map(Object::name_span))
+    }
+
+    fn named_at(catalog: &Catalog, names: impl IntoIterator<Item = Span>) -> Self {
+        Self(Some(names.into_iter().filter_map(|name| place(catalog, name)).collect()))
     }
 
     /// Services with the model, runtime and classes that they name or get. Where none was chosen,
     /// every runtime, or every class, may be the reason.
-    pub(super) fn planned<'a>(
-        catalog: &'a Catalog,
-        planned: &'a [Planned<'a>],
-        servings: &'a [PlannedServing<'a>],
+    pub(super) fn planned(
+        catalog: &Catalog,
+        planned: &[Planned<'_>],
+        servings: &[PlannedServing<'_>],
     ) -> Self {
         let mut objects: Vec<&Object> =
             servings.iter().map(|planned| &planned.serving.object).collect();
         for own in planned {
-            objects.push(&own.service.object);
             objects.extend(own.resolution.model.map(|model| &model.object));
             match own.resolution.chosen() {
                 Some(runtime) => objects.push(&runtime.object),
@@ -51,7 +54,8 @@ impl About {
                 }
             }
         }
-        Self::these(catalog, objects)
+        let services = planned.iter().map(|own| own.service.place);
+        Self::named_at(catalog, services.chain(objects.into_iter().map(Object::name_span)))
     }
 
     /// Services or ModelServings among their kind: everything that is no other workload.

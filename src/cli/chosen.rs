@@ -14,30 +14,27 @@ impl Session {
     /// The services a command is about, in order: those named, else all that namespace and selector
     /// leave.
     pub(crate) fn select(&self, names: &[String]) -> Result<Vec<&Views>, Failure> {
-        let services = self.world.catalog.services();
-        let in_namespace = |views: &&Views| {
-            self.namespace
-                .as_ref()
-                .is_none_or(|namespace| views.of(self.semantics).namespace == *namespace)
-        };
-        let labeled = |views: &&Views| self.is_selected(&views.of(self.semantics).object);
+        Ok(self.services(self.places(names)?))
+    }
+
+    /// Where they stand among all of them.
+    fn places(&self, names: &[String]) -> Result<Vec<usize>, Failure> {
+        let services = || self.world.catalog.services().map(|views| views.of(self.semantics));
         if names.is_empty() {
-            return Ok(services.iter().filter(in_namespace).filter(labeled).collect());
+            return Ok(places_of(services(), |service| {
+                let own = self.namespace.as_ref();
+                own.is_none_or(|namespace| service.namespace == *namespace)
+                    && self.is_selected(&service.object)
+            }));
         }
         let mut chosen = Vec::new();
         for wanted in names::joined(names) {
-            let found: Vec<&Views> = services
-                .iter()
-                .filter(|views| {
-                    let service = views.of(self.semantics);
-                    self.is_named(&wanted, &service.object, &service.namespace)
-                })
-                .collect();
+            let found = places_of(services(), |service| {
+                self.is_named(&wanted, &service.object, &service.namespace)
+            });
             if found.is_empty() {
-                let near = nearest(
-                    names::last(&wanted),
-                    services.iter().map(|views| views.of(self.semantics).name().as_str()),
-                );
+                let known = services().map(|service| service.name().as_str());
+                let near = nearest(names::last(&wanted), known);
                 return Err(self.not_found(
                     format!("no InferenceService `{wanted}`"),
                     near.map(|near| format!("did you mean `{near}`?"))
@@ -55,24 +52,48 @@ impl Session {
         &self,
         names: &[String],
     ) -> Result<(Vec<&Views>, Vec<&ModelServing>), Failure> {
+        let (services, servings) = self.all_places(names)?;
+        Ok((self.services(services), self.servings(servings)))
+    }
+
+    /// The same for a command that needs each service once: they are handed over, so that of a fleet
+    /// not all have to stay. Of ModelServings it says where they stand.
+    #[expect(clippy::vec_box, reason = "each is freed when it was planned")]
+    pub(super) fn take_all(
+        &mut self,
+        names: &[String],
+    ) -> Result<(Vec<Box<Views>>, Vec<usize>), Failure> {
+        let (services, servings) = self.all_places(names)?;
+        Ok((self.world.catalog.take_services(&services), servings))
+    }
+
+    fn services(&self, places: Vec<usize>) -> Vec<&Views> {
+        let all: Vec<&Views> = self.world.catalog.services().collect();
+        places.into_iter().map(|at| all[at]).collect()
+    }
+
+    /// The ModelServings at these places.
+    pub(super) fn servings(&self, places: Vec<usize>) -> Vec<&ModelServing> {
+        let all = self.world.catalog.model_servings();
+        places.into_iter().map(|at| &all[at]).collect()
+    }
+
+    fn all_places(&self, names: &[String]) -> Result<(Vec<usize>, Vec<usize>), Failure> {
         let all = self.world.catalog.model_servings();
         if names.is_empty() {
-            let in_namespace = |serving: &&ModelServing| {
-                self.namespace.as_ref().is_none_or(|namespace| serving.namespace == *namespace)
-            };
-            return Ok((
-                self.select(names)?,
-                all.iter()
-                    .filter(in_namespace)
-                    .filter(|serving| self.is_selected(&serving.object))
-                    .collect(),
-            ));
+            let servings = places_of(all, |serving| {
+                let own = self.namespace.as_ref();
+                own.is_none_or(|namespace| serving.namespace == *namespace)
+                    && self.is_selected(&serving.object)
+            });
+            return Ok((self.places(names)?, servings));
         }
         let (mut services, mut servings) = (Vec::new(), Vec::new());
         for name in names::joined(names) {
-            let found = self.model_servings(&name);
-            match self.select(std::slice::from_ref(&name)) {
-                Ok(views) => services.extend(views),
+            let found =
+                places_of(all, |serving| self.is_named(&name, &serving.object, &serving.namespace));
+            match self.places(std::slice::from_ref(&name)) {
+                Ok(places) => services.extend(places),
                 Err(error) if found.is_empty() => return Err(error),
                 Err(_) => {}
             }
@@ -96,7 +117,6 @@ impl Session {
         let catalog = &self.world.catalog;
         let known = catalog
             .services()
-            .iter()
             .map(|views| views.of(self.semantics).namespace.as_str())
             .chain(catalog.model_servings().iter().map(|serving| serving.namespace.as_str()));
         let near = nearest(namespace, known);
@@ -145,7 +165,7 @@ impl Session {
 
     /// The services of a namespace, or of all of them.
     pub(crate) fn select_in(&self, namespace: Option<&str>) -> Vec<&Views> {
-        let services = self.world.catalog.services().iter();
+        let services = self.world.catalog.services();
         services
             .filter(|views| {
                 namespace.is_none_or(|namespace| views.of(self.semantics).namespace == namespace)
@@ -165,4 +185,9 @@ impl Session {
             selector.matches(|key| labels.get(key).and_then(|value| value.as_str()))
         })
     }
+}
+
+/// Where those are that something holds of.
+fn places_of<T>(all: impl IntoIterator<Item = T>, is_one: impl Fn(&T) -> bool) -> Vec<usize> {
+    all.into_iter().enumerate().filter(|(_, one)| is_one(one)).map(|(at, _)| at).collect()
 }

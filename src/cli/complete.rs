@@ -71,7 +71,7 @@ pub(super) fn services() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let Some(session) = session() else { return Vec::new() };
         let catalog = &session.world.catalog;
-        let services = catalog.services().iter().map(|views| {
+        let services = catalog.services().map(|views| {
             let service = views.of(session.semantics);
             (service.namespace.as_str(), service.name().as_str())
         });
@@ -92,7 +92,7 @@ pub(super) fn components() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let Some(session) = session() else { return Vec::new() };
         let catalog = &session.world.catalog;
-        let services = catalog.services().iter().flat_map(|views| {
+        let services = catalog.services().flat_map(|views| {
             let service = views.of(session.semantics);
             let kinds = ComponentKind::OME.into_iter().chain(ComponentKind::KSERVE);
             let own = kinds.filter(|kind| service.component(*kind).is_some());

@@ -330,7 +330,7 @@ impl Session {
     /// The mode as output names it: one word where what is read shares it.
     pub(crate) fn mode(&self) -> Follow {
         let catalog = &self.world.catalog;
-        let services = catalog.services().iter().map(|views| views.of(self.semantics).object.api);
+        let services = catalog.services().map(|views| views.of(self.semantics).object.api);
         self.semantics.among(services.chain(catalog.model_servings().iter().map(|_| Api::Kthena)))
     }
 
@@ -365,8 +365,7 @@ impl Session {
         out.push_str(&self.in_cluster(|_| true));
         let _ = write!(out, " · runtimes: {read} read");
         for (api, of) in [(Api::Ome, "OME"), (Api::KServe, "KServe")] {
-            let asked =
-                catalog.services().iter().any(|views| views.of(self.semantics).object.api == api);
+            let asked = catalog.services().any(|views| views.of(self.semantics).object.api == api);
             let builtin = catalog
                 .runtimes(api)
                 .candidates()
@@ -378,11 +377,9 @@ impl Session {
             }
         }
         // The classes are of use to who says something of accelerators.
-        let asked = catalog
-            .services()
-            .iter()
-            .any(|views| !views.of(self.semantics).accelerators.key.is_empty())
-            || catalog.candidate_runtimes().any(Runtime::mentions_accelerators);
+        let asked =
+            catalog.services().any(|views| !views.of(self.semantics).accelerators.key.is_empty())
+                || catalog.candidate_runtimes().any(Runtime::mentions_accelerators);
         let classes = catalog
             .classes(self.semantics)
             .filter(|class| asked && class.object.builtin && catalog.is_candidate_class(class))
@@ -405,7 +402,7 @@ impl Session {
         }
         let services = self.world.catalog.services();
         let kserve = services
-            .iter()
+            .clone()
             .filter(|views| views.of(self.semantics).object.api == Api::KServe)
             .count();
         match (services.len() - kserve, kserve) {

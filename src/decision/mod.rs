@@ -38,7 +38,7 @@ pub struct Resolution<'a> {
     /// The accelerator of engine and decoder, in this order; none where no runtime was chosen.
     pub accelerators: EcoVec<AcceleratorDecision<'a>>,
     /// Why the service cannot be planned.
-    pub error: Option<Failure>,
+    pub error: Option<Box<Failure>>,
 }
 
 impl<'a> Resolution<'a> {
@@ -61,7 +61,7 @@ impl<'a> Resolution<'a> {
     ) -> Self {
         let unchosen = Self::unchosen(protocol);
         let runtime = RuntimeDecision { basis, ..unchosen.runtime };
-        Self { model, runtime, error: Some(error), ..unchosen }
+        Self { model, runtime, error: Some(Box::new(error)), ..unchosen }
     }
 
     /// The runtime that was chosen.

@@ -202,9 +202,9 @@ impl<'c, 'a> Comparison<'c, 'a> {
             && was.error == is.error
             && (!self.inputs.classes || is.accelerators.is_empty());
         same.then(|| {
-            let [_, mut resolution] = resolutions;
+            let [_, resolution] = resolutions;
             let ask = self.renderers[1].ask(services[1]);
-            let built = ask.build(services[1], &mut resolution, &mut ());
+            let built = ask.build(services[1], &resolution, &mut ());
             let refused = built.error.is_some();
             let components: Vec<PlannedComponent> =
                 built.outlines.into_iter().map(PlannedComponent::from).collect();

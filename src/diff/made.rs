@@ -43,7 +43,7 @@ impl<'a> Decided<'a> {
                 .iter()
                 .filter_map(|decision| Some((decision.component, costs::price(decision.chosen?)?)))
                 .collect(),
-            error: resolution.error.as_ref().map(Refused::from),
+            error: resolution.error.as_deref().map(Refused::from),
         }
     }
 

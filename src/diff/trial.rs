@@ -181,7 +181,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         let settings = comparison.settings;
         let made = |world: &World, judge: &mut Judge<'_>| {
             let renderer = Renderer::new(world, settings.semantics, settings.cluster_domain);
-            if let Some(views) = world.catalog.services().first() {
+            if let Some(views) = world.catalog.services().next() {
                 let made = make(&renderer, Subject::Service(views));
                 judge(&renderer, views, &made);
             }

@@ -4,7 +4,7 @@
 //! else is typed names what its readers found. The fields that hold names, for what is not written
 //! yet, are a table beside it; a test compares both.
 
-use crate::api::{Object, Scope, Service};
+use crate::api::{Object, Scope};
 use crate::catalog::Catalog;
 use crate::pipeline::{Planned, named};
 use crate::schema::Schema;
@@ -87,7 +87,7 @@ pub fn namings<'a>(catalog: &'a Catalog, planned: &[Planned<'a>]) -> Vec<Naming<
 }
 
 fn of_service<'a>(catalog: &'a Catalog, planned: &Planned<'a>, found: &mut Vec<Naming<'a>>) {
-    let service: &'a Service = planned.service;
+    let Some(service) = planned.read_in(catalog) else { return };
     let mut add = |span: Option<Span>, target| {
         found.extend(span.map(|span| Naming { span, target }));
     };

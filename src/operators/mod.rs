@@ -106,13 +106,16 @@ impl<'a> Ask<'a, '_> {
         }
     }
 
-    /// Builds a service, up to its first failure. The error of the decisions is taken out of them.
-    pub(crate) fn build<R: Record>(
+    /// Builds a service, up to its first failure, which may be that of the decisions.
+    pub(crate) fn build<'s, R: Record>(
         &self,
-        service: &'a Service,
-        resolution: &mut Resolution<'a>,
+        service: &'s Service,
+        resolution: &Resolution<'s>,
         rec: &mut R,
-    ) -> Outcome<'a> {
+    ) -> Outcome<'s>
+    where
+        'a: 's,
+    {
         match self.policy.api {
             Api::Ome => ome::build::build(self.catalog, self.settings(), service, resolution, rec),
             Api::KServe => kserve::build::build(self.settings(), service, resolution, rec),

@@ -48,12 +48,12 @@ impl<'a> Selector<'a> {
     }
 
     /// Decides for one service, without the candidates' traces.
-    pub fn resolve(&self, service: &'a Service) -> Resolution<'a> {
+    pub fn resolve(&self, service: &Service) -> Resolution<'a> {
         self.decide(Some(&self.memo), self.runtimes(), service)
     }
 
     /// Decides for one service and keeps every candidate with its comparisons.
-    pub fn explain(&self, service: &'a Service) -> Resolution<'a> {
+    pub fn explain(&self, service: &Service) -> Resolution<'a> {
         self.decide(None, self.runtimes(), service)
     }
 
@@ -65,7 +65,7 @@ impl<'a> Selector<'a> {
         &self,
         memo: Option<&Memo<'a>>,
         runtimes: &'a RuntimeSet,
-        service: &'a Service,
+        service: &Service,
     ) -> Resolution<'a> {
         let (catalog, accelerators) = (self.catalog, &self.accelerators);
         let search = Search { policy: self.policy, runtimes, memo };
@@ -108,7 +108,7 @@ pub fn explain_among<'a>(
     policy: &'static Policy,
     catalog: &'a Catalog,
     runtimes: &'a RuntimeSet,
-    service: &'a Service,
+    service: &Service,
 ) -> Resolution<'a> {
     Selector::new(policy, catalog).decide(None, runtimes, service)
 }
@@ -116,8 +116,8 @@ pub fn explain_among<'a>(
 /// What one runtime would be judged to be for a service and its model, whatever the service names.
 pub fn judge<'a>(
     policy: &Policy,
-    model: Option<&'a Model>,
-    service: &'a Service,
+    model: Option<&Model>,
+    service: &Service,
     runtime: &'a Runtime,
 ) -> Option<Candidate<'a>> {
     let protocol = request::asked_protocol(policy, service).name;

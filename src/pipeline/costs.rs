@@ -54,8 +54,8 @@ pub fn costs(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Option
             Some((class, at(price(class)?, component)?))
         });
         if let Some(own) = costs.add(classes) {
-            let service = planned.service;
-            costs.services.push((service.namespace.clone(), service.name().clone(), own));
+            let service = &planned.service;
+            costs.services.push((service.namespace.clone(), service.name.clone(), own));
         }
     }
     for planned in servings {

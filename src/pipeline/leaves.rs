@@ -24,14 +24,12 @@ pub struct MergedLeaf {
 /// The leaves of every component of a service in order; none of a service in error.
 pub fn merge(layers: &Layers<'_>, planned: &Planned<'_>) -> Vec<MergedLeaf> {
     let (catalog, mut found) = (layers.catalog, Vec::new());
-    if planned.error.is_some() {
-        return found;
-    }
+    let service = planned.read_in(catalog).filter(|_| planned.error.is_none());
+    let Some(service) = service else { return found };
     let mut history = History::new();
     let ask =
         Ask { catalog, policy: planned.policy, cluster_domain: crate::objects::CLUSTER_DOMAIN };
-    let mut resolution = planned.resolution.clone();
-    let built = ask.build(planned.service, &mut resolution, &mut history);
+    let built = ask.build(service, &planned.resolution, &mut history);
     let overrides = Overrides::new(&history);
     for component in built.built.iter().flat_map(|built| &built.components) {
         let pods = std::iter::once((&component.pod, false))

@@ -35,9 +35,9 @@ impl<'a> Renderer<'a> {
     /// Merges one service and makes no objects of it.
     pub fn merged(&self, views: &'a Views) -> MergedService<'a> {
         let (selector, service) = self.selector(views);
-        let mut resolution = selector.resolve(service);
+        let resolution = selector.resolve(service);
         let mut diagnostics = super::plan::decided(&resolution, service);
-        let built = self.ask(service).build(service, &mut resolution, &mut ());
+        let built = self.ask(service).build(service, &resolution, &mut ());
         diagnostics.extend(built.diagnostics);
         diagnostics.extend(built.error.map(|error| super::plan::finding(&error, service)));
         let parts = built.built.map(|built| {

@@ -20,6 +20,7 @@ use crate::pods::built::{Built, Component};
 use crate::quantity::Range;
 use ecow::EcoString;
 use rayon::prelude::*;
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -62,7 +63,7 @@ pub struct Planner<'a> {
 type Admission = (EcoString, EcoString, Arc<Question>);
 
 /// Outcome of one semantics.
-pub(super) struct Outcome<'a> {
+pub(super) struct Outcome<'a, 's> {
     pub(super) resolution: Resolution<'a>,
     pub(super) components: Vec<PlannedComponent>,
     /// What the pods of each component request, where the components could be composed and the
@@ -73,7 +74,7 @@ pub(super) struct Outcome<'a> {
     pub(super) error: Option<Failure>,
     diagnostics: Vec<Diagnostic>,
     /// The service with everything merged, where this is what is followed.
-    built: Option<Built<'a>>,
+    built: Option<Built<'s>>,
 }
 
 impl<'a> Planner<'a> {
@@ -121,28 +122,31 @@ impl<'a> Planner<'a> {
     ///
     /// # Panics
     /// Never: services are only read for APIs that have policies.
-    pub fn plan(&self, views: &'a Views, depth: Depth) -> Planned<'a> {
+    pub fn plan(&self, views: &Views, depth: Depth) -> Planned<'a> {
         self.plan_built(views, depth).0
     }
 
     /// The same, with what was built on the way, for who also asks for the objects; none of a
     /// service in error.
-    pub(crate) fn plan_built(
+    pub(crate) fn plan_built<'s>(
         &self,
-        views: &'a Views,
+        views: &'s Views,
         depth: Depth,
-    ) -> (Planned<'a>, Option<Built<'a>>) {
+    ) -> (Planned<'a>, Option<Built<'s>>)
+    where
+        'a: 's,
+    {
         let service = views.of(self.semantics);
         let selectors = &self.selectors[&service.object.api];
         let selector = selectors.of(self.semantics);
         let outcome = self.outcome(selector, service, depth);
         let mut planned = Planned {
-            service,
+            service: service.into(),
             policy: selector.policy(),
             resolution: outcome.resolution,
             components: outcome.components,
             workloads: outcome.workloads,
-            error: outcome.error,
+            error: outcome.error.map(Box::new),
             controller: None,
             diagnostics: outcome.diagnostics,
         };
@@ -157,11 +161,11 @@ impl<'a> Planner<'a> {
             planned.diagnostics.extend(
                 planned.components.iter().filter_map(|component| not_counted(component, service)),
             );
-            self.place(&mut planned, outcome.pods);
+            self.place(&mut planned, service, outcome.pods);
         }
         if selector.policy().semantics == Semantics::Documented {
             let other = self.outcome(&selectors.controller, &views.controller, Depth::Plan);
-            let here = side(&planned.resolution, &planned.components, planned.error.as_ref());
+            let here = side(&planned.resolution, &planned.components, planned.error.as_deref());
             let there = side(&other.resolution, &other.components, other.error.as_ref());
             planned.controller =
                 difference(&here, &there, selectors.controller.policy()).map(Box::new);
@@ -175,8 +179,7 @@ impl<'a> Planner<'a> {
 
     /// Whether the pods of every component fit on the nodes, and what their queue gives them, each
     /// component for itself.
-    fn place(&self, planned: &mut Planned<'a>, pods: Vec<Pods>) {
-        let service = planned.service;
+    fn place(&self, planned: &mut Planned<'a>, service: &Service, pods: Vec<Pods>) {
         let owner = (service.object.api, service.namespace.clone(), service.name().clone());
         let own = self.running.of(&owner, planned.workloads.iter().map(|own| &own.name));
         for (component, Pods { main, worker, queue }) in planned.components.iter_mut().zip(pods) {
@@ -194,11 +197,11 @@ impl<'a> Planner<'a> {
             }
             let question = self.shared(Question { main, workers, fewest });
             if let Some(queue) = queue {
-                let decision = self.admit(&planned.service.namespace, queue, &question);
+                let decision = self.admit(&service.namespace, queue, &question);
                 planned.diagnostics.extend(crate::operators::kueue::findings::findings(
                     &decision,
                     component.kind,
-                    planned.service,
+                    service,
                     self.catalog,
                 ));
                 component.queue = Some(Box::new(decision));
@@ -258,12 +261,24 @@ impl<'a> Planner<'a> {
 
     /// Decides services in parallel; the answers come in the order of the services, whatever the
     /// thread count.
-    pub fn plan_all(&self, services: &[&'a Views], depth: Depth) -> Vec<Planned<'a>> {
-        services.par_iter().map(|views| self.plan(views, depth)).collect()
+    pub fn plan_all(
+        &self,
+        services: &[impl Borrow<Views> + Sync],
+        depth: Depth,
+    ) -> Vec<Planned<'a>> {
+        services.par_iter().map(|views| self.plan(views.borrow(), depth)).collect()
     }
 
-    fn outcome(&self, selector: &Selector<'a>, service: &'a Service, depth: Depth) -> Outcome<'a> {
-        let mut resolution = match depth {
+    fn outcome<'s>(
+        &self,
+        selector: &Selector<'a>,
+        service: &'s Service,
+        depth: Depth,
+    ) -> Outcome<'a, 's>
+    where
+        'a: 's,
+    {
+        let resolution = match depth {
             Depth::Plan => selector.resolve(service),
             Depth::Explain => selector.explain(service),
         };
@@ -272,7 +287,7 @@ impl<'a> Planner<'a> {
         // The other one is only compared.
         let followed = policy.semantics == self.semantics.of(policy.api);
         let ask = Ask { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
-        let built = ask.build(service, &mut resolution, &mut ());
+        let built = ask.build(service, &resolution, &mut ());
         let (mut pods, mut workloads) = (Vec::new(), Vec::new());
         if let Some(composed) = &built.built {
             let components = &composed.components;

@@ -4,7 +4,10 @@ use super::built::Workload;
 use super::difference::Difference;
 use super::placement::Placement;
 use super::question::Question;
-use crate::api::{AcceleratorClass, ComponentKind, DeploymentMode, Failure, Service};
+use crate::api::{
+    AcceleratorClass, Api, ComponentKind, DeploymentMode, Failure, NamedVersion, Semantics, Service,
+};
+use crate::catalog::Catalog;
 use crate::cluster::Fit;
 use crate::decision::{AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution};
 use crate::diag::{Code, Diagnostic};
@@ -13,6 +16,7 @@ use crate::policy::Policy;
 use crate::quantity::Count;
 use crate::source::Span;
 use ecow::{EcoString, EcoVec};
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 /// How much of a decision is kept.
@@ -99,11 +103,50 @@ impl PlannedComponent {
     }
 }
 
+/// What a plan keeps of its service, which need not be there any more: of a fleet that is much.
+#[derive(Clone, Debug)]
+pub struct PlannedService {
+    /// Whose it is.
+    pub api: Api,
+    /// Namespace.
+    pub namespace: EcoString,
+    /// Name.
+    pub name: EcoString,
+    /// Where its name is written.
+    pub place: Span,
+    /// The components that it states, in order.
+    pub components: EcoVec<ComponentKind>,
+    /// Whether it describes its model itself.
+    pub inline: bool,
+    /// The format of that model.
+    pub format: Option<Box<NamedVersion>>,
+}
+
+impl From<&Service> for PlannedService {
+    fn from(service: &Service) -> Self {
+        Self {
+            api: service.object.api,
+            namespace: service.namespace.clone(),
+            name: service.name().clone(),
+            place: service.object.name_span(),
+            components: service.components.iter().map(|component| component.kind).collect(),
+            inline: service.inline.is_some(),
+            format: service.inline.as_ref().and_then(|own| own.model.format.clone()).map(Box::new),
+        }
+    }
+}
+
+impl Display for PlannedService {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.namespace, self.name)
+    }
+}
+
 /// A service with everything decided.
 #[derive(Clone, Debug)]
 pub struct Planned<'a> {
     /// The service.
-    pub service: &'a Service,
+    pub service: PlannedService,
     /// The policy that was followed.
     pub policy: &'static Policy,
     /// Its decisions.
@@ -114,7 +157,7 @@ pub struct Planned<'a> {
     /// together.
     pub workloads: Vec<Workload>,
     /// Why it cannot be deployed.
-    pub error: Option<Failure>,
+    pub error: Option<Box<Failure>>,
     /// What the controller would do otherwise; only under the documents.
     pub controller: Option<Box<Difference>>,
     /// What was found while composing, the error included.
@@ -125,6 +168,16 @@ impl<'a> Planned<'a> {
     /// The class that a component runs on.
     pub fn class(&self, component: ComponentKind) -> Option<&'a AcceleratorClass> {
         self.resolution.accelerator(component).and_then(|decision| decision.chosen)
+    }
+
+    /// The service itself, as it was planned.
+    pub fn read_in<'c>(&self, catalog: &'c Catalog) -> Option<&'c Service> {
+        let own = &self.service;
+        let views = catalog.service(own.api, &own.namespace, &own.name)?;
+        Some(match self.policy.semantics {
+            Semantics::Documented => &views.documented,
+            Semantics::Controller => &views.controller,
+        })
     }
 
     /// The requirements that files set and no accelerator class met, when the service is in error

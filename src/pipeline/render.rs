@@ -158,9 +158,9 @@ impl<'a> Renderer<'a> {
         service: &'a Service,
         record: &mut impl Record,
     ) -> Rendered<'a> {
-        let mut resolution = self.decide(service);
+        let resolution = self.decide(service);
         let mut diagnostics = super::plan::decided(&resolution, service);
-        let built = self.ask(service).build(service, &mut resolution, record);
+        let built = self.ask(service).build(service, &resolution, record);
         diagnostics.extend(built.diagnostics);
         let written = match (built.error, &built.built) {
             (Some(error), _) => Err(error),
@@ -221,7 +221,7 @@ impl<'a> Renderer<'a> {
         let (planned, built) = planner.plan_built(views, Depth::Plan);
         let written = built.and_then(|built| self.write(&built).ok());
         let mut written = written.unwrap_or_else(|| Checked::clean(Vec::new()));
-        self.accept(planned.service, &written.value, &mut written.diagnostics);
+        self.accept(views.of(self.semantics), &written.value, &mut written.diagnostics);
         (planned, written)
     }
 

@@ -27,7 +27,6 @@ pub fn users_of_runtime<'a>(
     let planner = Planner::new(catalog, semantics);
     let services: Vec<_> = catalog
         .services()
-        .iter()
         .filter(|views| views.of(semantics).object.api == runtime.object.api)
         .collect();
     let user = |planned: Planned<'a>| {
@@ -36,8 +35,10 @@ pub fn users_of_runtime<'a>(
             planned.resolution.chosen().is_some_and(|chosen| chosen.object.id == runtime.object.id);
         let known = planned.resolution.runtime.candidates.iter().find(|other| own(other)).cloned();
         // A service that names another runtime compares no other.
-        let candidate = known
-            .or_else(|| judge(planned.policy, planned.resolution.model, planned.service, runtime));
+        let candidate = known.or_else(|| {
+            let service = planned.read_in(catalog)?;
+            judge(planned.policy, planned.resolution.model, service, runtime)
+        });
         let verdict = match &candidate {
             _ if is_chosen => Verdict::Chosen,
             Some(candidate) if candidate.reasons.is_empty() => Verdict::Eligible,
@@ -61,7 +62,7 @@ pub fn users_of_model<'a>(
     semantics: Follow,
     model: &Model,
 ) -> Vec<Planned<'a>> {
-    let services: Vec<_> = catalog.services().iter().collect();
+    let services: Vec<_> = catalog.services().collect();
     let mut planned = Planner::new(catalog, semantics).plan_all(&services, Depth::Plan);
     planned
         .retain(|own| own.resolution.model.is_some_and(|other| other.object.id == model.object.id));

@@ -24,14 +24,8 @@ pub fn service(
     sources: &SourceMap,
 ) -> Sheet {
     let mut out = Sheet::default();
-    let object = &planned.service.object;
-    let of = if object.api == Api::KServe { " (KServe)" } else { "" };
-    out.heading(format!(
-        "{}/{}{of}  {}",
-        planned.service.namespace,
-        planned.service.name(),
-        sources.locate(object.name_span())
-    ));
+    let of = if planned.service.api == Api::KServe { " (KServe)" } else { "" };
+    out.heading(format!("{}{of}  {}", planned.service, sources.locate(planned.service.place)));
     out.answer(match &planned.error {
         Some(error) => failure(error, planned, sources),
         None => super::phrases::answer(planned),
@@ -112,8 +106,8 @@ fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
                 out.more(line);
             }
         }
-        None if planned.service.inline.is_some() => {
-            out.fact("model", format!("{}, described by the service", inline(planned.service)));
+        None if planned.service.inline => {
+            out.fact("model", format!("{}, described by the service", inline(&planned.service)));
         }
         None => out.fact("model", "none"),
     }

@@ -59,10 +59,7 @@ pub fn mermaid(planned: &[Planned<'_>], machines: &[Machine]) -> String {
 }
 
 fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
-    let own = graph.new_box(
-        &format!("InferenceService {}/{}", planned.service.namespace, planned.service.name()),
-        true,
-    );
+    let own = graph.new_box(&format!("InferenceService {}", planned.service), true);
     if let Some(model) = planned.resolution.model {
         let model_box =
             graph.new_box(&format!("{} {}", model.object.id.kind, model.object.id.name), true);

@@ -138,9 +138,9 @@ pub(super) fn reference(id: &ObjectRef) -> Value {
 /// One service; `flip` is added by `explain --runtime`.
 pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Value {
     let mut out = json!({
-        "name": planned.service.name().as_str(),
+        "name": planned.service.name.as_str(),
         "namespace": planned.service.namespace.as_str(),
-        "api": planned.service.object.api.as_str(),
+        "api": planned.service.api.as_str(),
         "model": planned.resolution.model.map(|model| self::model(model, planned.policy, depth, sources)),
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
         "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth, sources)).collect::<Vec<_>>(),
@@ -173,7 +173,7 @@ fn model(model: &Model, policy: &Policy, depth: Depth, sources: &SourceMap) -> V
 /// The way of a request through the components (KServe 0.10 docs, Data Plane); an explainer is
 /// reached beside it.
 fn graph(planned: &Planned<'_>) -> Vec<[&'static str; 2]> {
-    let has = |kind| planned.service.component(kind).is_some();
+    let has = |kind| planned.service.components.contains(&kind);
     let (transformer, explainer) = (has(ComponentKind::Transformer), has(ComponentKind::Explainer));
     let mut edges = if transformer {
         vec![["client", "transformer"], ["transformer", "predictor"]]

@@ -1,10 +1,10 @@
 //! The words for decisions in tables and pages. JSON keeps its codes.
 
-use crate::api::Service;
 use crate::decision::{
     AcceleratorDecision, Candidate, ClassDecidedBy, DecidedBy, Note, RuntimeDecision, Verdict,
 };
 use crate::pipeline::Planned;
+use crate::pipeline::planned::PlannedService;
 use std::fmt::Display;
 use std::fmt::Write;
 
@@ -32,9 +32,8 @@ where
 }
 
 /// The format of a model that a service describes itself.
-pub(super) fn inline(service: &Service) -> String {
-    let format = service.inline.as_ref().and_then(|inline| inline.model.format.as_ref());
-    format.map_or_else(
+pub(super) fn inline(service: &PlannedService) -> String {
+    service.format.as_ref().map_or_else(
         || "-".to_owned(),
         |format| match &format.version {
             Some(version) => format!("{} {}", format.name.value, version.value.text()),

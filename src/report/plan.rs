@@ -166,7 +166,7 @@ impl Plan<'_> {
 
     /// A service of KServe may have the name of one of OME.
     fn is_mixed(&self) -> bool {
-        let mut apis = self.planned.iter().map(|planned| planned.service.object.api);
+        let mut apis = self.planned.iter().map(|planned| planned.service.api);
         let first = apis.next();
         apis.any(|api| Some(api) != first)
     }
@@ -298,8 +298,8 @@ fn small(title: &str) -> String {
 
 /// The name of a service, with its operator where two are in one table.
 fn name(planned: &Planned<'_>, is_mixed: bool) -> String {
-    let of_kserve = is_mixed && planned.service.object.api == Api::KServe;
-    format!("{}{}", planned.service.name(), if of_kserve { " (KServe)" } else { "" })
+    let of_kserve = is_mixed && planned.service.api == Api::KServe;
+    format!("{}{}", planned.service.name, if of_kserve { " (KServe)" } else { "" })
 }
 
 /// A row per component; the service is named once.
@@ -332,12 +332,12 @@ fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<S
 }
 
 fn named(planned: &Planned<'_>) -> String {
-    format!("{}/{}", planned.service.namespace, planned.service.name())
+    planned.service.to_string()
 }
 
 fn model(planned: &Planned<'_>) -> String {
     let model = planned.resolution.model;
-    model.map_or_else(|| inline(planned.service), |model| model.object.id.name.to_string())
+    model.map_or_else(|| inline(&planned.service), |model| model.object.id.name.to_string())
 }
 
 fn runtime(planned: &Planned<'_>) -> String {

@@ -45,7 +45,7 @@ fn placements<'a>(
 ) -> impl Iterator<Item = (EcoString, &'a Placement)> {
     let of_services = planned.iter().flat_map(|planned| {
         let own = planned.components.iter().filter_map(|own| own.placement.as_ref());
-        own.map(|own| (name(&planned.service.namespace, planned.service.name()), own))
+        own.map(|own| (eco_format!("{}", planned.service), own))
     });
     of_services.chain(servings.iter().filter_map(|planned| {
         let name = name(&planned.serving.namespace, planned.serving.name());
@@ -285,7 +285,7 @@ pub fn text(
     }
     let shown: HashSet<EcoString> = planned
         .iter()
-        .map(|own| name(&own.service.namespace, own.service.name()))
+        .map(|own| eco_format!("{}", own.service))
         .chain(servings.iter().map(|own| name(&own.serving.namespace, own.serving.name())))
         .collect();
     let mut seen = HashSet::new();

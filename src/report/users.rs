@@ -21,7 +21,7 @@ fn word(verdict: Verdict) -> &'static str {
 
 /// The rule that decided, its operands, and where they are.
 fn rule(user: &User<'_>, sources: &SourceMap) -> [String; 3] {
-    let own = sources.locate(user.planned.service.object.name_span()).to_string();
+    let own = sources.locate(user.planned.service.place).to_string();
     let decision = &user.planned.resolution.runtime;
     let by = || decision.decided_by.map_or("", super::phrases::decided_by).to_owned();
     if user.verdict == Verdict::Chosen {
@@ -52,7 +52,7 @@ fn rule(user: &User<'_>, sources: &SourceMap) -> [String; 3] {
 }
 
 fn name(planned: &Planned<'_>) -> String {
-    format!("{}/{}", planned.service.namespace, planned.service.name())
+    planned.service.to_string()
 }
 
 fn model_of(planned: &Planned<'_>) -> String {
@@ -100,7 +100,7 @@ pub fn runtime_json(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) 
         let [rule, detail, place] = rule(user, sources);
         json!({
             "namespace": user.planned.service.namespace.as_str(),
-            "name": user.planned.service.name().as_str(),
+            "name": user.planned.service.name.as_str(),
             "model": user.planned.resolution.model.map(|model| model.object.id.name.as_str()),
             "verdict": user.verdict.as_str(),
             "rule": rule,
@@ -148,7 +148,7 @@ pub fn model(
                 name(planned),
                 chosen.map_or("-".to_owned(), |own| own.object.shown_name().to_string()),
                 super::plan::decided_by(planned),
-                sources.locate(planned.service.object.name_span()).to_string(),
+                sources.locate(planned.service.place).to_string(),
             ]
         });
         out.table(&["SERVICE", "RUNTIME", "DECIDED BY", "WHERE"], rows);
@@ -169,7 +169,7 @@ pub fn model_json(
     let users = users.iter().map(|planned| {
         json!({
             "namespace": planned.service.namespace.as_str(),
-            "name": planned.service.name().as_str(),
+            "name": planned.service.name.as_str(),
             "runtime": planned.resolution.chosen().map(|own| json::reference(&own.object.id)),
             "error": planned.error.as_ref().map(|error| error.code.as_str()),
         })

@@ -100,7 +100,7 @@ impl<'a> Search<'a, '_> {
     pub(crate) fn best(
         &self,
         service: &Service,
-        request: &Request<'a>,
+        request: &Request<'_>,
     ) -> Result<RuntimeDecision<'a>, Failure> {
         let decided = match self.memo {
             Some(memo) => {

@@ -130,7 +130,7 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
         loaded,
         &Given::new(semantics, &ome::internals::operators::kthena::releases::KTHENA_SEED),
     );
-    let services: Vec<_> = world.catalog.services().iter().collect();
+    let services: Vec<_> = world.catalog.services().collect();
     let planner = Planner::new(&world.catalog, semantics);
     let mut planned = planner.plan_all(&services, Depth::Plan);
     let kthena = &ome::internals::operators::kthena::releases::KTHENA_SEED;

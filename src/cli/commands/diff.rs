@@ -304,7 +304,6 @@ fn side<'a>(session: &'a Session, names: &[String]) -> Side<'a> {
     };
     let services: Vec<&Views> = catalog
         .services()
-        .iter()
         .filter(|views| {
             let service = views.of(session.semantics);
             session.is_in_namespace(&service.namespace)
@@ -338,12 +337,8 @@ fn has(side: &Side<'_>, session: &Session, wanted: &str) -> bool {
 }
 
 fn known_names(session: &Session) -> impl Iterator<Item = &str> {
-    let services = session
-        .world
-        .catalog
-        .services()
-        .iter()
-        .map(|views| views.of(session.semantics).name().as_str());
+    let services =
+        session.world.catalog.services().map(|views| views.of(session.semantics).name().as_str());
     services
         .chain(session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str()))
 }

@@ -83,13 +83,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 fn not_in<'a>(session: &Session, live: &'a Session) -> Result<Vec<&'a Service>, Failure> {
     let key =
         |service: &Service| (service.object.api, service.namespace.clone(), service.name().clone());
-    let known: HashSet<_> = session
-        .world
-        .catalog
-        .services()
-        .iter()
-        .map(|views| key(views.of(session.semantics)))
-        .collect();
+    let known: HashSet<_> =
+        session.world.catalog.services().map(|views| key(views.of(session.semantics))).collect();
     let there = live.select(&[])?.into_iter().map(|views| views.of(live.semantics));
     Ok(there.filter(|service| !known.contains(&key(service))).collect())
 }

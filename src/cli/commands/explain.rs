@@ -201,15 +201,17 @@ fn why_not<'a>(
     name: &str,
 ) -> Result<Flip, Failure> {
     let catalog = &session.world.catalog;
-    let runtimes = catalog.runtimes(planned.service.object.api);
-    let Some(runtime) = named(runtimes, planned.service, name) else {
+    let runtimes = catalog.runtimes(planned.service.api);
+    let service = planned.read_in(catalog);
+    let runtime = service.and_then(|service| named(runtimes, service, name));
+    let (Some(service), Some(runtime)) = (service, runtime) else {
         return Err(session.not_found(
             format!("no runtime `{name}`"),
             nearest(name, runtimes.iter().map(|runtime| runtime.object.id.name.as_str()))
                 .map(|near| format!("did you mean `{near}`?")),
         ));
     };
-    let flip = flip(planned.policy, catalog, planned.service, runtime);
+    let flip = flip(planned.policy, catalog, service, runtime);
     let candidates = &mut planned.resolution.runtime.candidates;
     candidates.retain(|candidate| candidate.runtime.object.id == runtime.object.id);
     if candidates.is_empty() {
@@ -217,7 +219,7 @@ fn why_not<'a>(
         candidates.extend(crate::operators::judge(
             planned.policy,
             planned.resolution.model,
-            planned.service,
+            service,
             runtime,
         ));
     }

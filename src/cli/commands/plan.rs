@@ -1,5 +1,6 @@
 //! `ome plan`: runtime, class, mode, replicas and placement of each service.
 
+use crate::api::Views;
 use crate::cli::about::{About, beside_page};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
@@ -43,15 +44,22 @@ const SHOWN: usize = 1000;
 
 /// Plans and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &args.decision.ask()?)?;
-    let (selected, servings) = session.select_all(&args.services)?;
-    session.require_any(selected.len() + servings.len())?;
+    let mut session = Session::open(&args.input, &args.decision.ask()?)?;
+    let (header, mode) = (session.header(), session.mode());
+    let (services, servings) = session.take_all(&args.services)?;
+    let servings = session.servings(servings);
+    session.require_any(services.len() + servings.len())?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
-    let mut planned = Vec::with_capacity(selected.len());
-    for window in selected.chunks(SHOWN) {
-        planned.extend(planner.plan_all(window, Depth::Plan));
-        io.progress(planned.len(), selected.len(), "services planned");
+    let all = services.len();
+    let mut planned = Vec::with_capacity(all);
+    let mut services = services.into_iter();
+    while planned.len() < all {
+        // A service is not needed again: what was read of it makes room for what follows.
+        let window: Vec<Box<Views>> = services.by_ref().take(SHOWN).collect();
+        planned.extend(planner.plan_all(&window, Depth::Plan));
+        io.progress(planned.len(), all, "services planned");
     }
+    drop(services);
     let mut servings = plan_servings(&servings, session.kthena);
     let beside = Beside { map: args.output == PageFormat::Html, ..Beside::default() };
     let together = together(&planner, session.kthena, &mut planned, &mut servings, beside);
@@ -73,13 +81,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         PageFormat::Markdown => table::Style { color: false, width: None },
         _ => table::Style { color: io.out_color(), width: io.width() },
     };
-    let header = session.header();
-    let plan =
-        plan::Plan { semantics: session.mode(), header: &header, planned: &planned, sources };
+    let plan = plan::Plan { semantics: mode, header: &header, planned: &planned, sources };
     match args.output {
         PageFormat::Json => {
             io.print_json(&json::Plan {
-                semantics: session.mode(),
+                semantics: mode,
                 depth: Depth::Plan,
                 planned: &planned,
                 servings: &servings,
@@ -120,7 +126,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         PageFormat::Html => {
             session.say(&beside_page(&found, &planned), io);
             let page = page::View {
-                semantics: session.mode(),
+                semantics: mode,
                 header: &header,
                 planned: &planned,
                 servings: &servings,

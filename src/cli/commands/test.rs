@@ -197,10 +197,8 @@ fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<
             misses.extend(expect::service(catalog, planned, stated));
             continue;
         }
-        let known: Vec<String> = planned
-            .iter()
-            .map(|planned| format!("{}/{}", planned.service.namespace, planned.service.name()))
-            .collect();
+        let known: Vec<String> =
+            planned.iter().map(|planned| planned.service.to_string()).collect();
         let near = nearest(&stated.name, known.iter().map(String::as_str));
         misses.push(Miss::absent("services", stated, "service", near));
     }

@@ -285,7 +285,7 @@ fn gathered(
         .map(|views| {
             let (planned, written) = renderer.with_plan(&planner, views);
             let refused = refusals::of_service(written);
-            (&planned.service.object, planned.diagnostics, refused)
+            (&views.of(session.semantics).object, planned.diagnostics, refused)
         })
         .collect();
     let mut refused = Vec::new();

@@ -131,7 +131,7 @@ impl<'c, 'a> Player<'c, 'a> {
             }
         }
         let world = self.ground(1).with(&others);
-        let Some(views) = world.catalog.services().first() else { return true };
+        let Some(views) = world.catalog.services().next() else { return true };
         let semantics = comparison.settings.semantics;
         let domain = comparison.settings.cluster_domain;
         let renderer = Renderer::new(&world, semantics, domain);
@@ -234,7 +234,7 @@ impl Case<'_, '_, '_> {
         let comparison = self.player.comparison;
         let semantics = comparison.settings.semantics;
         let worlds = [0, 1].map(|side| self.world(side, edits));
-        let views = worlds.each_ref().map(|world| world.catalog.services().first());
+        let views = worlds.each_ref().map(|world| world.catalog.services().next());
         let [Some(before), Some(after)] = views else { return None };
         let domain = comparison.settings.cluster_domain;
         let made = [(0, before), (1, after)].map(|(side, views)| {

@@ -131,9 +131,10 @@ fn names(wanted: &str, object: &Object) -> bool {
 
 /// The rules that speak against a runtime, and the edit that would make it win.
 fn why_not(catalog: &Catalog, planned: &Planned<'_>, wanted: &str, miss: &mut Miss) {
-    let runtimes = catalog.runtimes(planned.service.object.api);
+    let runtimes = catalog.runtimes(planned.service.api);
     let last = wanted.rsplit('/').next().unwrap_or(wanted);
-    let Some(runtime) = named(runtimes, planned.service, last) else {
+    let Some(service) = planned.read_in(catalog) else { return };
+    let Some(runtime) = named(runtimes, service, last) else {
         let known = runtimes.iter().map(|runtime| runtime.object.id.name.as_str());
         let near =
             nearest(last, known).map_or(String::new(), |near| format!(": did you mean `{near}`?"));
@@ -141,7 +142,7 @@ fn why_not(catalog: &Catalog, planned: &Planned<'_>, wanted: &str, miss: &mut Mi
         return;
     };
     let judged =
-        crate::operators::judge(planned.policy, planned.resolution.model, planned.service, runtime);
+        crate::operators::judge(planned.policy, planned.resolution.model, service, runtime);
     let said = |candidate: Candidate<'_>| {
         let reasons = candidate.reasons.iter();
         reasons
@@ -149,7 +150,7 @@ fn why_not(catalog: &Catalog, planned: &Planned<'_>, wanted: &str, miss: &mut Mi
             .collect::<Vec<_>>()
     };
     miss.reasons.extend(judged.into_iter().flat_map(said));
-    miss.flip = Some(flip(planned.policy, catalog, planned.service, runtime));
+    miss.flip = Some(flip(planned.policy, catalog, service, runtime));
 }
 
 /// What is stated about an object and is not so.
@@ -232,9 +233,9 @@ pub fn is_object(wanted: &str, node: &Node) -> bool {
 
 /// Whether a service is the one that is stated about: `name` or `namespace/name`.
 pub fn is_service(wanted: &str, planned: &Planned<'_>) -> bool {
-    let service = planned.service;
+    let service = &planned.service;
     match wanted.split_once('/') {
-        Some((namespace, name)) => service.namespace == namespace && service.name() == name,
-        None => service.name() == wanted,
+        Some((namespace, name)) => service.namespace == namespace && service.name == name,
+        None => service.name == wanted,
     }
 }

@@ -61,8 +61,7 @@ pub(crate) fn text<'p>(
     let indent = " ".repeat(column + 2);
     let mut out = String::new();
     for planned in services {
-        let service = planned.service;
-        let _ = write!(out, "\n{indent}{}/{}:", service.namespace, service.name());
+        let _ = write!(out, "\n{indent}{}:", planned.service);
         for (key, value) in answers(planned) {
             let mut text = String::new();
             crate::yaml::write(&mut text, &Node::from_json(&value, Origin::Flag(&RECORDED)));
@@ -74,9 +73,7 @@ pub(crate) fn text<'p>(
 
 /// The same on one line.
 pub(crate) fn flow(services: &[Planned<'_>]) -> String {
-    let one = |planned: &Planned<'_>| {
-        format!("{}/{}: {}", planned.service.namespace, planned.service.name(), line(planned))
-    };
+    let one = |planned: &Planned<'_>| format!("{}: {}", planned.service, line(planned));
     format!("{{ {} }}", services.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 

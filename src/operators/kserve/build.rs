@@ -14,15 +14,15 @@ use crate::pods::built::{Built, Outcome, Outline};
 use crate::quantity::Range;
 use crate::yaml::Node;
 
-/// Builds a service, up to its first failure. The error of the decisions is taken out of them.
+/// Builds a service, up to its first failure, which may be that of the decisions.
 pub(crate) fn build<'a, R: Record>(
     settings: Settings<'_>,
     service: &'a Service,
-    resolution: &mut Resolution<'a>,
+    resolution: &Resolution<'a>,
     rec: &mut R,
 ) -> Outcome<'a> {
     let Settings { policy, config, .. } = settings;
-    if let Some(error) = resolution.error.take() {
+    if let Some(error) = resolution.error.as_deref().cloned() {
         let alone = components(policy, service, None, &config.kserve, &mut ());
         return Outcome {
             outlines: alone.map(|made| outlines(&made.value)).unwrap_or_default(),

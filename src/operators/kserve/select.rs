@@ -56,7 +56,7 @@ pub(crate) fn request<'a>(
 pub(crate) fn resolve<'a>(
     search: &Search<'a, '_>,
     config: &KServeConfig,
-    service: &'a Service,
+    service: &Service,
 ) -> Resolution<'a> {
     let Search { policy, runtimes, .. } = *search;
     let protocol = asked_protocol(policy, service);
@@ -85,7 +85,8 @@ pub(crate) fn resolve<'a>(
         Ok(mut decision) => {
             decision.protocol = effective(service, &decision, protocol);
             let error = failure(&WORDS, runtimes, &request, service, runtime, &decision)
-                .filter(|_| decision.chosen.is_none());
+                .filter(|_| decision.chosen.is_none())
+                .map(Box::new);
             Resolution { model: None, runtime: decision, accelerators: EcoVec::new(), error }
         }
         Err(error) => failed(error),

@@ -13,16 +13,16 @@ use crate::merge::history::Record;
 use crate::objects::Settings;
 use crate::pods::built::{Component, Outcome, Outline, Unfinished};
 
-/// Builds a service, up to its first failure. The error of the decisions is taken out of them.
+/// Builds a service, up to its first failure, which may be that of the decisions.
 pub(crate) fn build<'a, R: Record>(
     catalog: &'a Catalog,
     settings: Settings<'_>,
     service: &'a Service,
-    resolution: &mut Resolution<'a>,
+    resolution: &Resolution<'a>,
     rec: &mut R,
 ) -> Outcome<'a> {
     let maker = Maker { catalog, settings, service };
-    let mut outcome = Outcome { error: resolution.error.take(), ..Outcome::default() };
+    let mut outcome = Outcome { error: resolution.error.as_deref().cloned(), ..Outcome::default() };
     // Settings that the operator does not start with come first.
     if let Err(error) = objects::settings(service, settings) {
         outcome.error = Some(error);

@@ -70,7 +70,7 @@ impl<'a> State<'a> {
         let catalog = &world.catalog;
         Self {
             world,
-            services: catalog.services().iter().collect(),
+            services: catalog.services().collect(),
             servings: catalog.model_servings().iter().collect(),
         }
     }

@@ -71,10 +71,10 @@ pub(super) fn of(
     let mut claims = Vec::with_capacity(planned.len() + servings.len());
     let mut left = MOST_PODS;
     for (at, planned) in planned.iter_mut().enumerate().filter(|(_, one)| one.error.is_none()) {
-        let service = planned.service;
+        let service = &planned.service;
         // Nobody asks for them later, and of a fleet they are much.
         let all = std::mem::take(&mut planned.workloads);
-        let owner: Owner = (service.object.api, service.namespace.clone(), service.name().clone());
+        let owner: Owner = (service.api, service.namespace.clone(), service.name.clone());
         let names = all.iter().map(|workload| &workload.name);
         let pods = running.of(&owner, names);
         for (place, component) in planned.components.iter().enumerate() {
@@ -95,7 +95,7 @@ pub(super) fn of(
             let Some((workload, refused)) = claim else { continue };
             claims.push(Claim {
                 who: Who::Component(at, place),
-                service: eco_format!("{}/{}", service.namespace, service.name()),
+                service: eco_format!("{service}"),
                 component: Some(component.kind.as_str()),
                 workload,
                 own,

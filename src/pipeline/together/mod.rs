@@ -19,7 +19,7 @@ use super::costs;
 use super::plan::Planner;
 use super::planned::{Depth, Planned};
 use super::running::RunningPods;
-use crate::api::{AcceleratorClass, Follow, ModelServing, Object, Views};
+use crate::api::{AcceleratorClass, Api, Follow, ModelServing, Views};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -161,6 +161,27 @@ pub fn has_room(catalog: &Catalog) -> bool {
     machines::is_known(catalog.machines())
 }
 
+/// The services and ModelServings of the catalog that are not planned yet.
+fn not_among<'a>(
+    planner: &Planner<'a>,
+    planned: &[Planned<'_>],
+    servings: &[PlannedServing<'_>],
+) -> (Vec<&'a Views>, Vec<&'a ModelServing>) {
+    let known: HashSet<(Api, &EcoString, &EcoString)> = planned
+        .iter()
+        .map(|own| (own.service.api, &own.service.namespace, &own.service.name))
+        .chain(servings.iter().map(|own| (Api::Kthena, &own.serving.namespace, own.serving.name())))
+        .collect();
+    let catalog = planner.catalog();
+    let services = catalog.services().filter(|views| {
+        let own = views.of(planner.semantics());
+        !known.contains(&(own.object.api, &own.namespace, own.name()))
+    });
+    let others = catalog.model_servings().iter();
+    let others = others.filter(|own| !known.contains(&(Api::Kthena, &own.namespace, own.name())));
+    (services.collect(), others.collect())
+}
+
 /// Whether two inputs have the same nodes, as far as placing pods goes.
 pub fn same_room(one: &Catalog, other: &Catalog) -> bool {
     let nodes = |catalog: &Catalog| -> BTreeSet<(EcoString, EcoString)> {
@@ -185,21 +206,10 @@ pub fn together<'a>(
         return None;
     }
     let shown = [planned.len(), servings.len()];
-    let known: HashSet<*const Object> = planned
-        .iter()
-        .map(|own| std::ptr::from_ref(&own.service.object))
-        .chain(servings.iter().map(|own| std::ptr::from_ref(&own.serving.object)))
-        .collect();
-    let is_known = |object: &Object| known.contains(&std::ptr::from_ref(object));
-    let semantics = planner.semantics();
-    let services = catalog.services().iter();
-    let services: Vec<&Views> =
-        services.filter(|views| !is_known(&views.of(semantics).object)).collect();
-    let others = catalog.model_servings().iter();
-    let others: Vec<&ModelServing> = others.filter(|serving| !is_known(&serving.object)).collect();
+    let (services, others) = not_among(planner, planned, servings);
     planned.extend(planner.plan_all(&services, Depth::Plan));
     servings.extend(plan_servings(&others, kthena));
-    let mut answer = place(catalog, semantics, planned, servings, shown[0], beside);
+    let mut answer = place(catalog, planner.semantics(), planned, servings, shown[0], beside);
     for (class, (_, asked)) in asked(&planned[shown[0]..], &servings[shown[1]..]) {
         *answer.in_use.entry(class.clone()).or_default() += asked;
     }

@@ -157,7 +157,7 @@ fn is_short(planned: &Planned<'_>) -> bool {
 fn rows(planned: &Planned<'_>, sources: &SourceMap) -> Vec<Value> {
     let resolution = &planned.resolution;
     let lead = vec![
-        planned.service.name().to_string(),
+        planned.service.name.to_string(),
         resolution.model.map_or("-", |model| model.object.id.name.as_str()).to_owned(),
         resolution
             .chosen()
@@ -179,8 +179,8 @@ fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
     let resolution = &planned.resolution;
     let first = resolution.runtime.steps.first().map_or(0, |step| step.r#in);
     json!({
-        "name": format!("{}/{}", planned.service.namespace, planned.service.name()),
-        "api": planned.service.object.api.as_str(),
+        "name": planned.service.to_string(),
+        "api": planned.service.api.as_str(),
         "model": resolution.model.map(|model| model.object.id.name.as_str()),
         "runtime": resolution.chosen().map_or("no runtime".into(), |runtime| runtime.object.shown_name()).as_str(),
         "by": resolution.runtime.decided_by.map(super::phrases::decided_by),

@@ -29,7 +29,7 @@ pub(crate) fn asked_protocol(policy: &Policy, service: &Service) -> Protocol {
 /// One candidate with everything its trace keeps.
 pub(crate) fn candidate<'a, T: Trace>(
     policy: &Policy,
-    request: &Request<'a>,
+    request: &Request<'_>,
     runtime: &'a Runtime,
 ) -> (Evaluation, Candidate<'a>) {
     let mut trace = T::default();
@@ -126,7 +126,7 @@ pub(crate) fn nearest_miss<'a>(
 pub(crate) fn select<'a, T: Trace>(
     policy: &Policy,
     runtimes: &'a RuntimeSet,
-    request: &Request<'a>,
+    request: &Request<'_>,
 ) -> Result<RuntimeDecision<'a>, Failure> {
     let mut lost = [0usize; Gate::COUNT];
     let mut eligible: Vec<Candidate<'a>> = Vec::new();
@@ -294,7 +294,7 @@ pub(crate) fn named<'a>(
     policy: &Policy,
     words: &Words,
     runtimes: &'a RuntimeSet,
-    request: &Request<'a>,
+    request: &Request<'_>,
     named: &RuntimeRef,
 ) -> Result<RuntimeDecision<'a>, Failure> {
     let runtime = lookup(words, runtimes, request.namespace, named)?;
@@ -322,7 +322,7 @@ pub(crate) fn named<'a>(
 pub(crate) fn asked_of_named<'a>(
     policy: &Policy,
     words: &Words,
-    request: &Request<'a>,
+    request: &Request<'_>,
     runtime: &'a Runtime,
     named: &RuntimeRef,
 ) -> Result<Candidate<'a>, Failure> {

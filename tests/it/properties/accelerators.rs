@@ -265,9 +265,7 @@ fn a_class_never_overrides_the_service_unsaid() {
     holds(|fleet, _| {
         let world = world(fleet, Semantics::Documented);
         let renderer = Renderer::new(&world, Semantics::Documented, "cluster.local");
-        for (views, planned) in
-            world.catalog.services().iter().zip(plan(&world, Semantics::Documented))
-        {
+        for (views, planned) in world.catalog.services().zip(plan(&world, Semantics::Documented)) {
             let mut history = History::new();
             let rendered = renderer.render(views, &mut history);
             let (layers, overrides) = (Layers::new(&world.catalog), Overrides::new(&history));
@@ -277,7 +275,8 @@ fn a_class_never_overrides_the_service_unsaid() {
                 continue;
             };
             let own = planned
-                .service
+                .read_in(&world.catalog)
+                .expect("it was read")
                 .object
                 .node
                 .at(&["spec", "engine", "runner"])

@@ -76,7 +76,7 @@ fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
 fn all(world: &World) -> Side<'_> {
     Side {
         world,
-        services: world.catalog.services().iter().collect(),
+        services: world.catalog.services().collect(),
         servings: world.catalog.model_servings().iter().collect(),
     }
 }

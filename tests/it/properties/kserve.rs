@@ -26,7 +26,7 @@ impl Input {
     pub(super) fn rendered(&self, expand: bool) -> Rendered {
         let world = self.world(expand);
         let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");
-        let views = world.catalog.services().first().expect("one service");
+        let views = world.catalog.services().next().expect("one service");
         let rendered = renderer.render(views, &mut ());
         Rendered {
             objects: rendered.objects.iter().map(|object| object.node.to_json()).collect(),

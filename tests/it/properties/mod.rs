@@ -74,7 +74,7 @@ fn load_text(text: &str, given: &Given) -> World {
 }
 
 fn plan(world: &World, semantics: Semantics) -> Vec<Planned<'_>> {
-    let services: Vec<_> = world.catalog.services().iter().collect();
+    let services: Vec<_> = world.catalog.services().collect();
     Planner::new(&world.catalog, semantics).plan_all(&services, Depth::Explain)
 }
 
@@ -104,7 +104,7 @@ fn document(world: &World, semantics: Semantics) -> String {
 fn manifests(world: &World, semantics: Semantics) -> Vec<Node> {
     let renderer = Renderer::new(world, semantics, "cluster.local");
     let rendered =
-        world.catalog.services().iter().flat_map(|views| renderer.render(views, &mut ()).objects);
+        world.catalog.services().flat_map(|views| renderer.render(views, &mut ()).objects);
     rendered.map(|object| object.node).collect()
 }
 
@@ -115,11 +115,15 @@ fn id(object: &Object) -> Id {
     (object.api, object.id.to_string())
 }
 
+fn name(planned: &Planned<'_>) -> Id {
+    (planned.service.api, planned.service.to_string())
+}
+
 /// What was chosen for each service, with its error.
 fn choices(planned: &[Planned<'_>]) -> Vec<(Id, Option<Id>, Option<Code>)> {
     let choice = |planned: &Planned<'_>| {
         let chosen = planned.resolution.chosen().map(|runtime| id(&runtime.object));
-        (id(&planned.service.object), chosen, planned.error.as_ref().map(|error| error.code))
+        (name(planned), chosen, planned.error.as_ref().map(|error| error.code))
     };
     planned.iter().map(choice).collect()
 }
@@ -229,7 +233,7 @@ fn a_runtime_that_nobody_chose_may_go() {
             choice.iter().filter_map(|(_, chosen, _)| chosen.as_ref()).collect();
         let named: BTreeSet<&str> = before
             .iter()
-            .filter_map(|planned| planned.service.runtime.as_ref())
+            .filter_map(|planned| planned.read_in(&before_world.catalog)?.runtime.as_ref())
             .map(|runtime| runtime.name.value.as_str())
             .collect();
         let idle: Vec<Id> = before_world
@@ -255,7 +259,7 @@ fn a_runtime_serves_its_own_api() {
         let mixed = world(fleet, semantics);
         let planned = plan(&mixed, semantics);
         for planned in &planned {
-            let api = planned.service.object.api;
+            let api = planned.service.api;
             prop_assert!(
                 planned.resolution.runtime.candidates.iter().all(|candidate| candidate
                     .runtime
@@ -298,7 +302,7 @@ fn a_candidate_is_rejected_exactly_when_a_rule_failed() {
                     !candidate.reasons.is_empty(),
                     "{} for {}",
                     &candidate.runtime.object.id,
-                    &planned.service.object.id
+                    planned.service
                 );
             }
             let count = |verdict| {
@@ -325,12 +329,12 @@ fn repairing_what_rejects_a_runtime_makes_it_win() {
         let world_before = world(fleet, semantics);
         let before = plan(&world_before, semantics);
         let planned = &before[number % before.len()];
-        let api = planned.service.object.api;
+        let api = planned.service.api;
+        let service = planned.read_in(&world_before.catalog).expect("it was read");
         for runtime in
             world_before.catalog.all_runtimes().filter(|runtime| runtime.object.api == api)
         {
-            let flip =
-                pipeline::flip(planned.policy, &world_before.catalog, planned.service, runtime);
+            let flip = pipeline::flip(planned.policy, &world_before.catalog, service, runtime);
             let Ok(edits) = flip.edits else { continue };
             let mut edited = fleet.clone();
             for edit in &edits {
@@ -340,7 +344,7 @@ fn repairing_what_rejects_a_runtime_makes_it_win() {
             }
             let world_after = world(&edited, semantics);
             let after = choices(&plan(&world_after, semantics));
-            let service = id(&planned.service.object);
+            let service = name(planned);
             let chosen =
                 after.into_iter().find(|(id, ..)| *id == service).and_then(|(_, chosen, _)| chosen);
             prop_assert_eq!(
@@ -435,7 +439,7 @@ fn the_fleets_are_worth_checking() {
         let mut seen = seen.borrow_mut();
         for planned in plan(&world, semantics) {
             let decision = &planned.resolution.runtime;
-            let seen = &mut seen[usize::from(planned.service.object.api == Api::KServe)];
+            let seen = &mut seen[usize::from(planned.service.api == Api::KServe)];
             seen[0] += usize::from(decision.basis == Basis::Auto && decision.chosen.is_some());
             seen[1] += usize::from(decision.eligible > 1);
             seen[2] += usize::from(planned.error.is_some());

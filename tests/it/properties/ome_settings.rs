@@ -56,7 +56,7 @@ fn settings(ingress: &Value) -> Value {
 /// The objects of the one service, or the code of its error.
 fn rendered(world: &World) -> Result<Vec<Node>, &'static str> {
     let renderer = Renderer::new(world, SEMANTICS, "cluster.local");
-    let views = world.catalog.services().first().expect("one service");
+    let views = world.catalog.services().next().expect("one service");
     let rendered = renderer.render(views, &mut ());
     match rendered.error {
         Some(error) => Err(error.code.as_str()),

@@ -68,7 +68,7 @@ fn a_plan_fails_where_rendering_fails() {
                 code(planned.error.as_ref().map(|error| error.code)),
                 code(rendered.error.as_ref().map(|error| error.code)),
                 "{}",
-                &planned.service.object.id
+                planned.service
             );
         }
         Ok(())

@@ -33,7 +33,7 @@ pub(super) fn hints(context: &Context, params: &InlayHintParams) -> Option<Vec<I
 }
 
 fn hint(context: &Context, planned: &Planned<'_>) -> Option<(Span, String)> {
-    let service = planned.service;
+    let service = planned.read_in(&context.session.world.catalog)?;
     if let Some(error) = &planned.error {
         let named = service.runtime.as_ref().map(|runtime| &runtime.name);
         let named = named.or_else(|| service.model.as_ref().map(|model| &model.name))?;

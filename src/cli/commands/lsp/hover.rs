@@ -32,7 +32,7 @@ pub(super) fn hover(context: &Context, params: &TextDocumentPositionParams) -> O
 /// The services whose documents are in a text.
 pub(super) fn services(context: &Context, id: SourceId) -> Vec<&Views> {
     let session = &context.session;
-    let services = session.world.catalog.services().iter();
+    let services = session.world.catalog.services();
     services.filter(|views| views.of(session.semantics).object.span.source == id).collect()
 }
 
@@ -73,9 +73,7 @@ fn about(context: &Context, object: &Object) -> String {
     let session = &context.session;
     let (catalog, sources) = (&session.world.catalog, &session.world.sources);
     let is = |other: &Object| other.api == object.api && other.id == object.id;
-    if let Some(views) =
-        catalog.services().iter().find(|views| is(&views.of(session.semantics).object))
-    {
+    if let Some(views) = catalog.services().find(|views| is(&views.of(session.semantics).object)) {
         let planned = Planner::new(catalog, session.semantics).plan(views, Depth::Plan);
         return explain::service(&planned, &[], Detail::Nearest, sources).markdown();
     }

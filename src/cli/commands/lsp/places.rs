@@ -27,7 +27,7 @@ pub(super) fn references(context: &Context, params: &ReferenceParams) -> Option<
     let cursor = editor::at(&object.node, place)?;
     let (target, _) = target(context, object, &cursor, place)?;
     let catalog = &context.session.world.catalog;
-    let planned = planned(context, &catalog.services().iter().collect::<Vec<_>>());
+    let planned = planned(context, &catalog.services().collect::<Vec<_>>());
     let named = namings(catalog, &planned);
     let own = named.iter().filter(|naming| {
         let is = |other: &crate::api::Object| other.api == target.api && other.id == target.id;

@@ -92,12 +92,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let servings =
         session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str());
-    let services = session
-        .world
-        .catalog
-        .services()
-        .iter()
-        .map(|views| views.of(session.semantics).name().as_str());
+    let services =
+        session.world.catalog.services().map(|views| views.of(session.semantics).name().as_str());
     let near = nearest(name, servings.chain(services));
     Err(session.not_found(
         format!("no ModelServing or InferenceService `{name}`"),

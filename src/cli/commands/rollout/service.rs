@@ -33,7 +33,7 @@ pub(super) fn run(
                     && other.namespace == service.namespace
                     && other.object.api == service.object.api
             };
-            let views = before.world.catalog.services().iter().find(same).ok_or_else(|| {
+            let views = before.world.catalog.services().find(same).ok_or_else(|| {
                 before.not_found(
                     format!(
                         "no InferenceService `{}/{}` in the state before",

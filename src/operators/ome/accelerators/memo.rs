@@ -90,7 +90,7 @@ impl<'a> Memo<'a> {
     /// The accelerators of engine and decoder on a runtime; `traced` keeps the candidates.
     pub(crate) fn decide(
         &self,
-        service: &'a Service,
+        service: &Service,
         model: Option<&'a Model>,
         runtime: &'a Runtime,
         named_runtime: bool,

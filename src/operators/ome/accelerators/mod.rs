@@ -20,7 +20,7 @@ use crate::policy::ome::AcceleratorRule;
 pub(crate) struct Request<'a, 'k> {
     pub(crate) policy: &'static Policy,
     pub(crate) catalog: &'a Catalog,
-    pub(crate) service: &'a Service,
+    pub(crate) service: &'k Service,
     pub(crate) model: Option<&'a Model>,
     pub(crate) runtime: &'a Runtime,
     /// The service names the runtime.

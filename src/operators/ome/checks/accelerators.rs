@@ -173,7 +173,7 @@ pub(crate) fn minimums(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let runtimes = view.catalog.all_runtimes().map(|runtime| {
         (&runtime.object, ["spec", "acceleratorRequirements", "requiredCapabilities"])
     });
-    let services = view.catalog.services().iter().map(|views| {
+    let services = view.catalog.services().map(|views| {
         (&views.of(view.semantics).object, ["spec", "acceleratorSelector", "requiredCapabilities"])
     });
     for (object, path) in runtimes.chain(services).filter(|(object, _)| !object.builtin) {

@@ -64,7 +64,7 @@ pub(crate) fn compose<'a, R: Record>(
     context: &Context<'a, '_>,
     rec: &mut R,
 ) -> Result<Checked<Built<'a>>, Failure> {
-    if let Some(error) = &resolution.error {
+    if let Some(error) = resolution.error.as_deref() {
         return Err(error.clone());
     }
     let merged = super::merged(

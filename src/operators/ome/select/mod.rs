@@ -92,7 +92,7 @@ pub(crate) fn request<'a>(
 }
 
 /// Decides for one service.
-pub(crate) fn resolve<'a>(scene: &Scene<'a, '_>, service: &'a Service) -> Resolution<'a> {
+pub(crate) fn resolve<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolution<'a> {
     let mut resolution = judged(scene, service);
     if scene.search.policy.ome().virtual_first && is_virtual(service) {
         resolution.error = None;
@@ -111,7 +111,7 @@ fn is_virtual(service: &Service) -> bool {
     asked == Some(DeploymentMode::VirtualDeployment)
 }
 
-fn judged<'a>(scene: &Scene<'a, '_>, service: &'a Service) -> Resolution<'a> {
+fn judged<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolution<'a> {
     let Search { policy, runtimes, .. } = scene.search;
     let protocol = asked_protocol(policy, service);
     let named_runtime = service.runtime.as_ref();
@@ -180,10 +180,10 @@ fn judged<'a>(scene: &Scene<'a, '_>, service: &'a Service) -> Resolution<'a> {
 /// accelerator requirements").
 ///
 /// When none can be served the first stays in error, and its help names the next runtime.
-fn served<'a>(
+fn served<'s, 'a: 's>(
     scene: &Scene<'a, '_>,
-    service: &'a Service,
-    mut request: Request<'a>,
+    service: &'s Service,
+    mut request: Request<'s>,
     mut first: Resolution<'a>,
 ) -> Resolution<'a> {
     let is_unserved = |resolution: &Resolution<'_>| {
@@ -235,7 +235,7 @@ fn unserved<'a>(resolution: &Resolution<'a>) -> Option<(&'a Runtime, Rejection)>
 /// The accelerators of a service whose runtime is decided.
 fn with_accelerators<'a>(
     scene: &Scene<'a, '_>,
-    service: &'a Service,
+    service: &Service,
     model: Option<&'a Model>,
     runtime: RuntimeDecision<'a>,
     error: Option<Failure>,
@@ -248,5 +248,5 @@ fn with_accelerators<'a>(
             scene.accelerators.decide(service, model, chosen, named, traced)
         }
     };
-    Resolution { model, runtime, accelerators, error: error.or(failed) }
+    Resolution { model, runtime, accelerators, error: error.or(failed).map(Box::new) }
 }

@@ -149,7 +149,7 @@ pub(super) fn decide<'a>(
 /// What every class is held against.
 struct Judge<'j, 'a> {
     request: &'j Request<'a, 'j>,
-    wish: &'j Effective<'a>,
+    wish: &'j Effective<'j>,
     placement: Placement<'j>,
     /// Resources of devices that the runtime asks for itself.
     asked: Vec<(EcoString, Origin)>,

@@ -20,7 +20,7 @@ pub(super) struct Placement<'a> {
     pub(super) tolerations: Vec<Node>,
 }
 
-pub(super) fn placement<'a>(request: &Request<'a, '_>, kind: ComponentKind) -> Placement<'a> {
+pub(super) fn placement<'r>(request: &'r Request<'_, '_>, kind: ComponentKind) -> Placement<'r> {
     let config = request.runtime.config(kind);
     let component = request.service.component(kind);
     let selectors = [

@@ -42,11 +42,11 @@ pub(super) fn list(items: &[&Field<EcoString>]) -> Node {
     Node::list(items.iter().map(|item| Node::str(item.value.clone(), item.origin)), origin)
 }
 
-pub(super) fn effective<'a>(
-    request: &Request<'a, '_>,
+pub(super) fn effective<'r>(
+    request: &'r Request<'_, '_>,
     kind: ComponentKind,
     findings: &mut Vec<Diagnostic>,
-) -> Effective<'a> {
+) -> Effective<'r> {
     let wish = &request.service.accelerators;
     let options = request.catalog.accelerator_options();
     let over = &wish.overrides[kind as usize];
