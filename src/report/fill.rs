@@ -4,6 +4,7 @@
 //! made printable here. In pages, whose names end in `.html`, every value is escaped too. Every page
 //! extends `page/layout.html`: one design, one stylesheet, one script, nothing from elsewhere.
 
+use super::markdown;
 use super::meaning::Meaning;
 use super::screen::printable;
 use minijinja::{Environment, UndefinedBehavior};
@@ -35,6 +36,9 @@ pub(super) fn fill(
     ] {
         environment.add_template(name, text).map_err(failed)?;
     }
+    environment.add_filter("code", |text: &str| markdown::code(text));
+    environment.add_filter("cell", |text: &str| markdown::code_cell(text));
+    environment.add_filter("text", |text: &str| markdown::text(text));
     environment.add_filter("meaning", |text: &str| Meaning::of(text).map_or("", Meaning::class));
     environment.add_template(name, template).map_err(failed)?;
     let mut text = environment

@@ -3,7 +3,6 @@
 use crate::diff::{Action, By, Cause, Change, ObjectChange, Turned};
 use crate::report::diff::shown::{Line, ShownCause, ShownObject, left_behind};
 use crate::report::diff::{field, values};
-use crate::report::markdown::code_cell as cell;
 use crate::report::meaning::Meaning;
 use crate::report::phrases::class_decided_by;
 use crate::report::screen::printable;
@@ -48,18 +47,7 @@ pub(super) fn cause(cause: &Cause, all: bool) -> ShownCause {
         .turned
         .as_ref()
         .map(|turned| printable(&format!("{}: {}", turned.candidate, detail(turned))));
-    ShownCause {
-        turned_cell: turned.as_deref().map(cell),
-        turned,
-        object_cell: cell(&object),
-        field_cell: cell(&field),
-        change_cell: cell(&change),
-        place_cell: cell(&place),
-        object,
-        field,
-        change,
-        place,
-    }
+    ShownCause { object, field, change, place, turned }
 }
 
 pub(super) fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {

@@ -8,7 +8,7 @@ use crate::report::diff::shown::{
     CAUSES, Choice, NAMES, ShownGroup, ShownObject, ShownRule, bars, gpus,
 };
 use crate::report::diff::{View, edit};
-use crate::report::markdown::{self, code, fence};
+use crate::report::markdown::fence;
 use crate::report::meaning::Meaning;
 use crate::report::phrases::plural;
 use crate::report::screen::printable;
@@ -54,7 +54,7 @@ pub(super) fn group<'v>(
     let none = || "none".to_owned();
     let choice = |what: &str, from: Option<String>, to: Option<String>| {
         let (from, to) = (from.unwrap_or_else(none), to.unwrap_or_else(none));
-        Choice { what: what.to_owned(), from_code: code(&from), to_code: code(&to), from, to }
+        Choice { what: what.to_owned(), from, to }
     };
     let mut choices = Vec::new();
     if let Some(pair) = &group.runtime {
@@ -94,7 +94,7 @@ pub(super) fn group<'v>(
         group.objects.iter().map(|found| object(found, most(FIELDS), all)).collect();
     let lines =
         objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
-    let fence = fence(lines.chain(objects.iter().map(|object| object.name.as_str())));
+    let objects_fence = fence(lines.chain(objects.iter().map(|object| object.name.as_str())));
     let edits = group.all_edits.as_ref().map(|own| edit::together(own, way)).unwrap_or_default();
     let mut patch: Vec<String> = Vec::new();
     for own in group.all_edits.iter().filter_map(|edits| edits.patch.as_ref()).flatten() {
@@ -113,10 +113,8 @@ pub(super) fn group<'v>(
         class: Meaning::of_sign(marker).class(),
         title,
         facts: facts.join(", "),
-        services_code: services.iter().map(|name| code(name)).collect(),
         more: group.services.len() - services.len(),
         services,
-        error_code: error.as_deref().map(code),
         error,
         choices,
         gpus: bars(&group.gpus),
@@ -129,22 +127,16 @@ pub(super) fn group<'v>(
                 let mut settled = group.all_edits.iter().flat_map(|edits| &edits.settled);
                 let settled = settled.any(|own| own.id == rule.id);
                 let edit = edit::lines(group.edits.get(place), settled, way);
-                ShownRule {
-                    title: edit::title(rule, way),
-                    action: edit::action(rule, way),
-                    edit_code: edit.iter().map(|line| markdown::text(line)).collect(),
-                    edit,
-                }
+                ShownRule { title: edit::title(rule, way), action: edit::action(rule, way), edit }
             })
             .collect(),
-        edits_code: edits.iter().map(|line| markdown::text(line)).collect(),
         edits,
-        patch_fence: markdown::fence(patch.iter().map(String::as_str)),
+        patch_fence: fence(patch.iter().map(String::as_str)),
         patch,
         causes: group.causes.iter().take(most(CAUSES)).map(|found| cause(found, all)).collect(),
         more_causes: group.causes.len().saturating_sub(most(CAUSES)),
         objects,
-        fence,
+        fence: objects_fence,
     }
 }
 

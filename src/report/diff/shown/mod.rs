@@ -6,7 +6,6 @@ mod group;
 use super::{View, edit};
 use crate::diff::{Capacity, Cost, Direction, Note, ObjectChange, Pair, Room, Waits};
 use crate::quantity::Count;
-use crate::report::markdown::code;
 use crate::report::phrases::{first_of, plural};
 use crate::report::screen::printable;
 use group::group;
@@ -38,13 +37,11 @@ pub(super) struct Shown {
     pub(super) headline: String,
     pub(super) semantics: String,
     pub(super) base: String,
-    base_code: String,
     pub(super) compared: String,
     gpus: Bars,
     pub(super) groups: Vec<ShownGroup>,
     /// What the change does to the room on the nodes, a sentence each.
     pub(super) capacity: Vec<String>,
-    capacity_code: Vec<String>,
     /// What an upgrade changes beside objects.
     pub(super) notes: Vec<ShownNote>,
     /// How the rules of the releases are known.
@@ -81,10 +78,8 @@ pub(super) struct ShownGroup {
     /// "3 pods to restart, GPUs 3 → 6".
     pub(super) facts: String,
     pub(super) services: Vec<String>,
-    services_code: Vec<String>,
     pub(super) more: usize,
     pub(super) error: Option<String>,
-    error_code: Option<String>,
     pub(super) choices: Vec<Choice>,
     gpus: Bars,
     /// How a ModelServing is rolled by an upgrade, a sentence each.
@@ -94,7 +89,6 @@ pub(super) struct ShownGroup {
     pub(super) edits: Vec<String>,
     /// The edits as YAML, line by line.
     pub(super) patch: Vec<String>,
-    edits_code: Vec<String>,
     /// What fences it in Markdown.
     patch_fence: String,
     pub(super) causes: Vec<ShownCause>,
@@ -110,8 +104,6 @@ pub(super) struct Choice {
     pub(super) what: String,
     pub(super) from: String,
     pub(super) to: String,
-    from_code: String,
-    to_code: String,
 }
 
 /// A rule of a release.
@@ -122,7 +114,6 @@ pub(super) struct ShownRule {
     pub(super) action: Option<&'static str>,
     /// The edit that keeps what runs, with its proof; or why there is none.
     pub(super) edit: Vec<String>,
-    edit_code: Vec<String>,
 }
 
 /// A field of the input.
@@ -134,11 +125,6 @@ pub(super) struct ShownCause {
     pub(super) place: String,
     /// "srt: 8.03B is outside 7B..8.01B".
     pub(super) turned: Option<String>,
-    object_cell: String,
-    field_cell: String,
-    change_cell: String,
-    place_cell: String,
-    turned_cell: Option<String>,
 }
 
 /// An object.
@@ -227,10 +213,8 @@ impl Shown {
             headline: headline(view),
             semantics: view.semantics.to_string(),
             base: printable(view.base),
-            base_code: code(view.base),
             compared: format!("{} compared", plural(summary.services, "service")),
             gpus: bars(&summary.gpus),
-            capacity_code: capacity.iter().map(|line| code(line)).collect(),
             capacity,
             notes: view.diff.between_releases.map_or_else(Vec::new, |way| {
                 view.diff.notes.iter().map(|own| note(own, way)).collect()
