@@ -18,10 +18,13 @@ pub(crate) fn is_on(entry: &FormatEntry) -> bool {
 
 /// The format's name; under the documents also in its deprecated spelling (OME docs, Serving
 /// Runtime, Core Configuration).
-pub(crate) fn format_name<'e>(policy: &Policy, entry: &'e FormatEntry) -> Option<&'e EcoString> {
+pub(crate) fn format_name<'e>(
+    policy: &Policy,
+    entry: &'e FormatEntry,
+) -> Option<&'e Field<EcoString>> {
     match &entry.format {
-        Some(format) => Some(&format.name.value),
-        None if policy.legacy_format_name => entry.legacy_name.as_ref().map(|name| &name.value),
+        Some(format) => Some(&format.name),
+        None if policy.legacy_format_name => entry.legacy_name.as_ref(),
         None => None,
     }
 }
@@ -48,7 +51,7 @@ pub(crate) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool
         side.and_then(|side| side.version.as_ref())
     }
     if is_webhook_of_kserve(policy) {
-        let format = |entry| format_name(policy, entry).map(EcoString::to_lowercase);
+        let format = |entry| format_name(policy, entry).map(|name| name.value.to_lowercase());
         let of_format = |entry| format_version(policy, entry).map(|version| version.value.text());
         return format(a) == format(b) && of_format(a) == of_format(b);
     }
@@ -57,17 +60,12 @@ pub(crate) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool
             side.and_then(|side| side.operator.as_ref()).map(|operator| operator.value.as_str()),
         )
     };
-    texts(policy, format_name(policy, a), format_name(policy, b))
-        && texts(
-            policy,
-            a.architecture.as_ref().map(|field| &field.value),
-            b.architecture.as_ref().map(|field| &field.value),
-        )
-        && texts(
-            policy,
-            a.quantization.as_ref().map(|field| &field.value),
-            b.quantization.as_ref().map(|field| &field.value),
-        )
+    let fields = |a: Option<&Field<EcoString>>, b: Option<&Field<EcoString>>| {
+        texts(policy, a.map(|field| &field.value), b.map(|field| &field.value))
+    };
+    fields(format_name(policy, a), format_name(policy, b))
+        && fields(a.architecture.as_ref(), b.architecture.as_ref())
+        && fields(a.quantization.as_ref(), b.quantization.as_ref())
         && texts(policy, name(a.framework.as_ref()), name(b.framework.as_ref()))
         && versions(
             policy,

@@ -4,8 +4,9 @@
 //! Serving Runtimes).
 
 use super::asked::{Request, Trace};
+use super::entry::is_on;
 use super::evaluation::{Evaluation, Gate};
-use super::gates::format::{counted_priority, is_on, same};
+use super::gates::format::{counted_priority, same};
 use crate::api::{FormatEntry, NamedVersion, Runtime, Version};
 use crate::decision::{Attribute, Check, EntryChecks, Reason, Rejection};
 use crate::policy::{Policy, RankRule};

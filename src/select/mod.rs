@@ -17,6 +17,8 @@ pub(crate) mod format_name;
 pub(crate) mod gates;
 pub(crate) mod rank;
 pub(crate) mod request;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use asked::{Request, Trace};

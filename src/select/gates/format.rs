@@ -10,6 +10,7 @@ use crate::decision::{Attribute, Check, CheckResult, EntryChecks, Reason, Reject
 use crate::policy::{AutoSelectRule, Policy, RankRule, UnsetRule, VersionRule};
 use crate::quantity::Operator;
 use crate::select::asked::Trace;
+use crate::select::entry::{format_name, format_version, is_on};
 use crate::select::evaluation::{Evaluation, Gate};
 use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
@@ -46,14 +47,9 @@ pub(super) fn operands<'a>(
     }
     let versions =
         |side: Option<&'a NamedVersion>| version(side.and_then(|side| side.version.as_ref()));
-    let format = entry.format.as_ref();
-    let legacy = policy.legacy_format_name && format.is_none();
-    let format_name = if legacy { text(entry.legacy_name.as_ref()) } else { name(format) };
-    let format_version =
-        if legacy { version(entry.legacy_version.as_ref()) } else { versions(format) };
     [
-        (name(model.format.as_ref()), format_name),
-        (versions(model.format.as_ref()), format_version),
+        (name(model.format.as_ref()), text(format_name(policy, entry))),
+        (versions(model.format.as_ref()), version(format_version(policy, entry))),
         (name(model.framework.as_ref()), name(entry.framework.as_ref())),
         (versions(model.framework.as_ref()), versions(entry.framework.as_ref())),
         (text(model.architecture.as_ref()), text(entry.architecture.as_ref())),
@@ -131,13 +127,7 @@ pub(super) fn compare(
     // Texts first: they cost least and tell most entries apart.
     results[4] =
         texts(policy, value(model.architecture.as_ref()), value(entry.architecture.as_ref()));
-    let format = entry.format.as_ref();
-    let legacy = policy.legacy_format_name && format.is_none();
-    let runtime_format = if legacy {
-        value(entry.legacy_name.as_ref())
-    } else {
-        format.map(|format| &format.name.value)
-    };
+    let runtime_format = value(format_name(policy, entry));
     let model_format = model.format.as_ref();
     // Quirk: an entry without modelFormat matches nothing under the controller (matcher.go,
     // compareSupportedModelFormats).
@@ -157,16 +147,11 @@ pub(super) fn compare(
     if !all && results.contains(&CheckResult::Mismatch) {
         return EntryAnswer { results, diffusion: None };
     }
-    let runtime_format_version = if legacy {
-        entry.legacy_version.as_ref()
-    } else {
-        format.and_then(|format| format.version.as_ref())
-    };
     results[1] = versions(
         policy,
         model_format.and_then(|format| format.version.as_ref()),
-        runtime_format_version,
-        format.and_then(|format| format.operator.as_ref()),
+        format_version(policy, entry),
+        entry.format.as_ref().and_then(|format| format.operator.as_ref()),
     );
     // Versions are compared where both sides speak of the thing; a missing framework is said once,
     // by its name.
@@ -339,10 +324,6 @@ pub(super) fn entry_checks(
             .collect(),
         diffusion: answer.diffusion.clone(),
     }
-}
-
-pub(crate) fn is_on(entry: &FormatEntry) -> bool {
-    entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value)
 }
 
 /// Priority counts only beside autoSelect true (OME docs, Serving Runtime, Core Configuration and

@@ -85,10 +85,10 @@ fn compared(
         let mut own = by_entry.iter().filter(|(entry, _)| *entry == index).peekable();
         own.peek().is_some() && own.all(|(_, attribute)| assumed.contains(&attribute.field()))
     };
-    by_entry
-        .iter()
-        .filter(|(entry, _)| open(*entry))
-        .map(|(_, attribute)| attribute.field())
-        .chain(size)
-        .collect()
+    let open = by_entry.iter().filter(|(entry, _)| open(*entry));
+    let mut fields: Vec<&'static str> = open.map(|(_, attribute)| attribute.field()).collect();
+    if !fields.is_empty() {
+        fields.extend(size);
+    }
+    fields
 }

@@ -53,7 +53,7 @@ pub(crate) fn different_priorities(view: &View<'_>, found: &mut Vec<Diagnostic>)
         let mut formats: BTreeMap<&EcoString, Vec<(&FormatEntry, &Field<i64>)>> = BTreeMap::new();
         for entry in runtime.formats.iter().filter(|entry| is_on(entry)) {
             if let (Some(name), Some(priority)) = (format_name(policy, entry), &entry.priority) {
-                formats.entry(name).or_default().push((entry, priority));
+                formats.entry(&name.value).or_default().push((entry, priority));
             }
         }
         for (name, entries) in formats {
