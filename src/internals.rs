@@ -69,7 +69,7 @@ pub mod objects {
     }
 }
 pub mod operators {
-    pub use crate::operators::{RELEASED, Selector, checks, releases};
+    pub use crate::operators::{Selector, checks, released, releases};
     pub mod kthena {
         pub mod objects {
             pub use crate::operators::kthena::objects::{Expanded, Replaced, expand};

@@ -49,6 +49,16 @@ impl Api {
             Self::Cluster => "cluster",
         }
     }
+
+    /// The name as its project writes it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Ome => "OME",
+            Self::KServe => "KServe",
+            Self::Kthena => "Kthena",
+            Self::Cluster => "Kubernetes",
+        }
+    }
 }
 
 /// Where an object lives. Declaration order is the documented order of discovery: namespace before

@@ -87,10 +87,10 @@ impl From<Semantics> for Follow {
 
 impl fmt::Display for Follow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let operators = [(Api::Ome, "OME"), (Api::KServe, "KServe"), (Api::Kthena, "Kthena")];
+        let operators = [Api::Ome, Api::KServe, Api::Kthena];
         let following = |semantics: Semantics| {
-            let followed = operators.iter().filter(|(api, _)| self.of(*api) == semantics);
-            followed.map(|(_, name)| *name).collect::<Vec<_>>().join(" and ")
+            let followed = operators.into_iter().filter(|api| self.of(*api) == semantics);
+            followed.map(Api::title).collect::<Vec<_>>().join(" and ")
         };
         let [documents, controllers] =
             [Semantics::Documented, Semantics::Controller].map(following);

@@ -364,7 +364,7 @@ impl Session {
         };
         out.push_str(&self.in_cluster(|_| true));
         let _ = write!(out, " · runtimes: {read} read");
-        for (api, of) in [(Api::Ome, "OME"), (Api::KServe, "KServe")] {
+        for api in operators::deciding() {
             let asked = catalog.services().any(|views| views.of(self.semantics).object.api == api);
             let builtin = catalog
                 .runtimes(api)
@@ -373,7 +373,7 @@ impl Session {
                 .count();
             let why = if self.all_builtin { "--builtin always" } else { "the input has none" };
             if builtin > 0 {
-                let _ = write!(out, ", {builtin} built-in for {of} ({why})");
+                let _ = write!(out, ", {builtin} built-in for {} ({why})", api.title());
             }
         }
         // The classes are of use to who says something of accelerators.

@@ -5,7 +5,7 @@ use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
 use crate::api::{Api, Follow, Semantics};
 use crate::load::settings::Settings;
 use crate::operators::kthena::releases::{self as kthena, KTHENA_CONTROLLER, KTHENA_HEAD};
-use crate::operators::{self, RELEASED};
+use crate::operators::{self, released};
 use crate::policy::{KthenaPolicy, KthenaProfile, Releases};
 
 /// What is followed.
@@ -26,7 +26,7 @@ pub(super) fn operators(named: &[String]) -> Vec<Api> {
     let is_named = |operator: &str| {
         named.iter().any(|name| name.split_once('=').is_some_and(|(own, _)| own == operator))
     };
-    RELEASED.into_iter().filter(|(operator, _)| is_named(operator)).map(|(_, api)| api).collect()
+    released().filter(|(operator, _)| is_named(operator)).map(|(_, api)| api).collect()
 }
 
 /// What flags and settings come to. Flags win over settings, the last of one operator over those
@@ -57,20 +57,17 @@ pub(super) fn followed(
         (_, _, None) if asked(operator).is_some() => Semantics::Controller,
         (_, _, None) => Semantics::default(),
     };
-    let semantics = Follow::from(run.unwrap_or_default())
-        .with(Api::Ome, mode("ome"))
-        .with(Api::KServe, mode("kserve"))
-        .with(Api::Kthena, mode("kthena"));
+    let semantics = released()
+        .fold(Follow::from(run.unwrap_or_default()), |all, (own, api)| all.with(api, mode(own)));
     let mut releases = operators::newest();
-    for (operator, api) in RELEASED {
+    for (operator, api) in released() {
         let release = asked(operator).and_then(|tag| operators::release(api, &tag));
         if let Some(release) = release {
             releases.follow(release);
         }
     }
-    let named = RELEASED
-        .iter()
-        .filter_map(|(operator, _)| Some(format!("{operator}={}", asked(operator)?)));
+    let named =
+        released().filter_map(|(operator, _)| Some(format!("{operator}={}", asked(operator)?)));
     let named = named.collect();
     let profile = settings.kthena_profile.as_deref();
     let controller = match semantics.of(Api::Kthena) {

@@ -13,10 +13,10 @@ use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
 use crate::decision::kserve_mode;
 use crate::diag::Code;
 use crate::objects::domain::IngressSettings;
+use crate::operators;
 use crate::operators::kserve::upgrade as kserve;
 use crate::operators::ome::compose::service_annotations;
 use crate::operators::ome::upgrade as ome;
-use crate::pipeline::plan::DECIDING;
 use crate::pipeline::render::Renderer;
 use crate::policy::upgrade::{self, Reach, ReleaseRule, Switch};
 use crate::policy::{Own, Policy};
@@ -31,7 +31,7 @@ pub(super) fn releases(
     sides: [&Side<'_>; 2],
     settings: Settings<'_>,
 ) -> Option<[&'static Policy; 2]> {
-    DECIDING.into_iter().find_map(|api| {
+    operators::deciding().find_map(|api| {
         let [before, after] = sides.map(|side| side.world.catalog.policy(api, settings.semantics));
         let (before, after) = (before?, after?);
         (before.id != after.id).then_some([before, after])

@@ -11,7 +11,7 @@ mod selector;
 
 pub use selector::{Selector, explain_among, judge};
 
-use crate::api::{Api, Failure, PerReading, Release, Service};
+use crate::api::{Api, Failure, Object, PerReading, Release, Runtime, Semantics, Service};
 use crate::catalog::Catalog;
 use crate::check::{self, Check};
 use crate::decision::Resolution;
@@ -34,6 +34,65 @@ pub fn newest() -> Releases {
             controller: &kserve::releases::HEAD,
         },
     }
+}
+
+/// How an operator reads its runtimes and services.
+pub(crate) struct Dialect {
+    pub(crate) runtime: fn(Object, Semantics, &mut Vec<Diagnostic>) -> Runtime,
+    pub(crate) service: fn(Object, &Policy, &mut Vec<Diagnostic>) -> Service,
+}
+
+/// What an operator is known by.
+pub(crate) struct Operator {
+    pub(crate) api: Api,
+    /// The API group of its kinds.
+    pub(crate) group: &'static str,
+    /// The name of its controller's image.
+    pub(crate) image: &'static str,
+    /// The label by which a pod names the service that it is of.
+    pub(crate) owner: &'static str,
+    /// How its services are read, where it decides about services.
+    pub(crate) dialect: Option<Dialect>,
+    /// Its releases, oldest first, where it decides about services.
+    policies: &'static [&'static Policy],
+}
+
+/// Every operator. A new one is a folder here and a row.
+pub(crate) static OPERATORS: [Operator; 3] = [
+    Operator {
+        api: Api::Ome,
+        group: ome::read::GROUP,
+        image: "ome-manager",
+        owner: "ome.io/inferenceservice",
+        dialect: Some(Dialect { runtime: ome::read::runtime, service: ome::read::service }),
+        policies: &ome::releases::RELEASES,
+    },
+    Operator {
+        api: Api::KServe,
+        group: "serving.kserve.io",
+        image: "kserve-controller",
+        owner: "serving.kserve.io/inferenceservice",
+        dialect: Some(Dialect { runtime: kserve::read::runtime, service: kserve::read::service }),
+        policies: &kserve::releases::RELEASES,
+    },
+    Operator {
+        api: Api::Kthena,
+        group: "workload.serving.volcano.sh",
+        image: "kthena-controller-manager",
+        owner: kthena::objects::names::NAME,
+        dialect: None,
+        policies: &[],
+    },
+];
+
+/// The operator of an API; none of the cluster itself.
+pub(crate) fn operator(api: Api) -> Option<&'static Operator> {
+    OPERATORS.iter().find(|own| own.api == api)
+}
+
+/// The operators that decide about services, in the order of output.
+pub(crate) fn deciding() -> impl Iterator<Item = Api> {
+    OPERATORS.iter().filter(|own| own.dialect.is_some()).map(|own| own.api)
 }
 
 /// The releases of an operator that can be followed, oldest first.
@@ -61,24 +120,21 @@ pub fn definitions(api: Api) -> Vec<(Release, &'static [Unknown])> {
 
 /// The releases of an operator that decides about services, oldest first.
 fn policies(api: Api) -> &'static [&'static Policy] {
-    match api {
-        Api::Ome => &ome::releases::RELEASES,
-        Api::KServe => &kserve::releases::RELEASES,
-        Api::Kthena | Api::Cluster => &[],
-    }
+    operator(api).map_or(&[], |own| own.policies)
 }
 
 /// The tags of every operator's releases, oldest first.
 pub fn release_tags() -> Vec<(&'static str, Vec<&'static str>)> {
-    let of = |(operator, api)| {
-        (operator, releases(api).into_iter().map(|release| release.tag).collect())
-    };
-    RELEASED.into_iter().map(of).collect()
+    let tags = |api| releases(api).into_iter().map(|release| release.tag).collect();
+    released().map(|(operator, api)| (operator, tags(api))).collect()
 }
 
-/// Operators of which releases are known, by the name that `--release` takes.
-pub const RELEASED: [(&str, Api); 3] =
-    [("kserve", Api::KServe), ("kthena", Api::Kthena), ("ome", Api::Ome)];
+/// Operators of which releases are known, by the name that `--release` takes, in its order.
+pub fn released() -> impl Iterator<Item = (&'static str, Api)> {
+    let mut names = OPERATORS.each_ref().map(|own| (own.api.as_str(), own.api));
+    names.sort_unstable();
+    names.into_iter()
+}
 
 /// Every rule of `validate`: those of all operators, then each operator's own.
 pub fn checks() -> impl Iterator<Item = &'static Check> {

@@ -12,10 +12,9 @@ use crate::cluster::{Fit, Inventory, Shape};
 use crate::decision::{QueueDecision, Resolution};
 use crate::diag::{Code, Diagnostic};
 use crate::objects as render;
-use crate::operators::Ask;
-use crate::operators::Selector;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::admit::Ledger;
+use crate::operators::{self, Ask, Selector};
 use crate::pods::built::{Built, Component};
 use crate::quantity::Range;
 use ecow::EcoString;
@@ -23,9 +22,6 @@ use rayon::prelude::*;
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// APIs whose services are decided, in the order of output.
-pub(crate) const DECIDING: [Api; 2] = [Api::Ome, Api::KServe];
 
 /// What the pods of a component ask for.
 struct Pods {
@@ -81,8 +77,7 @@ impl<'a> Planner<'a> {
     /// A planner over a frozen catalog.
     pub fn new(catalog: &'a Catalog, semantics: impl Into<Follow>) -> Self {
         let semantics = semantics.into();
-        let selectors = DECIDING
-            .into_iter()
+        let selectors = operators::deciding()
             .filter_map(|api| {
                 let documented =
                     Selector::new(catalog.policy(api, Semantics::Documented)?, catalog);

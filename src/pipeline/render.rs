@@ -81,8 +81,7 @@ impl<'a> Renderer<'a> {
     pub fn new(world: &'a World, semantics: impl Into<Follow>, cluster_domain: &str) -> Self {
         let semantics = semantics.into();
         let catalog = &world.catalog;
-        let selectors = super::plan::DECIDING
-            .into_iter()
+        let selectors = crate::operators::deciding()
             .filter_map(|api| Some((api, Selector::new(catalog.policy(api, semantics)?, catalog))))
             .collect();
         Self {

@@ -4,6 +4,7 @@ use super::built::PodContext;
 use crate::api::{Api, Object};
 use crate::cluster::Shape;
 use crate::cluster::schedule::{Labels, PodSpec, PodTemplate, labels};
+use crate::operators::OPERATORS;
 use crate::operators::kthena::objects::names;
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -11,12 +12,6 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Labels that name the service of a pod, by API.
-const SERVICE_LABELS: [(Api, &str); 3] = [
-    (Api::Ome, "ome.io/inferenceservice"),
-    (Api::KServe, "serving.kserve.io/inferenceservice"),
-    (Api::Kthena, names::NAME),
-];
 /// The label that names the component of a pod.
 const COMPONENT: &str = "component";
 /// Labels of the pods of a LeaderWorkerSet.
@@ -82,9 +77,9 @@ impl RunningPod<'_> {
 
     /// The service or ModelServing that its labels name.
     pub(crate) fn owner(&self) -> Option<Owner> {
-        SERVICE_LABELS.into_iter().find_map(|(api, label)| {
-            let name = self.labels.get(label).filter(|name| !name.is_empty())?;
-            Some((api, self.namespace().into(), name.clone()))
+        OPERATORS.iter().find_map(|operator| {
+            let name = self.labels.get(operator.owner).filter(|name| !name.is_empty())?;
+            Some((operator.api, self.namespace().into(), name.clone()))
         })
     }
 

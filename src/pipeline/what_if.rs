@@ -142,7 +142,8 @@ const ROUNDS: usize = 6;
 
 fn typed(object: &Object, policy: &Policy) -> Runtime {
     let mut ignored: Vec<Diagnostic> = Vec::new();
-    let dialect = crate::workspace::dialect(policy.api)
+    let dialect = crate::operators::operator(policy.api)
+        .and_then(|own| own.dialect.as_ref())
         .expect("services are only read for APIs that have a dialect");
     (dialect.runtime)(object.clone(), policy.semantics, &mut ignored)
 }

@@ -10,6 +10,7 @@
 
 use crate::api::{Api, Release};
 use crate::load::Document;
+use crate::operators;
 use crate::policy::Unknown;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -34,13 +35,6 @@ impl ClusterRelease {
         self.seen == self.followed
     }
 }
-
-/// Names of controllers' images.
-const IMAGES: [(Api, &str); 3] = [
-    (Api::Ome, "ome-manager"),
-    (Api::KServe, "kserve-controller"),
-    (Api::Kthena, "kthena-controller-manager"),
-];
 
 /// What the documents of a dump tell of an operator. `known` are its releases, oldest first.
 pub(super) fn release(
@@ -69,7 +63,7 @@ fn tag_of(image: &str, api: Api) -> Option<&str> {
     let (image, _) = image.split_once('@').unwrap_or((image, ""));
     let (repository, tag) = image.rsplit_once(':')?;
     let name = repository.rsplit('/').next()?;
-    IMAGES.contains(&(api, name)).then_some(tag)
+    operators::operator(api).is_some_and(|own| own.image == name).then_some(tag)
 }
 
 /// The known release that is nearest to a tag: the same, else the newest that is not newer, else

@@ -10,6 +10,5 @@ mod read;
 mod trial;
 
 pub use in_cluster::ClusterRelease;
-pub(crate) use read::typed::dialect;
 pub use read::{Given, Kept, World, read, read_again};
 pub use trial::{Ground, Others, bare};

@@ -8,7 +8,7 @@ use crate::cli::ask::Ask;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::nearest;
-use crate::operators::{self, RELEASED};
+use crate::operators::{self, released};
 use crate::report::SCHEMA_VERSION;
 use crate::report::catalog::{self, Item, ItemKind};
 use crate::report::releases::{self as report, ReleaseRow};
@@ -190,8 +190,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 fn releases(args: &ReleasesArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let rows: Vec<ReleaseRow> = RELEASED
-        .into_iter()
+    let rows: Vec<ReleaseRow> = released()
         .flat_map(|(operator, api)| {
             let releases = operators::releases(api);
             let newest = releases.last().map(|release| release.tag);

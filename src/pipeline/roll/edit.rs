@@ -4,12 +4,12 @@ use super::serving::ServingKind;
 use super::track::{Kind, Track};
 use super::{DOMAIN, Ground, RollEdit, side};
 use crate::api::{Follow, ModelServing, Object, Service};
+use crate::operators;
 use crate::operators::kthena::read as kthena;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::render::Renderer;
 use crate::pipeline::what_if;
 use crate::rollout::Strategy;
-use crate::workspace;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 use serde_json::{Value, json};
 
@@ -153,7 +153,7 @@ pub(super) fn edited(
         Subject::Service(service) if service.predictor.migrated => None,
         Subject::Service(service) => {
             let policy = ground.world.catalog.policy(object.api, semantics)?;
-            let dialect = workspace::dialect(object.api)?;
+            let dialect = operators::operator(object.api)?.dialect.as_ref()?;
             let mut read = (dialect.service)(object, policy, &mut Vec::new());
             // A flag says it of every service.
             read.protocol.clone_from(&service.protocol);

@@ -9,7 +9,6 @@ use crate::catalog::{Builder, Catalog, Item, Options};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded};
 use crate::operators;
-use crate::operators::ome::read as ome;
 use crate::policy::{BuiltinMode, KthenaPolicy, Own, Releases};
 use crate::quantity::names;
 use crate::schema;
@@ -202,11 +201,8 @@ fn read_all(loaded: Loaded, given: &Given, kept: Option<&mut Kept>) -> World {
 /// ModelServings a release is followed in controller mode alone: the document is none.
 fn running(documents: &[Document], given: &mut Given) -> Vec<ClusterRelease> {
     let mut found = Vec::new();
-    for (api, group) in [
-        (Api::Ome, ome::GROUP),
-        (Api::KServe, "serving.kserve.io"),
-        (Api::Kthena, "workload.serving.volcano.sh"),
-    ] {
+    for operator in &operators::OPERATORS {
+        let (api, group) = (operator.api, operator.group);
         if given.named.contains(&api) {
             continue;
         }
@@ -265,22 +261,18 @@ fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
 /// documents.
 fn followed(api: Api, given: &Given) -> Option<Known> {
     let policy = given.releases.policy(api, given.semantics)?;
-    let (operator, unknown, retired): (_, _, &[_]) = match policy.own {
+    let (unknown, retired): (_, &[_]) = match policy.own {
         _ if policy.semantics == Semantics::Documented => return None,
-        Own::Ome(own) => ("OME", own.unknown, own.retired),
-        Own::KServe(own) => ("KServe", own.unknown, &[]),
+        Own::Ome(own) => (own.unknown, own.retired),
+        Own::KServe(own) => (own.unknown, &[]),
     };
-    Some(Known { operator, tag: policy.id.tag, unknown, retired })
+    Some(Known { operator: api.title(), tag: policy.id.tag, unknown, retired })
 }
 
 /// Whose objects a group holds.
 fn api_of(group: &str) -> Api {
-    match group {
-        ome::GROUP => Api::Ome,
-        "serving.kserve.io" => Api::KServe,
-        "workload.serving.volcano.sh" => Api::Kthena,
-        _ => Api::Cluster,
-    }
+    let own = operators::OPERATORS.iter().find(|own| own.group == group);
+    own.map_or(Api::Cluster, |own| own.api)
 }
 
 /// Identity of a document; `None`, with a finding, when it has no name.

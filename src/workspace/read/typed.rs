@@ -1,6 +1,6 @@
 //! One document as a typed object, by the operator that its group belongs to.
 
-use crate::api::{Api, Completion, Field, Object, PerReading, Runtime, Semantics, Service, Views};
+use crate::api::{Api, Completion, Field, Object, PerReading, Semantics, Views};
 use crate::catalog::Item;
 use crate::diag::{Code, Diagnostic};
 use crate::load::Document;
@@ -8,7 +8,8 @@ use crate::operators::kserve::read as kserve;
 use crate::operators::kthena::read as kthena;
 use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
-use crate::policy::{Admission, Policy};
+use crate::operators::{self, Dialect};
+use crate::policy::Admission;
 use crate::source::SourceMap;
 use crate::workspace::known;
 use crate::workspace::read::beside::{CONFIG_MAP, Settings};
@@ -69,7 +70,7 @@ pub(super) fn typed(
     }
     let object = object(document, schema, given, sources, diagnostics)?;
     let semantics = given.semantics.of(object.api);
-    let dialect = dialect(object.api);
+    let dialect = operators::operator(object.api).and_then(|own| own.dialect.as_ref());
     let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
     let item = match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
@@ -134,24 +135,6 @@ pub(super) fn labels_of_node(object: &Object) -> impl Iterator<Item = Diagnostic
         .path("metadata.labels")
         .help(help)
     })
-}
-
-/// How runtimes and services of an API are read.
-pub(crate) struct Dialect {
-    pub(super) api: Api,
-    pub(crate) runtime: fn(Object, Semantics, &mut Vec<Diagnostic>) -> Runtime,
-    pub(crate) service: fn(Object, &Policy, &mut Vec<Diagnostic>) -> Service,
-}
-
-/// A row per API whose services are decided.
-pub(super) static DIALECTS: [Dialect; 2] = [
-    Dialect { api: Api::Ome, runtime: ome::runtime, service: ome::service },
-    Dialect { api: Api::KServe, runtime: kserve::runtime, service: kserve::service },
-];
-
-/// The dialect of an API that decides.
-pub(crate) fn dialect(api: Api) -> Option<&'static Dialect> {
-    DIALECTS.iter().find(|dialect| dialect.api == api)
 }
 
 /// Annotations that Kustomize and other orchestrators write while functions run, by prefix. They
