@@ -61,6 +61,7 @@ pub fn field(schema: &Schema, path: &FieldPath) -> Option<Value> {
         None => of_type(ty, For::Validators, &mut Vec::new()),
     };
     out.extend(value);
+    describe(&mut out, schema.describe(path));
     Some(out.into())
 }
 
@@ -101,7 +102,10 @@ pub fn catalog(schemas: &[Schema]) -> Value {
     let entry = |schema: &Schema| {
         json!({
             "name": format!("{} {}", schema.api_version, schema.kind),
-            "description": format!("{} of {}", schema.kind, schema.api_version),
+            "description": schema.describe(&FieldPath::default()).map_or_else(
+                || format!("{} of {}", schema.kind, schema.api_version),
+                ToOwned::to_owned,
+            ),
             "url": file(schema),
         })
     };
@@ -146,11 +150,10 @@ fn root(schema: &Schema, reader: For) -> Map<String, Value> {
     let names = [("apiVersion", schema.api_version), ("kind", schema.kind)];
     if let Some(properties) = out.get_mut("properties").and_then(Value::as_object_mut) {
         for (name, value) in names {
-            let only = match reader {
-                For::Validators => json!({ "type": "string", "const": value }),
-                For::Kustomize => json!({ "type": "string" }),
-            };
-            properties.insert(name.into(), only);
+            let own = properties.entry(name).or_insert_with(|| json!({ "type": "string" }));
+            if reader == For::Validators {
+                own["const"] = value.into();
+            }
         }
     }
     let mut required: Vec<Value> = names.iter().map(|(name, _)| (*name).into()).collect();
@@ -262,6 +265,7 @@ fn of_definition(
 ) -> Map<String, Value> {
     let mut out = Map::new();
     out.insert("type".into(), "object".into());
+    describe(&mut out, definition.description());
     if within.contains(&definition.name) {
         return out;
     }
@@ -270,7 +274,11 @@ fn of_definition(
     let properties: Map<String, Value> = object
         .fields
         .iter()
-        .map(|field| (field.name.to_owned(), of_field(field, reader, within).into()))
+        .map(|field| {
+            let mut schema = of_field(field, reader, within);
+            describe(&mut schema, definition.describe(field));
+            (field.name.to_owned(), schema.into())
+        })
         .collect();
     within.pop();
     let required: Vec<Value> = object
@@ -287,6 +295,12 @@ fn of_definition(
         out.insert("additionalProperties".into(), false.into());
     }
     out
+}
+
+fn describe(schema: &mut Map<String, Value>, sentence: Option<&str>) {
+    if let Some(sentence) = sentence {
+        schema.insert("description".into(), sentence.into());
+    }
 }
 
 fn of_field(field: &Field, reader: For, within: &mut Vec<&'static str>) -> Map<String, Value> {
@@ -332,6 +346,25 @@ mod tests {
             assert_eq!(document["properties"]["kind"]["const"], schema.kind);
             assert!(!document.to_string().contains("$ref"), "{}", schema.kind);
         }
+    }
+
+    #[test]
+    fn schemas_of_kinds_fields_and_elements_are_described() {
+        let service = kinds().iter().find(|kind| kind.kind == "InferenceService").unwrap();
+        let document = super::kind(service);
+        assert!(document["description"].as_str().unwrap().starts_with("A model that is served"));
+        let spec = &document["properties"]["spec"]["properties"];
+        let least = &spec["engine"]["properties"]["minReplicas"]["description"];
+        assert!(least.as_str().unwrap().starts_with("Least number of replicas"), "{least}");
+        // The sentence of a field, and not that of its type.
+        assert!(spec["model"]["description"].as_str().unwrap().starts_with("The model to serve"));
+        let path = FieldPath::parse("spec.engine.minReplicas").unwrap();
+        assert_eq!(field(service, &path).unwrap()["description"], *least);
+        let path = FieldPath::parse("spec.model").unwrap();
+        assert_eq!(field(service, &path).unwrap()["description"], spec["model"]["description"]);
+        let definitions = openapi([service]);
+        let own = &definitions["definitions"]["io.ome.v1beta1.InferenceService"];
+        assert_eq!(own["description"], document["description"]);
     }
 
     #[test]

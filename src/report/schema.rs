@@ -1,43 +1,42 @@
 //! The fields of a kind, for people.
 
+use super::sheet::Sheet;
 use crate::schema::{Field, Schema, Type};
 use crate::yaml::{FieldPath, Segment};
 use std::fmt::Write;
 
-/// The fields at a path of a kind; `None` when there is no such path.
-pub fn fields(schema: &Schema, path: &FieldPath) -> Option<String> {
+/// What is at a path of a kind, with the fields below it and what each is for; `None` when there is
+/// no such path.
+pub fn page(schema: &Schema, path: &FieldPath) -> Option<Sheet> {
     let ty = schema.root().select(path)?;
-    let mut out = format!("{} {}", schema.api_version, schema.kind);
+    let mut sheet = Sheet::default();
+    let mut heading = format!("{} {}", schema.api_version, schema.kind);
     if !path.0.is_empty() {
-        let _ = write!(out, "  {path}");
+        let _ = write!(heading, "  {path}");
     }
-    let _ = writeln!(out, "  {}", word(ty));
+    let own = holder(schema, path).map_or_else(|| word(ty), summary);
+    let rules = rules(ty).into_iter().map(|rule| format!(", {rule}"));
+    sheet.heading(format!("{heading}  {own}{}", rules.collect::<String>()));
+    sheet.answer(schema.describe(path).map(ToOwned::to_owned));
     let inner = ty.item().map_or(ty, |item| &item.ty);
-    if let Some(object) = inner.object() {
-        let width = object.fields.iter().map(|field| field.name.len()).max().unwrap_or_default();
-        for field in &object.fields {
-            let _ = writeln!(out, "  {:width$}  {}{}", field.name, word(&field.ty), remarks(field));
-        }
+    if let (Type::Object(definition), Some(object)) = (inner, inner.object()) {
+        let rows = object.fields.iter().map(|field| {
+            let sentence = definition.describe(field).unwrap_or_default();
+            vec![field.name.to_owned(), summary(field), sentence.to_owned()]
+        });
+        sheet.table(&["FIELD", "TYPE", "DESCRIPTION"], rows);
     }
-    Some(out)
+    Some(sheet)
 }
 
-/// One field at a path of a kind: its type, what the server makes of it, and the fields below it;
-/// `None` when there is no such path.
-pub fn field(schema: &Schema, path: &FieldPath) -> Option<String> {
-    let mut out = fields(schema, path)?;
-    let Some((Segment::Field(name), above)) = path.0.split_last() else { return Some(out) };
+/// The field that a path ends with.
+fn holder(schema: &Schema, path: &FieldPath) -> Option<&'static Field> {
+    let (Segment::Field(name), above) = path.0.split_last()? else { return None };
     let holder = schema.root().select(&FieldPath(above.to_vec()))?;
-    if let Some(field) = holder.field(name) {
-        let rest = out.split_off(out.find('\n')?);
-        out.push_str(&remarks(field));
-        out.push_str(&rest);
-        let rules = rules(&field.ty);
-        if !rules.is_empty() {
-            let _ = writeln!(out, "  {}", rules.join(", "));
-        }
+    match holder {
+        Type::List(item) => item.ty.field(name),
+        holder => holder.field(name),
     }
-    Some(out)
 }
 
 /// A field in a few words.

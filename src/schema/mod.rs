@@ -4,14 +4,15 @@
 //! In: the tables of `tables/`, made by `examples/schema.rs` from the upstream schemas and checked
 //! in. Out: [`Schema`]s, which check a tree ([`Schema::check`]), fill in what the API server would
 //! ([`Schema::default`]), marshal it as the controllers' Go structs do ([`marshal`]), order its
-//! keys ([`order`]) and answer how a field is merged ([`Field::patch`]). This module reads no file
-//! and knows no object but by its schema.
+//! keys ([`order`]), answer how a field is merged ([`Field::patch`]) and what it is for
+//! ([`Schema::describe`]). This module reads no file and knows no object but by its schema.
 //!
 //! Tables are read when a kind is first asked for, and types when a tree first reaches them.
 
 mod cel;
 mod check;
 mod default;
+mod describe;
 mod hint;
 mod marshal;
 mod names;

@@ -1,5 +1,6 @@
 //! The recorded tables: what a real API server stores and refuses, and what Go structs print.
 
+mod descriptions;
 mod findings;
 mod properties;
 

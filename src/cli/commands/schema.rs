@@ -3,6 +3,7 @@
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::nearest;
 use crate::emit;
+use crate::report::table::Style;
 use crate::report::{expect, json_schema, schema as view, schemas};
 use crate::schema::{self, Schema};
 use crate::yaml::FieldPath;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required.
+/// Show the fields of a kind, as `kubectl explain` does: what each is for, its type, its default.
 ///
 /// `-o json-schema` prints a JSON Schema of the kind or field as an API server has it. `--all -o
 /// dir=DIR` writes one for every kind, for `kubeconform -schema-location
@@ -134,8 +135,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         };
         return print(&document, io);
     }
-    let texts: Vec<String> =
-        found.iter().filter_map(|schema| view::fields(schema, &path)).collect();
+    let style = Style { color: io.out_color(), width: io.width() };
+    let pages = found.iter().filter_map(|schema| view::page(schema, &path));
+    let texts: Vec<String> = pages.map(|page| page.text(style)).collect();
     if texts.is_empty() {
         return Err(no_field());
     }

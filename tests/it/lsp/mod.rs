@@ -178,6 +178,7 @@ fn hovering_explains() {
     assert!(service.contains("engine"), "{service}");
     let field = hover("chat.yaml", SERVICE, "minReplicas", 3);
     assert!(field.contains("spec.engine.minReplicas  integer"), "{field}");
+    assert!(field.contains("Least number of replicas, from 0; default 1."), "{field}");
     assert_eq!(hover("chat.yaml", SERVICE, "---", 1), "");
     assert_eq!(client.end(), Some(0));
 }
@@ -196,8 +197,13 @@ fn fields_names_and_words_are_completed() {
         client.did_change("chat.yaml", version, &text.replace('|', ""));
         let params = client.place("chat.yaml", &text, "|", 0);
         let found = client.ask("textDocument/completion", params);
-        let labels = found.as_array().into_iter().flatten();
-        labels.map(|own| own["label"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+        let items = found.as_array().into_iter().flatten();
+        let field = items.clone().find(|own| own["label"] == "maxReplicas");
+        if let Some(field) = field {
+            let text = field["documentation"].as_str().unwrap_or_default();
+            assert!(text.starts_with("Greatest number of replicas"), "{field}");
+        }
+        items.map(|own| own["label"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     // Those of the input come first.
     let runtimes = complete("  runtime:\n    name: |\n");

@@ -3,10 +3,11 @@
 use super::context::Context;
 use crate::editor::{self, Part};
 use crate::report::schema as fields;
+use crate::schema;
 use crate::source::Span;
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionParams, CompletionResponse, CompletionTextEdit,
-    TextEdit,
+    Documentation, TextEdit,
 };
 
 /// What may be written at a place.
@@ -22,12 +23,17 @@ pub(super) fn complete(context: &Context, params: &CompletionParams) -> Option<C
     let range = context.range(word);
     let catalog = &context.session.world.catalog;
     let proposals = editor::proposals(&typing, catalog, sources, fields::summary);
+    let schema = schema::kind(&typing.api_version, &typing.kind);
     let items = proposals.into_iter().enumerate().map(|(index, proposal)| CompletionItem {
         kind: Some(match (&proposal.field, &typing.part) {
             (Some(_), _) | (None, Part::Key(_)) => CompletionItemKind::FIELD,
             (None, Part::Value) => CompletionItemKind::VALUE,
         }),
         detail: Some(proposal.detail).filter(|detail| !detail.is_empty()),
+        documentation: proposal
+            .field
+            .as_ref()
+            .and_then(|path| Some(Documentation::String(schema?.describe(path)?.to_owned()))),
         // The order of the schema, and own objects before those that are built in.
         sort_text: Some(format!("{index:05}")),
         filter_text: Some(proposal.label.clone()),

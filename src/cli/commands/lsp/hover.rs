@@ -98,8 +98,8 @@ fn about(context: &Context, object: &Object) -> String {
     }
 }
 
-/// A field as its schema has it.
+/// A field: its type, what it is for, and the fields below it.
 fn field(object: &Object, cursor: &Cursor) -> Option<String> {
     let schema = schema::kind(&object.api_version, &object.id.kind)?;
-    Some(format!("```text\n{}```\n", fields::field(schema, &cursor.path)?))
+    Some(fields::page(schema, &cursor.path)?.markdown())
 }
