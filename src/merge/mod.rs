@@ -7,3 +7,6 @@ pub mod history;
 pub mod smp;
 pub(crate) mod typed;
 pub(crate) mod written;
+
+#[cfg(test)]
+mod tests;

@@ -103,17 +103,13 @@ fn keyed<R: Record>(
     rec: &mut R,
 ) -> EcoVec<Node> {
     let mut merged = lower.clone();
-    let mut places = Places::of(lower.iter().map(|element| identity(keys, element)));
+    let mut places = Places::of(lower.iter().map(|element| Some(identity(keys, element))));
     for element in upper {
         let identity = identity(keys, element);
-        let known = identity
-            .as_ref()
-            .and_then(|identity| places.get(identity.as_slice()))
-            .zip(element.get(keys[0]));
-        let Some((index, name)) = known else {
-            if let Some(identity) = identity {
-                places.insert(identity, merged.len());
-            }
+        // Elements without the first key are never the same.
+        let name = element.get(keys[0]);
+        let Some((index, name)) = places.get(identity.as_slice()).zip(name) else {
+            places.insert(identity, merged.len());
             merged.push(element.clone());
             continue;
         };
@@ -130,22 +126,21 @@ fn keyed<R: Record>(
     merged
 }
 
-/// What an element has in common with every other that is the same. Elements without the first key
-/// are never the same. An absent protocol is TCP, as everywhere in Kubernetes.
-fn identity(keys: &[&str], element: &Node) -> Option<Vec<(&'static str, EcoString)>> {
-    let values = keys.iter().enumerate().map(|(index, key)| match element.get(key) {
+/// What an element has in common with every other that is the same. An absent protocol is TCP, as
+/// everywhere in Kubernetes.
+fn identity(keys: &[&str], element: &Node) -> Vec<(&'static str, EcoString)> {
+    let values = keys.iter().map(|key| match element.get(key) {
         // 80 and 80.0 are one port, 80 and "80" are two.
-        Some(node) => Some((
+        Some(node) => (
             if matches!(node.value, Value::Int(_) | Value::Big(_) | Value::Float(_)) {
                 "a number"
             } else {
                 node.kind_name()
             },
             node.scalar_text().unwrap_or_else(|| node.to_json().to_string().into()),
-        )),
-        None if *key == "protocol" => Some(("a string", "TCP".into())),
-        None if index > 0 => Some(("", EcoString::new())),
-        None => None,
+        ),
+        None if *key == "protocol" => ("a string", "TCP".into()),
+        None => ("", EcoString::new()),
     });
     values.collect()
 }

@@ -99,6 +99,59 @@ fn keyed_lists_keep_the_order_of_the_patch_and_of_the_base() {
     }
 }
 
+/// What strategicpatch.StrategicMergePatch of k8s.io/apimachinery v0.33.7 makes of finalizers that
+/// the base has twice: base, patch, `$setElementOrder`, result, a letter each.
+#[test]
+fn what_the_base_has_twice_comes_out_as_upstream() {
+    let list = |letters: &str| -> Vec<String> { letters.chars().map(String::from).collect() };
+    for (base, patch, order, expected) in [
+        ("ddd", "ab", "", "abd"),
+        ("aa", "bay", "", "bay"),
+        ("cdbbc", "acxd", "", "acxdb"),
+        ("dacd", "ay", "", "dayc"),
+        ("bab", "dabx", "", "dabx"),
+        ("dbdcad", "db", "", "dbac"),
+        ("dabacd", "yada", "", "yadbc"),
+        ("dcbda", "d", "", "dcba"),
+        ("bbbdb", "yxcx", "", "yxcbd"),
+        ("dad", "d", "", "da"),
+        ("dcabd", "da", "", "dcab"),
+        ("badbcd", "cc", "", "badc"),
+        ("dadaaa", "ccyc", "", "cyda"),
+        ("bcccd", "xaad", "", "xabcd"),
+        ("adac", "yac", "", "yadc"),
+        ("bddd", "dxd", "", "bdx"),
+        ("badb", "by", "", "byad"),
+        ("cacaa", "x", "", "cax"),
+        ("baadca", "d", "", "badc"),
+        ("baa", "bbdx", "", "bdxa"),
+        ("cacaad", "dad", "", "cda"),
+        ("aaa", "byb", "", "bya"),
+        ("bbc", "yy", "yy", "ybc"),
+        ("bcaac", "x", "xc", "baxc"),
+        ("bbcb", "xy", "xy", "xybc"),
+        ("aaaa", "yx", "yx", "yxa"),
+        ("cbbab", "xx", "xxa", "cbxa"),
+        ("bbba", "xy", "xy", "xyba"),
+        ("cacb", "x", "x", "xcab"),
+        ("caa", "y", "yb", "cay"),
+        ("cac", "xx", "xx", "xca"),
+        ("aba", "xy", "xyba", "xyba"),
+        ("bcaca", "x", "xaa", "bcxa"),
+        ("bbbb", "xx", "xxa", "xb"),
+        ("baaa", "x", "x", "xba"),
+        ("ab", "yx", "yx", "yxab"),
+    ] {
+        let mut change = serde_json::json!({"finalizers": list(patch)});
+        if !order.is_empty() {
+            change["$setElementOrder/finalizers"] = list(order).into();
+        }
+        let base = serde_json::json!({"finalizers": list(base)});
+        let result = merged(&base, &change, "ObjectMeta");
+        assert_eq!(result["finalizers"], serde_json::json!(list(expected)), "{base} + {change}");
+    }
+}
+
 #[test]
 fn unknown_types_merge_mappings_and_replace_lists() {
     let (base, patch) = (

@@ -1,0 +1,189 @@
+//! Small changes of trees, and containers over containers.
+
+use super::edit::{each_mut, field_mut, list_mut, map_mut, position, text, union};
+use super::history::History;
+use super::smp;
+use super::typed;
+use super::written::written;
+use crate::operators::ome::compose::testing::{flow, losers, node};
+use crate::schema::{self, Library};
+use crate::yaml::{FieldPath, Node};
+
+#[test]
+fn lists_and_mappings_are_there_once_they_are_asked_for() {
+    // What stands under `a`; the list and the mapping that are found there.
+    for (tree, list, map) in [
+        ("{}", "{a: [x]}", "{a: {k: x}}"),
+        ("{a: null}", "{a: [x]}", "{a: {k: x}}"),
+        ("{a: 1}", "{a: [x]}", "{a: {k: x}}"),
+        ("{a: [y]}", "{a: [y, x]}", "{a: {k: x}}"),
+        ("{a: {l: y}}", "{a: [x]}", "{a: {l: y, k: x}}"),
+        ("{b: 1}", "{b: 1, a: [x]}", "{b: 1, a: {k: x}}"),
+    ] {
+        let x = node("x");
+        let mut changed = node(tree);
+        list_mut(&mut changed, "a", x.origin).unwrap().push(x.clone());
+        assert_eq!(flow(&changed), list);
+        let mut changed = node(tree);
+        map_mut(&mut changed, "a", x.origin).unwrap().insert("k", x);
+        assert_eq!(flow(&changed), map);
+    }
+    let mut scalar = node("1");
+    let origin = scalar.origin;
+    assert!(list_mut(&mut scalar, "a", origin).is_none());
+    assert!(map_mut(&mut scalar, "a", origin).is_none());
+}
+
+#[test]
+fn fields_and_elements_are_found_and_changed() {
+    let mut tree = node("{a: 1, b: null, l: [{n: x}, {n: y, m: z}, {}], empty: []}");
+    assert_eq!(field_mut(&mut tree, "a").map(|found| flow(found)).as_deref(), Some("1"));
+    assert!(field_mut(&mut tree, "b").is_none() && field_mut(&mut tree, "c").is_none());
+    let items = tree.get("l").unwrap().items();
+    assert_eq!(["x", "y", "z"].map(|name| position(items, "n", name)), [Some(0), Some(1), None]);
+    assert_eq!([text(&items[1], "m"), text(&items[0], "m"), text(&tree, "a")], ["z", "", ""]);
+    let mut count = 0;
+    for key in ["l", "empty", "a", "missing"] {
+        each_mut(&mut tree, key, |item| {
+            count += 1;
+            item.as_map_mut().unwrap().insert("n", node("new"));
+        });
+    }
+    assert_eq!(count, 3);
+    assert_eq!(flow(&tree), "{a: 1, b: null, l: [{n: new}, {n: new, m: z}, {n: new}], empty: []}");
+}
+
+#[test]
+fn of_two_mappings_the_later_one_wins() {
+    let lower = node("{a: 1, b: 2}").as_map().unwrap().clone();
+    let upper = node("{b: 3, a: null, c: 4, d: null}");
+    let mut history = History::new();
+    let both = union(lower.clone(), Some(&upper), &mut history);
+    let flat: Vec<String> =
+        both.iter().map(|entry| format!("{} {}", entry.key, flow(&entry.node))).collect();
+    assert_eq!(flat, ["a 1", "b 3", "c 4"]);
+    assert_eq!(losers(&history), ["b: 2, now 3"]);
+    assert_eq!(union(lower, None, &mut history).len(), 2);
+}
+
+#[test]
+fn arguments_of_runner_and_container_follow_each_other() {
+    // The listed container, the runner, their arguments, those of the patch alone.
+    for (listed, runner, expected, alone) in [
+        ("{name: c, args: [a, b]}", "{name: c, args: [c]}", "[a, b, c]", "[c]"),
+        ("{name: c, args: [a, b]}", "{name: c}", "[a, b]", "[a, b]"),
+        ("{name: c, args: [a, b]}", "{name: c, args: []}", "[a, b]", "[a, b]"),
+        ("{name: c, args: []}", "{name: c, args: [c]}", "[c]", "[c]"),
+        ("{name: c}", "{name: c, args: [c]}", "[c]", "[c]"),
+    ] {
+        let args = |merged: Result<Node, String>| flow(merged.unwrap().get("args").unwrap());
+        let (below, above) = (node(listed), node(runner));
+        let merged = typed::container(Some(below.clone()), &above, Library::V0_33, &mut ());
+        assert_eq!(args(merged), expected, "{listed} {runner}");
+        let patched = typed::patched(&below, &above, Library::V0_33, &mut ());
+        assert_eq!(args(patched), alone, "{listed} {runner}");
+    }
+    let alone = typed::container(None, &node("{name: c, image: i}"), Library::V0_33, &mut ());
+    assert_eq!(flow(&alone.unwrap()), "{name: c, resources: {}, image: i}");
+}
+
+#[test]
+fn elements_without_a_key_are_no_other_element() {
+    for (lower, upper, expected) in [
+        ("{env: [{value: a}]}", "{env: [{name: TCP}]}", "{env: [{value: a}, {name: TCP}]}"),
+        ("{env: [{name: ''}]}", "{env: [{value: a}]}", "{env: [{name: }, {value: a}]}"),
+        (
+            "{topologySpreadConstraints: [{topologyKey: z}]}",
+            "{topologySpreadConstraints: [{topologyKey: z, maxSkew: 1}, {topologyKey: z, whenUnsatisfiable: TCP}]}",
+            "{topologySpreadConstraints: [{topologyKey: z, maxSkew: 1}, {topologyKey: z, whenUnsatisfiable: TCP}]}",
+        ),
+        (
+            "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}}",
+            "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{a: 1}]}}}}",
+            "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{a: 1}]}}}}",
+        ),
+        (
+            "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{a: 1}], others: [{a: 1}]}}}}",
+            "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [], others: [{b: 1}]}}}}",
+            "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{a: 1}], others: [{b: 1}]}}}}",
+        ),
+    ] {
+        assert_eq!(flow(&written(&node(lower), &node(upper), &mut ())), expected);
+    }
+}
+
+fn patched(base: &str, patch: &str, ty: &str) -> Result<String, String> {
+    let (base, patch) = (node(base), node(patch));
+    smp::merge(base, &patch, schema::structure(ty), &mut ())
+        .map(|merged| flow(&merged))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn lists_that_do_not_fit_are_refused() {
+    let mixed = "the elements of the list are not all of one type";
+    for (base, patch, expected) in [
+        ("{finalizers: [a]}", "{finalizers: [1]}", mixed),
+        ("{finalizers: [a]}", "{finalizers: [null]}", mixed),
+        ("{finalizers: [null]}", "{finalizers: [a]}", mixed),
+        ("{finalizers: [null]}", "{finalizers: [null]}", mixed),
+        ("{finalizers: [[a]]}", "{finalizers: [[b]]}", "lists of lists cannot be merged"),
+        ("{finalizers: [{a: 1}]}", "{finalizers: [a]}", mixed),
+        ("{labels: {a: {b: 1}}}", "{labels: {a: {b: 2}}}", "`a` cannot be a mapping here"),
+        ("{unknown: {b: 1}}", "{unknown: {b: 2}}", "`unknown` is no field of `ObjectMeta`"),
+    ] {
+        let error = patched(base, patch, "ObjectMeta").unwrap_err();
+        assert!(error.ends_with(expected), "{base} {patch}: {error}");
+    }
+}
+
+#[test]
+fn directives_about_what_is_no_list_change_nothing() {
+    for (base, patch, expected) in [
+        ("{finalizers: x}", "{$deleteFromPrimitiveList/finalizers: [x]}", "{finalizers: x}"),
+        // Upstream's answer: what is no list either takes its place.
+        ("{finalizers: x}", "{$deleteFromPrimitiveList/finalizers: y}", "{finalizers: y}"),
+        ("{}", "{$deleteFromPrimitiveList/finalizers: [x]}", "{}"),
+        ("{finalizers: [x, y]}", "{$deleteFromPrimitiveList/finalizers: [x]}", "{finalizers: [y]}"),
+    ] {
+        assert_eq!(patched(base, patch, "ObjectMeta").as_deref(), Ok(expected), "{patch}");
+    }
+}
+
+#[test]
+fn keys_that_are_not_retained_are_told() {
+    let mut history = History::new();
+    history.stand(FieldPath::root());
+    let base = node("{name: v, emptyDir: {}, other: 1}");
+    let patch = node("{$retainKeys: [name, hostPath], hostPath: {path: /a}}");
+    let merged: Node = smp::merge(base, &patch, schema::structure("Volume"), &mut history).unwrap();
+    assert_eq!(flow(&merged), "{name: v, hostPath: {path: /a}}");
+    assert_eq!(losers(&history), ["emptyDir: {}, now nothing", "other: 1, now nothing"]);
+}
+
+#[test]
+fn mappings_of_objects_are_merged_as_their_objects() {
+    let ty = schema::kind("ome.io/v1beta1", "ClusterServingRuntime").unwrap().root();
+    let ty = ty.at(&["spec", "supportedModelFormats"]).and_then(schema::Type::item);
+    let base = node(
+        "{acceleratorConfig: {h100: {minMemoryPerBillionParams: 1, runtimeArgsOverride: [a]}}}",
+    );
+    let patch = node("{acceleratorConfig: {h100: {minMemoryPerBillionParams: 2}}}");
+    let merged = smp::merge(base, &patch, ty.map(|item| &item.ty), &mut ()).unwrap();
+    assert_eq!(
+        flow(&merged),
+        "{acceleratorConfig: {h100: {minMemoryPerBillionParams: 2, runtimeArgsOverride: [a]}}}"
+    );
+}
+
+#[test]
+fn keys_that_are_mappings_cannot_be_compared_in_lists_of_any_length() {
+    let known = |count: usize| {
+        let names: Vec<String> = (0..count).map(|at| format!("{{name: n{at}}}")).collect();
+        format!("{{env: [{{name: {{a: b}}}}, {}]}}", names.join(", "))
+    };
+    for count in [1, 40] {
+        let error = patched(&known(count), "{env: [{name: {a: b}}]}", "Container").unwrap_err();
+        assert!(error.ends_with("a mapping cannot be compared, a scalar is needed"), "{error}");
+    }
+}
