@@ -8,4 +8,6 @@ pub mod gpus;
 pub(crate) mod lint;
 pub(crate) mod quantities;
 pub mod rules;
+#[cfg(test)]
+mod tests;
 pub(crate) mod variables;

@@ -27,6 +27,8 @@ mod resource_name;
 mod selector;
 #[cfg(test)]
 pub(crate) mod tables;
+#[cfg(test)]
+mod tests;
 mod version;
 
 pub use count::{Count, grouped};

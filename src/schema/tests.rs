@@ -2,6 +2,7 @@
 
 mod descriptions;
 mod findings;
+mod help;
 mod properties;
 
 use super::*;
