@@ -11,6 +11,8 @@ pub(crate) mod node;
 pub(crate) mod placement;
 pub mod schedule;
 pub(crate) mod terms;
+#[cfg(test)]
+mod tests;
 
 pub use crate::cluster::placement::{
     Blocked, BlockedNodes, Fit, Inventory, Milli, Shape, is_known, running, short_of,

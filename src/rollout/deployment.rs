@@ -343,3 +343,6 @@ impl Deployment {
         cleaned + scaled > 0
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,8 +17,10 @@ pub(crate) mod pods;
 pub(crate) mod read;
 pub(crate) mod replica_set;
 #[cfg(test)]
-mod scheduler_recordings;
+pub(crate) mod scheduler_recordings;
 pub(crate) mod stateful_set;
+#[cfg(test)]
+mod tests;
 pub(crate) mod world;
 
 pub use deployment::{DeploymentSpec, Strategy};

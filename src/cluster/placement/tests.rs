@@ -1,4 +1,6 @@
 use super::*;
+use crate::cluster::tests::{labeled, object};
+use crate::operators::ome::compose::testing::node;
 use proptest::prelude::*;
 
 fn machine(name: &str, gpus: i64, cpu: i64, pods: i64) -> Machine {
@@ -61,4 +63,88 @@ proptest! {
         let found = Inventory::new(&nodes, []).map_or(0, |inventory| inventory.fit(&own, Some((&own, workers)), 1).replicas);
         prop_assert!(found * (workers + 1) <= brute(&machines, gpus, 1));
     }
+}
+
+#[test]
+fn what_keeps_a_pod_off_a_node_is_told_with_both_operands() {
+    let shape = Shape::of(&node(
+        "{nodeSelector: {zone: a}, affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: \
+         {nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: DoesNotExist}]}]}}}, \
+         containers: [{resources: {limits: {nvidia.com/gpu: 4, cpu: 4, memory: 8Gi}}}]}",
+    ));
+    let of = |name: &str, labels: &str, spec: &str, allocatable: &str| {
+        let tree = format!(
+            "{{metadata: {{labels: {labels}}}, spec: {spec}, status: {{allocatable: {allocatable}}}}}"
+        );
+        Machine::of(&object("Node", name, &tree))
+    };
+    let room = "{nvidia.com/gpu: 8, cpu: 16, memory: 64Gi, pods: 10}";
+    let machines = [
+        of("fits", "{zone: a}", "{}", room),
+        of("cordoned", "{zone: a}", "{unschedulable: true}", room),
+        of("taint", "{zone: a}", "{taints: [{key: k, effect: NoSchedule}]}", room),
+        of("zone", "{zone: b}", "{}", room),
+        of("none", "{}", "{}", room),
+        of("pool", "{zone: a, pool: x}", "{}", room),
+        of("gpu", "{zone: a}", "{}", "{nvidia.com/gpu: 2, cpu: 2, memory: 64Gi, pods: 10}"),
+        of("cpu", "{zone: a}", "{}", "{nvidia.com/gpu: 8, cpu: 3500m, memory: 1Gi, pods: 10}"),
+        of("memory", "{zone: a}", "{}", "{nvidia.com/gpu: 8, cpu: 4, memory: 4Gi}"),
+        of("pods", "{zone: a}", "{}", "{nvidia.com/gpu: 8, cpu: 4, memory: 8Gi, pods: 0}"),
+        Machine::of(&object(
+            "Node",
+            "away",
+            "{metadata: {labels: {zone: a}}, status: {allocatable: {cpu: 1}, conditions: [{type: Ready, status: Unknown}]}}",
+        )),
+    ];
+    let inventory = Inventory::new(&machines, []).unwrap();
+    let fit = inventory.fit(&shape, None, 2);
+    assert_eq!((fit.replicas, fit.fits), (2, true));
+    assert!(!inventory.fit(&shape, None, 3).fits);
+    let told: Vec<String> = fit
+        .blocked
+        .all()
+        .iter()
+        .map(|own| format!("{} {} {}", own.node, own.code, own.detail))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "cordoned cordoned unschedulable",
+            "taint taint k:NoSchedule",
+            "zone selector zone: a is asked for, b here",
+            "none selector zone: a is asked for, absent here",
+            "pool affinity no required node selector term matches",
+            "gpu gpu nvidia.com/gpu: 4 asked, 2 left",
+            "cpu cpu cpu: 4 asked, 3500m left",
+            "memory memory memory: 8589934592 asked, 4294967296 left",
+            "pods pods pods: 1 asked, 0 left",
+            "away taint node.kubernetes.io/not-ready:NoSchedule",
+        ]
+    );
+    let same = BlockedNodes::new([&fit.blocked.all()[..1], fit.blocked.all()].concat());
+    let kinds: Vec<(&str, usize)> =
+        same.kinds().map(|(first, count)| (first.node.as_str(), count)).collect();
+    assert_eq!((kinds[0], kinds[1], kinds.len()), (("cordoned", 2), ("taint", 1), 10));
+    // A leader and workers of another shape, first fit: a worker beside the leader leaves no room
+    // for a second one.
+    let worker = Shape::of(&node(
+        "{nodeSelector: {zone: a}, containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]}",
+    ));
+    for (workers, replicas) in [(0, 2), (1, 1), (2, 1), (15, 1), (16, 0)] {
+        let found = inventory.fit(&shape, Some((&worker, workers)), 1);
+        assert_eq!((found.replicas, found.fits), (replicas, replicas >= 1), "{workers} workers");
+    }
+    let mut left = inventory.clone();
+    assert!(!left.place_all([(&worker, 1), (&shape, 3)]));
+    assert!(left.place_all([(&worker, 2), (&shape, 1)]), "what failed took nothing");
+    assert!(!left.place_all([(&shape, 1)]));
+    assert!(short_of([]).is_none());
+    // What runs takes room, and gives it back.
+    let used = [("fits".into(), shape.clone()), ("elsewhere".into(), shape.clone())];
+    let used: Vec<(&ecow::EcoString, &Shape)> =
+        used.iter().map(|(name, shape)| (name, shape)).collect();
+    let busy = Inventory::new(&machines, used.iter().copied()).unwrap();
+    assert_eq!(busy.fit(&shape, None, 1).replicas, 1);
+    assert_eq!(busy.without(used).fit(&shape, None, 1).replicas, 2);
+    assert!(Inventory::new(&[labeled("{}")], []).is_none());
 }
