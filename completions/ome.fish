@@ -1211,10 +1211,10 @@ complete -c ome -n "__fish_ome_using_subcommand version" -s v -l verbose -d 'Sho
 complete -c ome -n "__fish_ome_using_subcommand version" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand version" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'The form to convert to, instead of the current one' -r -f -a "ome\t'Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel'
-shipped\t'Objects of OME as a server with the definitions of OME v0.1.5 takes them: accelerator fields in their shipped shape, every other field that it refuses respelled or named as a loss'
-oep\t'Accelerator fields as OEP-0003 proposes them'
-previous\t'The deprecated form: framework keys of KServe, names of formats in the entry'"
+complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'The form to convert to, instead of the current one' -r -f -a "ome\t'Services and runtimes of KServe become objects of OME; the model that a service describes becomes a BaseModel'
+shipped\t'Objects of OME that a server with the CRDs of OME v0.1.5 accepts: accelerator fields of OEP-0003 become those of the CRDs, and other fields that it refuses are corrected or reported as lost'
+oep\t'Accelerator fields of the CRDs become those that OEP-0003 proposes'
+previous\t'Current fields become deprecated ones, for older operators: `predictor.sklearn` of KServe, `supportedModelFormats[].name` of OME'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s o -l output -d 'Output format' -r -f -a "yaml\t'YAML documents, `---` between them'
 json\t'A JSON object of kind `List`'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F

@@ -31,7 +31,7 @@ fn what_is_recorded_passes_and_keeps_comments() {
     let folder = folder(&wrong);
     let failed = folder.ome("test");
     assert_eq!(failed.exit, Some(2), "{}", failed.stdout);
-    for line in ["`gpus` is expected to be 2 and is 1", "expected to be \"1Gi\" and is \"32Gi\""] {
+    for line in ["`gpus`: expected 2, got 1", "expected \"1Gi\", got \"32Gi\""] {
         assert!(failed.stdout.contains(line), "{}", failed.stdout);
     }
     let recorded = folder.ome("test --record");
@@ -95,15 +95,11 @@ fn all_answers_are_recorded_where_none_is_stated() {
 fn nothing_passes_in_silence() {
     let case = "cases:\n- name: x\n  files: [catalog.yaml, service.yaml]\n";
     for (rest, exit, message) in [
-        ("  services: {default/chat: {fits: true}}\n", 2, "no Node is read"),
+        ("  services: {default/chat: {fits: true}}\n", 2, "no Node was read"),
         ("  services: {default/chat: {runtime: sglang-lama}}\n", 2, "did you mean `sglang-llama`?"),
         ("  objects: {Deployment/chat-engin: {kind: x}}\n", 2, "did you mean"),
         ("  objects: {deploy/chat-engine: {'spec[': x}}\n", 2, "has a `[` without `]`"),
-        (
-            "  services: {default/chat: {env.HF_TOKEN: x}}\n",
-            2,
-            "expected to be \"•••\" and is null",
-        ),
+        ("  services: {default/chat: {env.HF_TOKEN: x}}\n", 2, "expected \"•••\", got null"),
         ("  findings: [same-prio]\n", 1, "did you mean `same-priority`?"),
         ("  services: []\n", 1, "must be a mapping"),
         ("  service: {}\n", 1, "did you mean `services`?"),

@@ -18,11 +18,13 @@ use crate::yaml::{Entry, Node};
 /// Convert objects: deprecated fields, KServe to OME, accelerator fields of the CRDs to those of
 /// OEP-0003 and back.
 ///
-/// Without `--to`, deprecated forms become current ones: `spec.predictor` of an InferenceService
-/// `model`, `runtime` and `engine`, framework keys of a predictor of KServe `model`,
-/// `supportedModelFormats[].name` `modelFormat`.
+/// Without `--to`, deprecated fields are replaced by the current ones: in services of OME
+/// `spec.predictor` by `model`, `runtime` and `engine`; in services of KServe keys such as
+/// `predictor.sklearn` by `predictor.model`; in runtimes of OME `supportedModelFormats[].name` by
+/// `modelFormat`.
 ///
-/// Prints the converted documents; notes and lost fields go to stderr.
+/// Only objects that change are printed. What was converted and which fields were lost goes to
+/// stderr.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The form to convert to, instead of the current one.
@@ -38,21 +40,23 @@ pub(crate) struct Args {
 /// What is converted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
-    /// Services and runtimes of KServe as objects of OME; the model a service describes becomes a
-    /// BaseModel.
+    /// Services and runtimes of KServe become objects of OME; the model that a service describes
+    /// becomes a BaseModel.
     Ome,
-    /// Objects of OME as a server with the definitions of OME v0.1.5 takes them: accelerator fields in
-    /// their shipped shape, every other field that it refuses respelled or named as a loss.
+    /// Objects of OME that a server with the CRDs of OME v0.1.5 accepts: accelerator fields of
+    /// OEP-0003 become those of the CRDs, and other fields that it refuses are corrected or reported
+    /// as lost.
     #[value(alias = "controller")]
     Shipped,
-    /// Accelerator fields as OEP-0003 proposes them.
+    /// Accelerator fields of the CRDs become those that OEP-0003 proposes.
     #[value(alias = "documented")]
     Oep,
-    /// The deprecated form: framework keys of KServe, names of formats in the entry.
+    /// Current fields become deprecated ones, for older operators: `predictor.sklearn` of KServe,
+    /// `supportedModelFormats[].name` of OME.
     Previous,
 }
 
-/// Documents with what they lost.
+/// Converted documents, and the fields that were lost.
 #[derive(Default)]
 struct Converted {
     objects: Vec<Node>,
@@ -87,11 +91,19 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match args.to {
         None => current(&session, &mut converted)?,
         Some(Form::Previous) => previous(&session, &mut converted)?,
-        Some(Form::Shipped) => reshaped(&session, &mut converted, to_shipped)?,
-        Some(Form::Oep) => reshaped(&session, &mut converted, to_proposed)?,
+        Some(Form::Shipped) => {
+            let from = "fields that the CRDs of OME v0.1.5 refuse";
+            reshaped(&session, &mut converted, to_shipped, from)?;
+        }
+        Some(Form::Oep) => {
+            reshaped(&session, &mut converted, to_proposed, "accelerator fields of the CRDs")?;
+        }
         Some(Form::Ome) => to_ome(&session, &mut converted)?,
     }
     converted.notes.iter().for_each(|note| io.say_line(note));
+    if converted.notes.is_empty() && !converted.failed {
+        io.say_line("nothing to convert: the objects that were read have this form already");
+    }
     let losses = session.grade(converted.losses);
     io.say(&conversion::losses(&losses, &session.world.sources));
     io.print(&stream::render(&converted.objects, args.output))?;
@@ -117,7 +129,7 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
                     Vec::new(),
                 ),
                 Ok(None) => {}
-                // Said while it was read.
+                // Reported while it was read.
                 Err(_) => converted.failed = true,
             },
             _ => {
@@ -151,11 +163,13 @@ fn previous(session: &Session, converted: &mut Converted) -> Result<(), Failure>
     Ok(())
 }
 
-/// Objects of OME with their accelerator fields in another shape, as far as they have any.
+/// Objects of OME with their accelerator fields in another form; objects that stay as they are, are
+/// not printed.
 fn reshaped(
     session: &Session,
     converted: &mut Converted,
     reshape: fn(&Object) -> Reshaped,
+    from: &str,
 ) -> Result<(), Failure> {
     let catalog = &session.world.catalog;
     let classes = catalog
@@ -176,15 +190,15 @@ fn reshaped(
         let found = reshape(object);
         converted.losses.extend(found.losses);
         if found.changed {
-            converted.note(object, "the other shape of accelerators");
+            converted.note(object, from);
             converted.objects.push(found.node);
         }
     }
     Ok(())
 }
 
-/// KServe said in OME: the runtimes that were read, built-in ones that a service names, the
-/// services.
+/// Objects of KServe as objects of OME: the runtimes that were read, built-in ones that a service
+/// names, and the services.
 fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
     let known = session.world.catalog.runtimes(Api::KServe);
     let services: Vec<_> = session

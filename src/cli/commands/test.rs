@@ -231,7 +231,7 @@ fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<
                 path: format!("findings[{index}]"),
                 span: *span,
                 want: code.as_str().into(),
-                message: format!("`{code}` is expected to be found, and is not"),
+                message: format!("expected the finding `{code}`, which was not reported"),
                 got: Some(codes.into()),
                 reasons: Vec::new(),
                 flip: None,

@@ -96,11 +96,9 @@ fn of_service(
         span: expected.span,
         message: match (key, &got) {
             ("fits", None) => {
-                format!(
-                    "`fits` is expected to be {wanted}, and no Node is read that it could be judged on"
-                )
+                format!("`fits`: expected {wanted}, unknown because no Node was read")
             }
-            _ => format!("`{key}` is expected to be {wanted} and is {is}"),
+            _ => format!("`{key}`: expected {wanted}, got {is}"),
         },
         want: wanted,
         got: Some(is),
@@ -197,8 +195,7 @@ pub fn object(node: &Node, stated: &Stated) -> Vec<Miss> {
                 [one] => shown(one),
                 many => many.iter().copied().map(shown).collect(),
             };
-            let message =
-                format!("`{key}` is expected to be {} and is {got}", shown(&expected.value));
+            let message = format!("`{key}`: expected {}, got {got}", shown(&expected.value));
             miss(Some(got), message);
         }
     }
