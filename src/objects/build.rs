@@ -1,12 +1,12 @@
 //! Builds trees that read like the manifests they become.
 //!
 //! In: a rule, and values. Out: a [`Node`] whose every leaf has the rule as its origin, or keeps
-//! its own. An absent value leaves its key out: nothing built here holds a null.
+//! its own. The key of an absent value is left out, so that no built tree holds a null.
 
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
 
-/// Who writes: a rule that computes, or any other origin.
+/// Source of written values: a rule, or any other origin.
 pub(crate) trait By: Copy {
     /// The origin of what is written.
     fn origin(self) -> Origin;
@@ -53,7 +53,7 @@ macro_rules! key {
 
 pub(crate) use {key, node};
 
-/// A mapping of these fields, in this order; what is absent leaves its key out.
+/// A mapping of these fields, in this order, without the absent ones.
 pub(crate) fn mapping<const N: usize>(
     fields: [(&'static str, Option<Node>); N],
     by: impl By,
@@ -166,7 +166,7 @@ impl IntoNode for bool {
     }
 }
 
-/// A text that is written only when it says something (`omitempty`).
+/// A text that is written only when it is not empty (`omitempty`).
 pub(crate) fn filled(text: &EcoString) -> Option<&EcoString> {
     Some(text).filter(|text| !text.is_empty())
 }

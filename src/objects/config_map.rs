@@ -1,4 +1,4 @@
-//! A ConfigMap with data as it is.
+//! A ConfigMap of given data.
 
 use super::build::node;
 use super::metadata::metadata;
@@ -6,7 +6,7 @@ use super::rules;
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
 
-/// A ConfigMap with data as it is.
+/// A ConfigMap of given data.
 pub(crate) fn plain(name: EcoString, namespace: &Node, labels: &Map, data: Node) -> Option<Node> {
     node!(&rules::MODEL_CONFIG; {
         apiVersion: "v1",

@@ -1,7 +1,7 @@
 //! Ingress settings in force for an object, host names and paths.
 //!
 //! In: the operator's settings, annotations that overlay them, names. Out: hosts and paths, or the
-//! operator's sentence why there is none
+//! operator's error message
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/services). Templates themselves are
 //! expanded by `compose::template`.
 
@@ -31,7 +31,7 @@ pub(crate) struct IngressSettings {
 }
 
 impl IngressSettings {
-    /// The settings as they are.
+    /// The settings without annotations.
     pub(crate) fn of(ingress: &IngressConfig) -> Self {
         Self {
             domain: ingress.ingress_domain.clone(),
@@ -75,8 +75,8 @@ impl IngressSettings {
     /// The host of a name under these settings.
     ///
     /// # Errors
-    /// The operator's sentence: a template that fails, or that makes no domain name of at least two
-    /// labels.
+    /// The operator's message: the template fails, or its result is not a domain name of at least
+    /// two labels.
     pub(crate) fn host(
         &self,
         name: &str,
@@ -114,7 +114,7 @@ impl IngressSettings {
     /// without a template.
     ///
     /// # Errors
-    /// The operator's sentence: a template that fails, or that makes no absolute path.
+    /// The operator's message: the template fails, or its result is not an absolute path.
     pub(crate) fn path(&self, name: &str, namespace: &str) -> Option<Result<EcoString, String>> {
         if self.path_template.is_empty() {
             return None;
@@ -125,7 +125,7 @@ impl IngressSettings {
     }
 
     /// The hosts a service answers on beside `host`: its part before the first of `suffixes` that
-    /// fits, under every additional domain. What is no domain name is skipped.
+    /// fits, under every additional domain. Results that are not domain names are skipped.
     pub(crate) fn additional_hosts(&self, host: &str, suffixes: &[&str]) -> Vec<EcoString> {
         let Some(prefix) = suffixes
             .iter()
@@ -154,8 +154,7 @@ pub(crate) fn path_template_error(config: &OperatorConfig) -> Option<String> {
     Some(format!("invalid ingress config - unable to parse pathTemplate: {}", error.message))
 }
 
-/// The domain Knative serves under as shipped. Its setting is not among the operator's; a cluster
-/// may have another.
+/// Default domain of Knative. Knative's own settings can change it; they are not read.
 pub(crate) const KNATIVE_DOMAIN: &str = "example.com";
 
 /// Go's regexp.QuoteMeta.

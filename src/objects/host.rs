@@ -1,7 +1,7 @@
 //! Host names by the template of the settings.
 //!
 //! In: a name, the settings of the entry, labels and annotations. Out: the host, or the operator's
-//! sentence why there is none. What is led to a host is not decided here.
+//! error message. Which requests reach a host is decided elsewhere.
 
 use crate::quantity::names;
 use crate::template;
@@ -12,7 +12,7 @@ use ecow::{EcoString, eco_format};
 /// The template of the shipped settings of OME, which needs no template engine.
 const PLAIN: &str = "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}";
 
-/// What a host is made of beside its name.
+/// The values of a host's template besides the name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostParts<'a> {
     /// `domainTemplate`.
@@ -30,7 +30,7 @@ pub(crate) struct HostParts<'a> {
 /// The host of a name.
 ///
 /// # Errors
-/// The operator's sentence: a template that fails, or that makes no domain name of at least two
+/// The operator's message: the template fails, or its result is not a domain name of at least two
 /// labels.
 pub(crate) fn host(name: &str, parts: HostParts<'_>) -> Result<EcoString, String> {
     let HostParts { template, domain, namespace, labels, annotations } = parts;

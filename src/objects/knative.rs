@@ -1,4 +1,4 @@
-//! What every Knative Service is annotated with, whoever makes it
+//! Annotations of every Knative Service, those of OME as well as those of KServe
 //! (reconcilers/knative/ksvc_reconciler.go of OME and of KServe).
 
 use super::metadata::{label, with, without};

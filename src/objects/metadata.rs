@@ -1,4 +1,4 @@
-//! Labels and annotations: what wrappers add to a component's and what they leave out.
+//! Labels and annotations: those that wrappers add to a component's, and those that they leave out.
 //!
 //! In: the maps of a [`crate::pods::built::Component`] and of the service itself. Out: the maps
 //! of single objects, sorted by key. No object is built here but its `metadata`.
@@ -18,7 +18,7 @@ const DISALLOWED: [&str; 4] = [
     "kubectl.kubernetes.io/last-applied-configuration",
 ];
 
-/// Prefixes of annotations that mean something on pods only; Services are made without them.
+/// Prefixes of annotations that have an effect on pods only; Services are made without them.
 const POD_ONLY: [&str; 8] = [
     "k8s.grafana.com/",
     "loki.grafana.com/",
@@ -41,7 +41,7 @@ pub(crate) const VISIBILITY: &str = "networking.knative.dev/visibility";
 /// Label that names the service an object belongs to.
 pub(crate) const SERVICE_LABEL: &str = "ome.io/inferenceservice";
 
-/// The text of an entry; none when it is absent or no scalar.
+/// The text of an entry; `None` when it is absent or not a scalar.
 pub(crate) fn text(map: &Map, key: &str) -> Option<EcoString> {
     map.get(key).and_then(Node::scalar_text)
 }
@@ -120,7 +120,7 @@ pub(crate) fn queue_labels(annotations: &Map) -> Vec<Entry> {
 /// Label that names a queue of Kueue.
 const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
 
-/// The queue of Kueue that the pods of a component name by their label, with who wrote it.
+/// The queue of Kueue that the pods of a component name by their label, with its origin.
 pub(crate) fn kueue_queue(api: Api, component: &Component) -> Option<Field<EcoString>> {
     // A Knative Service carries the label itself; its revisions, whose pods Kueue would see, do
     // not.
@@ -139,19 +139,19 @@ pub(crate) fn service_annotations(annotations: &Map) -> Map {
     without(annotations, |key| POD_ONLY.iter().any(|prefix| key.starts_with(prefix)))
 }
 
-/// Annotations without those that never leave the service.
+/// Annotations without those that are not copied from the service.
 pub(crate) fn allowed_annotations(annotations: &Map) -> Map {
     without(annotations, |key| DISALLOWED.contains(&key))
 }
 
-/// Annotations that cloud load balancers read; the prefix alone is no key.
+/// Annotations that cloud load balancers read; a key that equals the prefix does not count.
 pub(crate) fn load_balancer_annotations(annotations: &Map) -> Map {
     without(annotations, |key| {
         !LOAD_BALANCER.iter().any(|prefix| key.len() > prefix.len() && key.starts_with(prefix))
     })
 }
 
-/// Where an object lives: the namespace with who wrote it.
+/// The namespace of an object, with its origin.
 pub(crate) fn namespace(service: &Service) -> Node {
     match service.object.metadata("namespace") {
         Some(written) if written.as_str() == Some(&service.namespace) => written.clone(),

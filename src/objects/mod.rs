@@ -1,8 +1,8 @@
 //! Components become the objects an operator writes.
 //!
 //! In: a [`Built`] service and the operator's settings. Out: objects as trees in which every
-//! leaf names who wrote it, in the order in which the operator writes them, and findings about what
-//! does not work as written. Nothing is chosen or merged here; `accept` only observes.
+//! leaf has its origin, in the order in which the operator writes them, and findings about values
+//! that a server refuses. Nothing is chosen or merged here; `accept` changes nothing.
 
 pub mod accept;
 pub(crate) mod build;
@@ -34,15 +34,15 @@ pub struct RenderedObject {
     pub node: Node,
     /// The component it belongs to; none for objects of the service itself.
     pub component: Option<ComponentKind>,
-    /// When it is needed: 0 before workloads, 1 workloads and their Services, 2 autoscalers and
+    /// Rollout order: 0 before workloads, 1 workloads and their Services, 2 autoscalers and
     /// disruption budgets, 3 Ingress, HTTPRoute or VirtualService.
     pub wave: i32,
 }
 
-/// The DNS domain of a cluster that was set up without another one.
+/// Default DNS domain of a cluster.
 pub const CLUSTER_DOMAIN: &str = "cluster.local";
 
-/// What a run knows beside the services.
+/// Settings of a run that objects depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
     /// The semantics.
@@ -53,7 +53,7 @@ pub struct Settings<'a> {
     pub cluster_domain: &'a str,
 }
 
-/// Objects as they are printed: without what no server keeps, fields in the order of kubectl.
+/// Objects as they are printed: without empty values, fields in the order of kubectl.
 pub(crate) fn finish(objects: &mut [RenderedObject]) {
     tidy_all(objects);
     for object in objects {
@@ -61,7 +61,7 @@ pub(crate) fn finish(objects: &mut [RenderedObject]) {
     }
 }
 
-/// Takes out of objects what says nothing, for who reads them without looking at the order of keys.
+/// Removes empty values from objects, for callers that do not depend on the order of keys.
 pub(crate) fn tidy_all(objects: &mut [RenderedObject]) {
     for object in objects {
         tidy::tidy(&mut object.node);

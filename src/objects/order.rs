@@ -4,7 +4,7 @@ use crate::schema;
 use crate::yaml::Node;
 
 /// Brings an object into the order in which kubectl users read it: `apiVersion`, `kind`,
-/// `metadata`, then as the Go structs declare the fields. What no schema knows keeps its order.
+/// `metadata`, then as the Go structs declare the fields. Unknown fields keep their order.
 /// Labels and annotations are sorted where they are made.
 pub fn order(object: &mut Node) {
     let text = |key: &str| object.get(key).and_then(Node::as_str);
@@ -18,7 +18,7 @@ pub fn order(object: &mut Node) {
     }
 }
 
-/// Ray's own fields stand as they were built; the pods in it are Kubernetes'.
+/// Ray's own fields keep the order in which they were built; its pods are ordered as other pods.
 fn pods_of_ray(object: &mut Node) {
     let Some(pod) = schema::structure("PodSpec") else { return };
     let Some(spec) =

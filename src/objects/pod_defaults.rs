@@ -1,4 +1,4 @@
-//! What wrappers write into the pods they are given.
+//! Defaults that wrappers write into pods.
 //!
 //! In: the pod spec of a composed component. Out: the pod spec of a template. Only absent and empty
 //! values are filled in, init containers never; nothing is merged here
@@ -71,7 +71,7 @@ fn stop_ray(container: &mut Map) {
     }
 }
 
-/// The pod of a router, run by the ServiceAccount made for it, whatever it says itself.
+/// The pod of a router. Its ServiceAccount is always the one that was made for it.
 pub(crate) fn router(pod: &Node, account: &str) -> Node {
     if pod.get("serviceAccountName").and_then(Node::as_str) == Some(account) {
         return pod.clone();
@@ -90,7 +90,8 @@ fn defaulted(pod: &Node, also: impl Fn(&mut Map)) -> Node {
             if !present(spec, "terminationGracePeriodSeconds") {
                 set(spec, "terminationGracePeriodSeconds", 30, RULE);
             }
-            // The wrapper also writes `securityContext: {}`, which says nothing and is not printed.
+            // The wrapper also writes `securityContext: {}`, which has no effect and is not
+            // printed.
         },
         |container| {
             also(container);

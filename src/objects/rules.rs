@@ -1,8 +1,8 @@
-//! Every rule by which a wrapper writes values itself, with where it stands upstream.
+//! Every rule by which a wrapper writes values itself, with its place in the upstream sources.
 //!
 //! In: nothing. Out: constants that origins point to, so that `why` and the reference page can name
 //! them. Citations are files of sgl-project/ome v0.1.5 under
-//! `pkg/controller/v1beta1/inferenceservice/`, unless they say otherwise.
+//! `pkg/controller/v1beta1/inferenceservice/`, unless they name another path.
 
 use crate::yaml::Rule;
 

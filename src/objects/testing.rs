@@ -8,7 +8,7 @@ use crate::source::{SourceId, Span};
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
 
-/// Who wrote the values of a test.
+/// Origin of the values of a test.
 pub(crate) static GIVEN: Rule = Rule { id: "given", text: "Given by a test.", cite: "test" };
 
 /// A tree from JSON.

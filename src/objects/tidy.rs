@@ -2,8 +2,8 @@
 
 use crate::yaml::{Map, Node, Value};
 
-/// Empty values under these keys mean something: a volume that is empty, selectors that take
-/// everything, parameters that KubeRay requires.
+/// Keys whose empty values are kept: an empty volume, selectors that match everything, parameters
+/// that KubeRay requires.
 const MEANT_EMPTY: [&str; 7] = [
     "emptyDir",
     "podSelector",
@@ -14,8 +14,8 @@ const MEANT_EMPTY: [&str; 7] = [
     "matchLabels",
 ];
 
-/// Takes out of a tree what says nothing; copies nothing when there is nothing of the kind.
-/// Elements of lists stay.
+/// Removes nulls, empty mappings and empty lists from a tree; copies nothing when there are none.
+/// Elements of lists are kept.
 pub(crate) fn tidy(node: &mut Node) {
     if is_tidy(node) {
         return;

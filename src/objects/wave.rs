@@ -8,7 +8,7 @@ use ecow::eco_format;
 const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
 
 impl RenderedObject {
-    /// Writes a wave into the object's annotations, over one that stands there.
+    /// Writes a wave into the object's annotations; replaces one that is there.
     pub fn annotate_wave(&mut self, wave: usize) {
         let origin = Origin::Flag(&rules::WAVE);
         let Some(metadata) = self

@@ -39,18 +39,18 @@ impl<'a> At<'a> {
         At { above: Some(self), step: Step::Index(index) }
     }
 
-    /// What holds this place; none of the object itself.
+    /// The place that holds this one; `None` for the object itself.
     pub(super) fn parent(&self) -> Option<&'a At<'a>> {
         self.above
     }
 
-    /// Where this place, or the nearest one above that is there, is written: its key, or the element
-    /// itself in a list. Of the object as a whole, its first key.
+    /// Span of this place, or of the nearest one above that exists: of its key, or of the element
+    /// in a list. For the object as a whole, the span of its first key.
     pub(super) fn written_in(&self, object: &Node) -> Option<Span> {
         self.found_in(object).1
     }
 
-    /// The node at this place, none where there is none, with the place of the nearest key above.
+    /// The node at this place, if there is one, with the span of the nearest key above.
     fn found_in<'n>(&self, object: &'n Node) -> (Option<&'n Node>, Option<Span>) {
         let Some(above) = self.above else {
             let first = object.entries().next().and_then(|entry| entry.key_origin.span());

@@ -47,7 +47,7 @@ pub(super) fn autoscaler(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
 }
 
-/// What is scaled, or what is measured; what is scaled has an API group.
+/// Judges a reference to the scaled object, which needs an API group, or to the measured one.
 fn target_object(
     judge: &mut Judge<'_>,
     at: &At<'_>,
@@ -76,7 +76,7 @@ fn target_object(
     );
 }
 
-/// A metric, by its type, and the field that holds it.
+/// Judges a metric by its type and the field of that type.
 const SOURCES: [(&str, &str); 5] = [
     ("ContainerResource", "containerResource"),
     ("External", "external"),
@@ -147,7 +147,7 @@ fn metric(judge: &mut Judge<'_>, at: &At<'_>, metric: &Node) {
     target(judge, &at.field("target"), source, field);
 }
 
-/// The value that a metric is held at.
+/// Judges the target of a metric.
 fn target(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, field: &str) {
     let empty = Node::map(source.origin);
     let target = source.get("target").unwrap_or(&empty);
@@ -222,7 +222,7 @@ fn target(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, field: &str) {
     }
 }
 
-/// How fast replicas come or go.
+/// Judges how fast replicas are added or removed.
 fn scaling(judge: &mut Judge<'_>, at: &At<'_>, rules: &Node) {
     let window_at = at.field("stabilizationWindowSeconds");
     if let Some(window) = rules.get("stabilizationWindowSeconds") {

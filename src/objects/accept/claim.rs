@@ -7,13 +7,13 @@ use super::resources::{amount, quantity};
 use crate::quantity::{Quantity, names};
 use crate::yaml::{Node, Value};
 
-/// Who may use a volume at the same time.
+/// Access modes.
 const ACCESS: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
-/// How a volume is seen.
+/// Volume modes.
 pub(super) const MODES: [&str; 2] = ["Block", "Filesystem"];
 
-/// Judges the spec of a claim that is created by itself. Before the server looks it drops sources that
-/// it does not support (pkg/api/persistentvolumeclaim/util.go, `DropDisabledFields` and
+/// Judges the spec of a claim that is created by itself. Before validation the server drops sources
+/// that it does not support (pkg/api/persistentvolumeclaim/util.go, `DropDisabledFields` and
 /// `EnforceDataSourceBackwardsCompatibility`).
 pub(super) fn created_claim(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let text = |source: &Node, key: &str| {
@@ -36,7 +36,7 @@ pub(super) fn claim(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     self::spec(judge, at, spec, (spec.get("dataSource"), spec.get("dataSourceRef")));
 }
 
-/// Judges a template of claims in a pod: nothing but labels and annotations in its metadata
+/// Judges a template of claims in a pod, whose metadata may have labels and annotations only
 /// (`ValidatePersistentVolumeClaimTemplate`).
 pub(super) fn claim_template(judge: &mut Judge<'_>, at: &At<'_>, template: &Node) {
     let metadata_at = at.field("metadata");
@@ -57,7 +57,7 @@ pub(super) fn claim_template(judge: &mut Judge<'_>, at: &At<'_>, template: &Node
     claim(judge, &at.field("spec"), template.get("spec").unwrap_or(template));
 }
 
-/// Whether a Go struct has nothing in the field.
+/// Whether the field has the zero value of Go.
 fn is_zero(node: &Node) -> bool {
     match &node.value {
         Value::Null => true,
@@ -67,7 +67,7 @@ fn is_zero(node: &Node) -> bool {
     }
 }
 
-/// Judges the spec of a claim with the sources that count (`ValidatePersistentVolumeClaimSpec`).
+/// Judges the spec of a claim with the sources that are left (`ValidatePersistentVolumeClaimSpec`).
 fn spec(
     judge: &mut Judge<'_>,
     at: &At<'_>,
@@ -120,7 +120,7 @@ fn data_source(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     judge.formed(at, source, "namespace", names::namespace);
 }
 
-/// Who may read and write at the same time.
+/// Judges access modes.
 pub(super) fn access(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, detail: &str) {
     let at = at.field("accessModes");
     let modes = spec.items_of("accessModes");

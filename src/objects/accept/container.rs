@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
-/// What a container shares with its pod.
+/// Facts about the pod that its containers are judged by.
 pub(super) struct Pod<'a> {
     /// The volumes that can be mounted.
     pub(super) volumes: &'a Volumes<'a>,
@@ -18,11 +18,11 @@ pub(super) struct Pod<'a> {
     pub(super) restarts: bool,
     /// Names of the resource claims.
     pub(super) claims: &'a [&'a str],
-    /// Whether the pod has the network of its node.
+    /// Whether the pod uses the network of its node.
     pub(super) host_network: bool,
-    /// Whether the pod has the users of its node.
+    /// Whether the pod uses the user namespace of its node.
     pub(super) host_users: bool,
-    /// Seconds that the pod has to end, where they are a number.
+    /// Grace period of the pod in seconds, if it is a number.
     pub(super) grace: Option<i64>,
 }
 

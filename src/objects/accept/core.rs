@@ -64,7 +64,7 @@ pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
         }
     }
     too_long(judge, &at, object.get("data").unwrap_or(object), size);
-    // What `stringData` says replaces what `data` says of the same key.
+    // A key of `stringData` replaces the same key of `data`.
     let value = |key: &str| -> Option<Vec<u8>> {
         match object.at(&["stringData", key]).and_then(Node::as_str) {
             Some(text) => Some(text.as_bytes().to_vec()),
@@ -194,7 +194,7 @@ fn annotations(judge: &mut Judge<'_>, object: &Node) {
     }
 }
 
-/// A key, an effect that is one, and no pair of both twice.
+/// Taints need a key and a known effect, and each pair of them once.
 fn taints(judge: &mut Judge<'_>, at: &At<'_>, taints: &[Node]) {
     let mut seen: HashSet<(&str, &str)> = HashSet::new();
     for (index, taint) in taints.iter().enumerate() {
@@ -250,8 +250,8 @@ fn pod_ranges(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
 }
 
-/// Whether a range of addresses is of IPv6; none of what is no range. Zeros may begin a number of
-/// IPv4, as in fields that are older than the rule against them.
+/// Whether a range of addresses is of IPv6; `None` when it is not a range. Numbers of IPv4 may
+/// begin with zeros, as in fields that are older than the rule against them.
 fn family(text: &str) -> Option<bool> {
     let (address, bits) = text.split_once('/')?;
     let short: Vec<&str> = address

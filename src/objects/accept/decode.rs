@@ -1,9 +1,9 @@
 //! Built-in objects decoded through their types.
 //!
-//! A tree is handed to serde as it is, without a text in between. What a type has no field for, or
-//! cannot take, makes the object unfit; which value it was is said by the schema, this only
-//! notices. Texts are handed over empty, but for `apiVersion` and `kind`: the decoded object is
-//! dropped, and copying them would be most of the work.
+//! A tree is handed to serde as it is, without a text in between. A key without a field or a value
+//! of another type makes the object unfit; the schema then finds which one it was. All texts but
+//! `apiVersion` and `kind` are handed over empty: the decoded object is dropped, and copying them
+//! would be most of the work.
 
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Node, Value};
@@ -53,7 +53,7 @@ fn decodes<T: DeserializeOwned>(node: &Node) -> bool {
     T::deserialize(Decoder { node, depth: 0, unknown: &unknown }).is_ok() && !unknown.get()
 }
 
-/// Something did not fit.
+/// A key or a value did not fit.
 #[derive(Debug)]
 struct Unfit;
 
@@ -113,7 +113,7 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Unfit> {
-        // An amount is a text for serde, whatever it says.
+        // To serde every amount is a text.
         if name == "Quantity"
             && self.node.scalar_text().is_some_and(|text| Quantity::parse_field(&text).is_err())
         {

@@ -1,4 +1,4 @@
-//! Environment variables of a container, and what they and files take from the pod.
+//! Environment variables of a container, and references to the pod in them and in files.
 
 use super::at::At;
 use super::judge::Judge;
@@ -51,7 +51,8 @@ pub(super) fn variables(
     }
 }
 
-/// What an environment variable may take from its pod, in the order in which the server lists it.
+/// Fields of the pod that an environment variable may hold, in the order in which the server lists
+/// them.
 const FIELDS: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",
@@ -64,7 +65,7 @@ const FIELDS: [&str; 9] = [
     "status.podIPs",
 ];
 
-/// Fields that a pod can be asked for, beside those of an environment variable
+/// Fields of the pod that a reference may name, besides those of an environment variable
 /// (pkg/apis/core/pods/helpers.go, ConvertDownwardAPIFieldLabel).
 const OTHER_FIELDS: [&str; 6] = [
     "metadata.annotations",
@@ -75,7 +76,7 @@ const OTHER_FIELDS: [&str; 6] = [
     "status.phase",
 ];
 
-/// Judges a reference to a field of the pod; `accepted` are those that may stand there.
+/// Judges a reference to a field of the pod; `accepted` are the fields that are allowed there.
 pub(super) fn field_ref(judge: &mut Judge<'_>, at: &At<'_>, field: &Node, accepted: &[&str]) {
     let Some(path) = judge.present(at, field, "fieldPath") else { return };
     let path_at = at.field("fieldPath");
@@ -110,7 +111,7 @@ pub(super) fn field_ref(judge: &mut Judge<'_>, at: &At<'_>, field: &Node, accept
     }
 }
 
-/// Judges a reference to what a container asks for; a volume must say which container.
+/// Judges a reference to a container's resources; in a volume it has to name the container.
 pub(super) fn resource_ref(judge: &mut Judge<'_>, at: &At<'_>, resource: &Node, of_volume: bool) {
     let text = |key: &str| resource.get(key).and_then(Node::as_str).unwrap_or_default();
     let name = text("resource");
@@ -146,7 +147,7 @@ pub(super) fn resource_ref(judge: &mut Judge<'_>, at: &At<'_>, resource: &Node, 
     }
 }
 
-/// Units of bytes that a divisor may be.
+/// Divisors of amounts in bytes.
 const BYTES: [&str; 13] =
     ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
@@ -206,7 +207,7 @@ const RESOURCES: [&str; 6] = [
     "requests.memory",
 ];
 
-/// Judges what variables are taken from as a whole.
+/// Judges `envFrom`.
 pub(super) fn sources(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
     for (index, source) in container.items_of("envFrom").iter().enumerate() {
         let here = at.index(index);

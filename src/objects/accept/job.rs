@@ -14,7 +14,7 @@ const UID_LABELS: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller
 
 /// Most pods at once and most failed indexes of an indexed Job.
 const MOST_INDEXED: i64 = 100_000;
-/// The same of one with more completions than that.
+/// The same for a Job with more completions than that.
 const MOST_OF_MANY: i64 = 10_000;
 /// Most rules of a policy.
 const MOST_RULES: usize = 20;
@@ -115,7 +115,7 @@ fn completion(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             judge.required(&at.field("maxFailedIndexes"), spec, &detail);
         }
     }
-    // The pods of an indexed Job are hosts named after it and their index.
+    // The host name of a pod of an indexed Job is the name of the Job and its index.
     let name = judge.object.at(&["metadata", "name"]);
     let last = name
         .and_then(Node::as_str)
@@ -196,7 +196,7 @@ fn policies(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 /// How many indexes a list such as `0,2-4` holds (`validateIndexesFormat`).
 ///
 /// # Errors
-/// What the server says of a list that it cannot read.
+/// The server's message about a list that it cannot read.
 fn indexes(text: &str, completions: i64) -> Result<i64, String> {
     let number = |part: &str| {
         let index: i64 = part
@@ -322,8 +322,8 @@ fn exit_codes(judge: &mut Judge<'_>, at: &At<'_>, codes: &Node, spec: &Node) {
     }
 }
 
-/// Judges which pods a Job calls its own. Unless it says that it selects by hand, the server writes
-/// selector and labels, and refuses what contradicts them.
+/// Judges the selector of a Job. Without `manualSelector` the server writes selector and labels,
+/// and refuses others.
 fn selector(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let selector_at = at.field("selector");
     let by_hand = spec.get("manualSelector").and_then(Node::as_bool) == Some(true);

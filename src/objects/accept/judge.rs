@@ -11,12 +11,13 @@ use std::fmt::Display;
 pub(super) struct Judge<'a> {
     /// The object.
     pub(super) object: &'a Node,
-    /// Error where the object itself is refused, warning where only the pods made from it are.
+    /// Error where the server refuses the object, warning where it refuses only the pods made from
+    /// it.
     pub(super) severity: Severity,
-    /// Whose admission webhook judges, where it is not the server itself.
+    /// The project whose admission webhook judges; `None`: the server itself.
     pub(super) webhook: Option<&'static str>,
-    /// The object is applied; pods are created by a controller. Lists whose elements have a key are
-    /// held to it by applying alone.
+    /// Whether the object is applied, and not created by a controller as pods are. Only an applied
+    /// object is refused for two elements of a list with the same key.
     pub(super) applied: bool,
     /// What was found.
     pub(super) findings: &'a mut Vec<Diagnostic>,
@@ -28,7 +29,8 @@ impl<'a> Judge<'a> {
         Self { object, severity: Severity::Error, webhook: None, applied: true, findings }
     }
 
-    /// Judges as an admission webhook does. The server itself takes the object: these are warnings.
+    /// Judges as an admission webhook does. These are warnings: the server itself accepts the
+    /// object.
     pub(super) fn as_webhook(&mut self, owner: &'static str, judge: impl FnOnce(&mut Self)) {
         let severity = std::mem::replace(&mut self.severity, Severity::Warning);
         self.webhook = Some(owner);
@@ -36,7 +38,7 @@ impl<'a> Judge<'a> {
         (self.severity, self.webhook) = (severity, None);
     }
 
-    /// Says that a value is refused, in the server's words.
+    /// Reports a refused value in the server's words.
     pub(super) fn refuse(&mut self, at: &At<'_>, span: Option<Span>, detail: &str, help: &str) {
         let text = |keys: &[&str]| self.object.at(keys).and_then(Node::as_str).unwrap_or_default();
         let (kind, name, namespace) =
@@ -80,12 +82,12 @@ impl<'a> Judge<'a> {
         self.refuse(at, key.or_else(|| holder.origin.span()), &detail, "add it");
     }
 
-    /// A value names something that is nowhere.
+    /// A value names something that does not exist (`NotFound`).
     pub(super) fn not_found(&mut self, at: &At<'_>, node: &Node, help: &str) {
         self.refuse(at, node.origin.span(), &format!("Not found: {}", node.to_json()), help);
     }
 
-    /// A value is of no use.
+    /// A value is invalid (`Invalid`).
     pub(super) fn invalid(&mut self, at: &At<'_>, node: &Node, detail: &str, help: &str) {
         self.refuse(
             at,
@@ -95,12 +97,12 @@ impl<'a> Judge<'a> {
         );
     }
 
-    /// A value has no place where it stands.
+    /// A value is not allowed in this place (`Forbidden`).
     pub(super) fn forbidden(&mut self, at: &At<'_>, node: &Node, detail: &str, help: &str) {
         self.refuse(at, node.origin.span(), &format!("Forbidden: {detail}"), help);
     }
 
-    /// A text that is there must be one of these; whether it was.
+    /// A text, if it is set, has to be one of these; returns whether it is.
     pub(super) fn one_of(&mut self, at: &At<'_>, node: Option<&Node>, accepted: &[&str]) -> bool {
         let Some(node) = node else { return true };
         let fits = node.as_str().is_some_and(|text| text.is_empty() || accepted.contains(&text));
@@ -110,7 +112,7 @@ impl<'a> Judge<'a> {
         fits
     }
 
-    /// A value is none of those that there are.
+    /// A value is not one of the supported ones (`NotSupported`).
     pub(super) fn unsupported(&mut self, at: &At<'_>, node: &Node, accepted: &[&str]) {
         let list =
             accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
@@ -118,8 +120,8 @@ impl<'a> Judge<'a> {
         self.refuse(at, node.origin.span(), &said, "write one of the supported values");
     }
 
-    /// A field whose zero value is refused, too: it must be there and hold one of these; whether it
-    /// does.
+    /// A field that has to be set to one of these, so that its zero value is refused too; returns
+    /// whether it is.
     pub(super) fn exactly(
         &mut self,
         at: &At<'_>,
@@ -147,7 +149,7 @@ impl<'a> Judge<'a> {
         holder.get(key).is_none_or(Node::is_null) || self.exactly(at, holder, key, accepted)
     }
 
-    /// A text that must be there and not be empty.
+    /// A required text, which must not be empty.
     pub(super) fn present<'n>(
         &mut self,
         at: &At<'_>,
@@ -161,7 +163,7 @@ impl<'a> Judge<'a> {
         found
     }
 
-    /// A text that is there and not empty is of this form.
+    /// A text, unless it is absent or empty, has to have this form.
     pub(super) fn formed<T: Display>(
         &mut self,
         at: &At<'_>,
@@ -174,7 +176,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// A number that is there lies between two.
+    /// A number, if it is set, has to be between two others.
     pub(super) fn within(
         &mut self,
         at: &At<'_>,
@@ -198,7 +200,7 @@ impl<'a> Judge<'a> {
 
     /// The objections of a validation function to a text.
     ///
-    /// A placeholder that was not expanded is no value yet: `variable-outside-container` says so
+    /// A placeholder that was not expanded is skipped: `variable-outside-container` reports it
     /// (OME docs, Serving Runtime, Multi-Node Configuration).
     pub(super) fn shaped(&mut self, at: &At<'_>, node: &Node, objections: Vec<impl Display>) {
         if objections.is_empty() || node.as_str().is_some_and(|text| text.contains("{{")) {
@@ -209,15 +211,15 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The same of a list whose elements have keys only where it is applied.
+    /// The same for a list whose keys count only when the object is applied.
     pub(super) fn keyed_where_applied(&mut self, at: &At<'_>, list: &Node, keys: &[(&str, &str)]) {
         if self.applied {
             self.keyed(at, list, keys);
         }
     }
 
-    /// Elements of a list must differ in these fields; `defaults` stand for absent ones. Whatever
-    /// repeats is refused once.
+    /// Elements of a list have to differ in these fields; `defaults` replace absent ones. A
+    /// repeated element is refused once.
     pub(super) fn keyed(&mut self, at: &At<'_>, list: &Node, keys: &[(&str, &str)]) {
         let items = list.items();
         if items.len() < 2 {

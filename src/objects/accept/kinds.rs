@@ -94,7 +94,7 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
 }
 
-/// Judges addresses of a Service, and who may reach it.
+/// Judges addresses of a Service, and its traffic policies.
 fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let text = |key: &str| spec.get(key).and_then(Node::as_str).unwrap_or_default();
     let kind = text("type");
@@ -213,7 +213,7 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let sticky = text("sessionAffinity") == "ClientIP";
     if let Some(config) = spec.get("sessionAffinityConfig") {
         let config_at = at.field("sessionAffinityConfig");
-        // Without affinity the server drops its configuration.
+        // Without session affinity the server drops `sessionAffinityConfig`.
         if let Some(seconds) = config.at(&["clientIP", "timeoutSeconds"]).filter(|node| {
             sticky && node.as_int().is_some_and(|seconds| !(1..=86400).contains(&seconds))
         }) {
@@ -319,7 +319,7 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
 }
 
-/// Judges a path of an Ingress and where it leads.
+/// Judges a path of an Ingress and its backend.
 fn path(judge: &mut Judge<'_>, at: &At<'_>, path: &Node) {
     let kind = path.get("pathType").and_then(Node::as_str).unwrap_or_default();
     if path.get("pathType").is_none() {
@@ -362,7 +362,7 @@ fn path(judge: &mut Judge<'_>, at: &At<'_>, path: &Node) {
     backend(judge, &at.field("backend"), path.get("backend"), path);
 }
 
-/// Judges where an Ingress leads; the server names the backend where the port is wrong.
+/// Judges a backend of an Ingress; for a wrong port the server reports the backend.
 fn backend(judge: &mut Judge<'_>, at: &At<'_>, backend: Option<&Node>, holder: &Node) {
     let empty = Node::map(holder.origin);
     let found = backend.unwrap_or(&empty);
@@ -438,7 +438,7 @@ pub(super) fn role(judge: &mut Judge<'_>, object: &Node) {
     }
 }
 
-/// Judges whom a RoleBinding binds to what.
+/// Judges the subjects and the role of a RoleBinding.
 pub(super) fn role_binding(judge: &mut Judge<'_>, object: &Node) {
     let at = At::ROOT.field("roleRef");
     let empty = Node::map(object.origin);

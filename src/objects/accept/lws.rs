@@ -59,8 +59,8 @@ fn admitted(judge: &mut Judge<'_>, object: &Node) {
     subgroups(judge, &group_at, object, (group, size));
 }
 
-/// Judges how many groups are replaced at the same time; the definition fills in one that may be
-/// missing, and none above the number.
+/// Judges how many groups are replaced at the same time; by default of the CRD maxUnavailable is 1
+/// and maxSurge is 0.
 fn rolling_update(judge: &mut Judge<'_>, at: &At<'_>, update: &Node, replicas: Option<i64>) {
     let replicas = replicas.unwrap_or(1);
     let mut counts = [Some(1), Some(0)];
@@ -68,7 +68,7 @@ fn rolling_update(judge: &mut Judge<'_>, at: &At<'_>, update: &Node, replicas: O
         let Some(node) = update.get(key) else { continue };
         count_or_percent(judge, &at.field(key), Some(node));
         at_most_all(judge, &at.field(key), node);
-        // Of those that may be missing a part is none, of those above it is one.
+        // A percentage is rounded down for maxUnavailable and up for maxSurge.
         let round = if key == "maxSurge" { 99 } else { 0 };
         let of_all =
             |share: u64| Some((replicas.checked_mul(share.try_into().ok()?)? + round) / 100);

@@ -6,7 +6,7 @@ use crate::quantity::names;
 use crate::yaml::{Node, Value};
 use std::collections::HashSet;
 
-/// What a validation function has against a text.
+/// Objections of a validation function to a text.
 type Form = fn(&str) -> Vec<String>;
 
 /// Judges `metadata` of an object.
@@ -58,7 +58,7 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
     finalizers(judge, &at.field("finalizers"), metadata, qualified);
 }
 
-/// Finalizers differ, and are names with a domain; only some of the built-in kinds insist on the
+/// Finalizers have to be unique names with a domain; only some of the built-in kinds require the
 /// domain.
 fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bool) {
     let mut seen: HashSet<&str> = HashSet::new();
@@ -86,8 +86,8 @@ fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bo
     }
 }
 
-/// A qualified name. Where there is a place for it, one without a domain is refused, too, but for
-/// the few that the server itself knows.
+/// A qualified name. Where a place is given, a name without a domain is refused too, except the few
+/// that the server knows.
 pub(super) fn finalizer(
     judge: &mut Judge<'_>,
     at: &At<'_>,
@@ -150,7 +150,7 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
     let owners = owners.map(Node::items).unwrap_or_default();
     for owner in owners {
         let text = |key: &str| owner.get(key).and_then(Node::as_str).unwrap_or_default();
-        // `schema.ParseGroupVersion` reads nothing of a text with two slashes.
+        // `schema.ParseGroupVersion` fails on a text with two slashes.
         let version = match text("apiVersion").split_once('/') {
             Some((_, rest)) if rest.contains('/') => "",
             Some((_, version)) => version,
@@ -193,7 +193,7 @@ pub(super) fn template(judge: &mut Judge<'_>, at: &At<'_>, template: &Node) {
     annotations(judge, &at.field("annotations"), template.at(&["metadata", "annotations"]));
 }
 
-/// Judges a label selector; `strict` ones ask for values that labels can have.
+/// Judges a label selector; in a `strict` one values have to be valid values of labels.
 pub(super) fn selector(judge: &mut Judge<'_>, at: &At<'_>, selector: Option<&Node>, strict: bool) {
     let Some(selector) = selector else { return };
     labels(judge, &at.field("matchLabels"), selector.get("matchLabels"));

@@ -1,5 +1,5 @@
-//! Judges objects before they are printed: does everything in them have a place, and would a server
-//! take them?
+//! Judges objects before they are printed: does every key have a field, and would a server accept
+//! them?
 //!
 //! In: a rendered object. Out: findings with the server's words. Nothing is changed here. Built-in
 //! objects are decoded through their `k8s-openapi` types, custom ones are checked by the schemas of
@@ -43,8 +43,8 @@ use crate::yaml::Node;
 use at::At;
 use judge::Judge;
 
-/// Adds a finding for everything in an object that has no place there or that a server would
-/// refuse. The sources are those its values were read from: messages quote them.
+/// Adds a finding for every unknown field of an object and every value that a server would refuse.
+/// `sources` are those that its values were read from: messages quote them.
 pub fn accept(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
     types(object, sources, findings);
     // Pods are created by a controller, as they are.
@@ -54,8 +54,8 @@ pub fn accept(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>
     definition(object, sources, findings);
 }
 
-/// Adds a finding for everything in an object that a server refuses although each field is one and
-/// has its type. What only the pods made from it are refused for is a warning.
+/// Adds a finding for every value of an object that a server refuses although each field is known
+/// and has its type. Where the server refuses only the pods made from it, the finding is a warning.
 pub fn judge(object: &Node, findings: &mut Vec<Diagnostic>) {
     by_kind(&mut Judge::of(object, findings));
 }
@@ -109,10 +109,9 @@ fn by_kind(judge: &mut Judge<'_>) {
     }
 }
 
-/// The same of an object that was rendered. An operator decodes what it is given into its own
-/// types, so that what has no place in the object it writes is written all the same: a server
-/// refuses it, or drops it unless validation is strict. By the documents it is a field in the wrong
-/// place.
+/// The same for a rendered object. An operator decodes its input into its own types, and writes
+/// fields that the rendered object does not have: a server refuses them, or drops them unless
+/// validation is strict. By the documents each is a field in the wrong place.
 pub fn accept_rendered(
     object: &Node,
     semantics: Semantics,
@@ -134,8 +133,8 @@ pub fn accept_rendered(
     }
 }
 
-/// What the definition of a custom object states beside the types of its fields. Of an object that
-/// was read, `check` says it.
+/// Judges by the rules of a CRD besides the types of fields. For an object that was read, `check`
+/// does so.
 fn definition(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
     let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
     let Some(schema) = schema::kind(text("apiVersion"), text("kind")) else { return };
@@ -147,9 +146,8 @@ fn definition(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>
     }
 }
 
-/// The same of a pod that a controller makes from a template of a ModelServing: the server takes the
-/// ModelServing and refuses the pod. The pod is as it is created, the places are those of the
-/// template.
+/// The same for a pod that a controller makes from a template of a ModelServing: the server accepts
+/// the ModelServing and refuses the pod. Findings are placed in the template.
 pub fn judge_role_pod(
     serving: &Node,
     (role, template): (usize, &str),
@@ -164,14 +162,14 @@ pub fn judge_role_pod(
     pods(&mut judge, &at.field(template), Some(pod));
 }
 
-/// Whether everything has a field and every field its type. Built-in types notice, schemas find the
-/// words.
+/// Whether every key has a field and every field its type. Built-in types decide, and schemas word
+/// the findings.
 fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
     if decode::fits(object) == Some(true) {
         return;
     }
     let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
-    // Pods are created as they are: what is there twice is refused only where it is applied.
+    // Pods are created and not applied: an element that is there twice is not refused.
     if text("kind") == "Pod" {
         return;
     }
@@ -183,12 +181,11 @@ fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
         text("kind"),
         object.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default()
     );
-    // A number that is not counted is reported where it is written: the server takes it.
+    // A number that the server accepts but nothing can count is reported where it is written.
     let refused = findings.split_off(first).into_iter();
     findings.extend(refused.filter(|finding| finding.severity == Severity::Error));
     for finding in &mut findings[first..] {
-        // What has no place keeps its name; every other rule of a schema is one by which a server
-        // refuses.
+        // An unknown field keeps its code; every other rule of a schema is one of the server.
         if !matches!(finding.code, Code::UnknownField | Code::InvalidType) {
             finding.code = Code::ServerRefuses;
             finding.severity = Severity::Error;
@@ -199,8 +196,8 @@ fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A template inside a custom object: the server takes the object and refuses its pods, so nothing
-/// here is an error.
+/// A template inside a custom object: the server accepts the object and refuses its pods, so that
+/// all findings are warnings.
 fn pods(judge: &mut Judge<'_>, at: &At<'_>, template: Option<&Node>) {
     let Some(template) = template else { return };
     (judge.severity, judge.applied) = (Severity::Warning, false);

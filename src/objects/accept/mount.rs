@@ -1,4 +1,4 @@
-//! Where a container has the volumes of its pod.
+//! Mounts of volumes in a container.
 
 use super::at::At;
 use super::judge::Judge;
@@ -6,10 +6,10 @@ use super::path::steps_up;
 use crate::yaml::Node;
 use std::collections::{HashMap, HashSet};
 
-/// The volumes that can be mounted, by name, with what each is made of.
+/// The volumes that can be mounted, by name, with their sources.
 pub(super) type Volumes<'n> = HashMap<&'n str, &'n str>;
 
-/// How mounts spread; the server names the list, not the element.
+/// Kinds of mount propagation; the server reports the list and not the element.
 fn propagation(judge: &mut Judge<'_>, list: &At<'_>, mount: &Node, container: &Node) {
     let privileged =
         container.at(&["securityContext", "privileged"]).and_then(Node::as_bool) == Some(true);

@@ -4,7 +4,7 @@ use super::at::At;
 use super::judge::Judge;
 use crate::yaml::Node;
 
-/// Whether a path has a step upwards.
+/// Whether a path has `..`.
 pub(super) fn steps_up(path: &str) -> bool {
     path.split('/').any(|step| step == "..")
 }
@@ -20,7 +20,7 @@ pub(super) fn local_path(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key:
     descending(judge, at, holder, key);
 }
 
-/// Judges a path that only leads downwards.
+/// Judges a path, which must not have `..`.
 pub(super) fn descending(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) {
     let Some(path) = holder.get(key) else { return };
     let text = path.as_str().unwrap_or_default();

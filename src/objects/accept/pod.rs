@@ -7,8 +7,8 @@ use crate::quantity::names;
 use crate::yaml::Node;
 use std::collections::HashSet;
 
-/// Whether a pod is made of the spec, or a workload holds it as its template. Of a pod more is asked:
-/// templates that were taken once stay good.
+/// Whether the spec is that of a pod or of a workload's template. Pods are validated more strictly,
+/// so that templates that a server accepted once stay valid.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form<'n> {
     Template,
@@ -19,8 +19,8 @@ pub(super) enum Form<'n> {
     },
 }
 
-/// Judges a Pod (`ValidatePodCreate`). One that a server handed out is what it became, not what was
-/// created.
+/// Judges a Pod (`ValidatePodCreate`), unless it was read from a server: a server adds fields that
+/// it refuses in a new pod.
 pub(super) fn object(judge: &mut Judge<'_>, at: &At<'_>, object: &Node) {
     let text = |keys: &[&str]| object.at(keys).and_then(Node::as_str).unwrap_or_default();
     if !text(&["metadata", "uid"]).is_empty() {
@@ -59,7 +59,7 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, form: Form<'
     );
     judge.exactly_if_there(at, spec, "preemptionPolicy", &["PreemptLowerPriority", "Never"]);
     security::of_system(judge, at, spec);
-    // The older name of the field counts where the newer one is empty.
+    // The older field is used where the newer one is empty.
     let account = ["serviceAccountName", "serviceAccount"]
         .iter()
         .filter_map(|key| spec.get(key))
@@ -204,7 +204,7 @@ fn host_ports(judge: &mut Judge<'_>, at: &At<'_>, containers: &Node, all: bool) 
     }
 }
 
-/// Judges what is asked of pods and not of templates.
+/// Judges by the rules that apply to pods only and not to templates.
 fn of_pods(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(node) = spec.get("nodeName").filter(|node| node.as_str() != Some(""))
         && !spec.items_of("schedulingGates").is_empty()
@@ -274,7 +274,7 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             }
             let searches_at = dns_at.field("searches");
             for (index, search) in config.items_of("searches").iter().enumerate() {
-                // An underscore is taken, and so is the root.
+                // The server accepts underscores, and the root domain.
                 let text = search.as_str().unwrap_or_default();
                 let plain = text.strip_suffix('.').unwrap_or(text).replace('_', "a");
                 if text != "." {

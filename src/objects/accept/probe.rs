@@ -1,11 +1,11 @@
-//! Probes and the handlers of a container's life.
+//! Probes and lifecycle handlers of a container.
 
 use super::at::At;
 use super::judge::Judge;
 use crate::quantity::names;
 use crate::yaml::Node;
 
-/// Judges a probe; only readiness may want more than one success.
+/// Judges a probe; only a readiness probe may require more than one success.
 pub(super) fn probe(judge: &mut Judge<'_>, at: &At<'_>, probe: &Node, readiness: bool) {
     handler(judge, at, probe, &["exec", "httpGet", "tcpSocket", "grpc"], None);
     if let Some(seconds) = probe.get("terminationGracePeriodSeconds") {
@@ -42,8 +42,8 @@ pub(super) fn probe(judge: &mut Judge<'_>, at: &At<'_>, probe: &Node, readiness:
     }
 }
 
-/// Judges a handler: exactly one way of asking, with a port that can be one. Sleep ends within the
-/// grace period.
+/// Judges a handler: exactly one action, with a valid port. `sleep` has to end within the grace
+/// period.
 pub(super) fn handler(
     judge: &mut Judge<'_>,
     at: &At<'_>,

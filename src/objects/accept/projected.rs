@@ -1,4 +1,4 @@
-//! Files that Kubernetes writes into a volume: what a pod is, and sources that share a volume.
+//! Files that Kubernetes writes into a volume: facts about the pod, and projected sources.
 
 use super::at::At;
 use super::environment;
@@ -7,7 +7,7 @@ use super::path::{keys_to_paths, local_path, mode};
 use crate::yaml::Node;
 use std::collections::HashSet;
 
-/// What a file may take from its pod, beside single labels and annotations.
+/// Fields of the pod that a file may hold, besides single labels and annotations.
 const FIELDS: [&str; 5] = [
     "metadata.annotations",
     "metadata.labels",
@@ -44,8 +44,8 @@ pub(super) fn downward_files(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node) 
     }
 }
 
-/// Judges the sources that share a volume (`validateProjectionSources`). Certificates and bundles of
-/// them are dropped before: their feature gates are off.
+/// Judges the sources that share a volume (`validateProjectionSources`). Certificates and bundles
+/// of them are dropped before: their feature gates are off.
 pub(super) fn projected(judge: &mut Judge<'_>, at: &At<'_>, volume: &Node) {
     mode(judge, at, volume, "defaultMode");
     let mut paths = HashSet::new();
@@ -59,7 +59,7 @@ pub(super) fn projected(judge: &mut Judge<'_>, at: &At<'_>, volume: &Node) {
             let own = here.field(kind);
             match kind {
                 "downwardAPI" => downward_files(judge, &own, found),
-                // The server names the volume as the place of the path, not the source.
+                // The server reports the path at the volume and not at the source.
                 "serviceAccountToken" => token(judge, (at, &own), found),
                 _ => {
                     judge.present(&own, found, "name");

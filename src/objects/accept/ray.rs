@@ -1,4 +1,4 @@
-//! Pods of RayClusters. No schema of Ray is at hand; the pods in it have one.
+//! Pods of RayClusters. There is no schema of Ray's own fields; its pods have one.
 
 use super::at::At;
 use super::judge::Judge;
@@ -18,7 +18,7 @@ fn groups(object: &Node) -> impl Iterator<Item = (Option<usize>, &Node)> {
         .chain(workers.unwrap_or_default().iter().enumerate().map(|(at, group)| (Some(at), group)))
 }
 
-/// Judges the templates of all groups, and what KubeRay's webhook asks for (ray-operator,
+/// Judges the templates of all groups, and applies the rules of KubeRay's webhook (ray-operator,
 /// apis/ray/v1/raycluster_webhook.go, `validateRayCluster`; it is off unless `ENABLE_WEBHOOKS` is
 /// set, so these are warnings).
 pub(super) fn cluster(judge: &mut Judge<'_>, object: &Node) {
@@ -31,7 +31,8 @@ pub(super) fn cluster(judge: &mut Judge<'_>, object: &Node) {
     }
 }
 
-/// What KubeRay's webhook asks for. Of its pattern of names the server leaves only this unasked.
+/// Applies the rules of KubeRay's webhook. Of its pattern of names the server itself does not check
+/// only this part.
 fn admitted(judge: &mut Judge<'_>, workers: &At<'_>, object: &Node) {
     let letter = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase());
     if let Some(name) = object.at(&["metadata", "name"])
@@ -51,7 +52,7 @@ fn admitted(judge: &mut Judge<'_>, workers: &At<'_>, object: &Node) {
     }
 }
 
-/// Whether everything in the pods has a field and every field its type.
+/// Whether every key of the pods has a field and every field its type.
 pub(super) fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
     let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
     if (text("apiVersion"), text("kind")) != ("ray.io/v1", "RayCluster") {

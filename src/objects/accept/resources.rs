@@ -46,7 +46,8 @@ pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, spec:
     consistent(judge, at, resources, spec);
 }
 
-/// Judges what a pod asks for as a whole against its containers (`validatePodResourceConsistency`).
+/// Compares the resources of a pod as a whole with those of its containers
+/// (`validatePodResourceConsistency`).
 fn consistent(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, spec: &Node) {
     let requests_at = at.field("requests");
     for entry in resources.get("requests").into_iter().flat_map(Node::entries) {
@@ -85,8 +86,8 @@ fn consistent(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, spec: &Node)
     }
 }
 
-/// What the containers of a pod ask for together: those that run at the same time, or the greatest
-/// init container with the sidecars started before it (component-helpers,
+/// Resources that the containers of a pod request together: the sum of those that run at the same
+/// time, or the largest init container with the sidecars started before it (component-helpers,
 /// `AggregateContainerRequests`).
 fn of_containers(spec: &Node, list: &str, name: &str) -> Quantity {
     let own = |container: &Node| {
@@ -109,7 +110,7 @@ fn of_containers(spec: &Node, list: &str, name: &str) -> Quantity {
     all.max(greatest)
 }
 
-/// Judges what running a pod takes besides its containers (`validateOverhead`).
+/// Judges `overhead`, the resources of a pod besides its containers (`validateOverhead`).
 pub(super) fn overhead(judge: &mut Judge<'_>, at: &At<'_>, overhead: &Node) {
     let at = at.field("limits");
     for entry in overhead.entries() {
@@ -189,8 +190,8 @@ fn amounts(
     }
 }
 
-/// Judges an amount of a resource (`ValidateResourceQuantityValue`). What is no amount at all is not
-/// of its type, and said to be so.
+/// Judges an amount of a resource (`ValidateResourceQuantityValue`). A text that is not an amount
+/// is reported by the schema.
 pub(super) fn amount(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
     let Some(quantity) = quantity(node) else { return };
     if quantity.is_negative() {
@@ -248,7 +249,7 @@ fn name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
     }
 }
 
-/// What a pod as a whole may ask for.
+/// Resources that a pod as a whole may request.
 fn pod_name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
     let shown = Node::str(name, node.origin);
     let objections = names::qualified_name(name);

@@ -6,7 +6,7 @@ use super::metadata;
 use crate::quantity::names;
 use crate::yaml::Node;
 
-/// Judges what decides on which nodes a pod may run; the labels are those of a pod that is created.
+/// Judges the fields that decide on which nodes a pod may run; `labels` are those of a new pod.
 pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, labels: Option<&Node>) {
     for (index, toleration) in spec.items_of("tolerations").iter().enumerate() {
         self::toleration(judge, &at.field("tolerations").index(index), toleration);
@@ -89,7 +89,7 @@ fn label_keys(judge: &mut Judge<'_>, at: &At<'_>, list: &str, holder: &Node) {
     }
 }
 
-/// A key whose value is taken over from the pod when it is created is not selected otherwise
+/// A key whose value is taken from the pod when it is created must not be in the selector too
 /// (`ValidateMatchLabelKeysAndMismatchLabelKeys`). The server names the holder, not the list.
 fn selected_twice(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, labels: Option<&Node>) {
     let Some(selector) = holder.get("labelSelector") else { return };
@@ -204,7 +204,7 @@ fn toleration(judge: &mut Judge<'_>, at: &At<'_>, toleration: &Node) {
             "delete `value`, or write `operator: Equal`",
         );
     }
-    // A value that no label can have is named by the operator, too.
+    // A value that a label cannot have is also reported at the operator.
     if matches!(operator, "" | "Equal")
         && let Some(value) = toleration.get("value")
     {
@@ -243,7 +243,7 @@ fn node_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
     }
 }
 
-/// Judges a choice of nodes.
+/// Judges a node selector.
 pub(super) fn node_selector(judge: &mut Judge<'_>, at: &At<'_>, selector: &Node) {
     let at = at.field("nodeSelectorTerms");
     if selector.items_of("nodeSelectorTerms").is_empty() {
@@ -254,7 +254,7 @@ pub(super) fn node_selector(judge: &mut Judge<'_>, at: &At<'_>, selector: &Node)
     }
 }
 
-/// Judges a term about nodes; where it is required, its values are such as labels have.
+/// Judges a term of a node selector; in a required one values have to be valid values of labels.
 fn term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, required: bool) {
     let fields = at.field("matchFields");
     for (index, field) in term.items_of("matchFields").iter().enumerate() {

@@ -85,7 +85,7 @@ fn is_of_ipc(name: &str) -> bool {
         || name.starts_with("fs.mqueue.")
 }
 
-/// What Linux has and Windows has not, in the security context of a pod
+/// Fields of a pod's security context that Windows does not support
 /// (`validateWindows`).
 const LINUX_OF_POD: [&str; 11] = [
     "appArmorProfile",
@@ -100,7 +100,7 @@ const LINUX_OF_POD: [&str; 11] = [
     "supplementalGroupsPolicy",
     "seLinuxChangePolicy",
 ];
-/// The same of a container.
+/// The same fields of a container.
 const LINUX_OF_CONTAINER: [&str; 10] = [
     "appArmorProfile",
     "seLinuxOptions",
@@ -114,7 +114,7 @@ const LINUX_OF_CONTAINER: [&str; 10] = [
     "runAsGroup",
 ];
 
-/// Judges what the named operating system does not have.
+/// Judges fields that the operating system of the pod does not support.
 pub(super) fn of_system(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let Some(os) = spec.get("os") else { return };
     let os_at = at.field("os");
@@ -185,7 +185,7 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, context: &Node, h
     }
 }
 
-/// What both have: who runs, and under which profiles.
+/// Judges the fields of pods and containers: users, groups and profiles.
 fn profiles(judge: &mut Judge<'_>, at: &At<'_>, context: &Node) {
     judge.within(at, context, "runAsUser", IDS);
     judge.within(at, context, "runAsGroup", IDS);

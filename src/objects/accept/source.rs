@@ -1,4 +1,4 @@
-//! What a volume is made of, in a pod and in a PersistentVolume.
+//! Sources of volumes, in a pod and in a PersistentVolume.
 
 use super::at::At;
 use super::judge::Judge;
@@ -8,16 +8,17 @@ use super::{claim, projected};
 use crate::quantity::names;
 use crate::yaml::{Node, Value};
 
-/// What is made of the source.
+/// The object that has the source.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Of<'a> {
-    /// A volume of a pod; the pod's name is empty where it is not known yet, and none in a template.
+    /// A volume of a pod; the pod's name is empty where it is not known yet, and none in a
+    /// template.
     Pod { pod: Option<&'a str>, volume: &'a Node },
-    /// A PersistentVolume of this name. What it refers to has a namespace.
+    /// A PersistentVolume of this name; its references need a namespace.
     Persistent(&'a str),
 }
 
-/// Texts and lists without which a source is none.
+/// Required texts and lists of a source.
 const NEEDED: [(&str, &[&str]); 21] = [
     ("awsElasticBlockStore", &["volumeID"]),
     ("azureDisk", &["diskName", "diskURI"]),
@@ -42,7 +43,7 @@ const NEEDED: [(&str, &[&str]); 21] = [
     ("vsphereVolume", &["volumePath"]),
 ];
 
-/// Judges what a volume is made of (`validateVolumeSource`, `ValidatePersistentVolumeSpec`).
+/// Judges the source of a volume (`validateVolumeSource`, `ValidatePersistentVolumeSpec`).
 pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node, of: Of<'_>) {
     for key in NEEDED.iter().filter(|(own, _)| *own == kind).flat_map(|(_, keys)| *keys) {
         if source
@@ -94,7 +95,7 @@ pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &No
         "projected" => projected::projected(judge, at, source),
         "ephemeral" => ephemeral(judge, at, source, of),
         "image" => {
-            // A template may leave the reference to who makes the pods.
+            // In a template the controller that makes the pods may set the reference.
             if matches!(of, Of::Pod { pod: Some(_), .. }) {
                 judge.present(at, source, "reference");
             }
@@ -129,7 +130,7 @@ pub(super) fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &No
     }
 }
 
-/// What stands at a path of the node.
+/// Types of a path of the node.
 const HOST_PATHS: [&str; 8] = [
     "",
     "BlockDevice",
@@ -141,7 +142,7 @@ const HOST_PATHS: [&str; 8] = [
     "Socket",
 ];
 
-/// Judges a path of the node, and what is there where the source says it.
+/// Judges a path of the node and its type.
 fn host_path(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     let Some(path) = judge.present(at, source, "path") else { return };
     if path.as_str().is_some_and(steps_up) {
@@ -227,18 +228,19 @@ fn iscsi(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
     }
 }
 
-/// Whether a name is one that iSCSI knows (`iscsiInitiatorIqnRegex` and the two beside it).
+/// Whether a name is a valid one of iSCSI (`iscsiInitiatorIqnRegex` and the two beside it).
 fn is_qualified(name: &str) -> bool {
     let characters = |text: &str, count: usize| {
         text.len() == count && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
     };
-    // The dot behind the prefix is any character.
+    // In upstream's expression the dot behind the prefix matches any character.
     let behind = |prefix: &str| {
         let rest = name.strip_prefix(prefix)?;
         rest.chars().next().map(|any| &rest[any.len_utf8()..])
     };
     if name.starts_with("iqn") {
-        // Unanchored at the front: the last such name in the text counts.
+        // Upstream's expression is not anchored at the front: the last such name in the text
+        // counts.
         return name.match_indices("iqn.").any(|(place, _)| dated(&name[place + 4..]));
     }
     behind("eui").is_some_and(|rest| characters(rest, 16))
@@ -306,8 +308,8 @@ fn quobyte(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     }
 }
 
-/// Whether `net.SplitHostPort` of Go takes a text: one colon outside brackets, and brackets around
-/// the whole host or not at all.
+/// Whether `net.SplitHostPort` of Go accepts a text: one colon outside brackets, and brackets
+/// around the whole host or not at all.
 fn is_host_and_port(text: &str) -> bool {
     let Some((host, port)) = text.rsplit_once(':') else { return false };
     let host = match host.strip_prefix('[') {
@@ -340,7 +342,7 @@ fn flocker(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     }
 }
 
-/// Options of a flex volume may not be of Kubernetes itself.
+/// Options of a flex volume must not have a domain of Kubernetes.
 fn flex(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     let at = at.field("options");
     for entry in source.get("options").into_iter().flat_map(Node::entries) {
@@ -379,7 +381,7 @@ fn azure_disk(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) {
     }
 }
 
-/// Judges the claim that is made with a pod and goes with it.
+/// Judges the claim that is made with a pod and deleted with it.
 fn ephemeral(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, of: Of<'_>) {
     let Some(template) = source.get("volumeClaimTemplate") else {
         return;

@@ -58,7 +58,7 @@ pub(super) fn volume(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     kinds(judge, at, spec);
 }
 
-/// What a volume can be made of, in the order in which the server looks.
+/// Sources of volumes, in the order in which the server checks them.
 const KINDS: [&str; 22] = [
     "hostPath",
     "gcePersistentDisk",
@@ -84,14 +84,14 @@ const KINDS: [&str; 22] = [
     "csi",
 ];
 
-/// A volume is of one kind.
+/// A volume has exactly one source.
 fn kinds(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let mut found = KINDS.iter().filter_map(|kind| Some((*kind, spec.get(kind)?)));
     let Some((kind, source)) = found.next() else {
         return judge.required(at, spec, "must specify a volume type");
     };
     for (other, node) in found {
-        // The server forgot to ask here.
+        // Upstream does not check this one.
         if other == "flexVolume" {
             source::source(judge, &at.field(other), other, node, Of::Persistent(""));
             continue;

@@ -1,4 +1,4 @@
-//! Verdicts against those of a real server, and against objects that a controller really wrote.
+//! Verdicts compared with those of a real server, and objects that a controller wrote.
 
 #![expect(clippy::disallowed_methods, reason = "the recordings are read from where they lie")]
 
@@ -56,7 +56,7 @@ fn verdicts_are_those_of_the_server() {
         }
         // The field that the server names is among those named here.
         let error = row["error"].as_str().unwrap_or_default();
-        // The server leaves positions out here and there.
+        // The server leaves out some positions.
         let error = error.replace("volumeMounts.subPath", "volumeMounts[0].subPath");
         let named =
             |finding: &Diagnostic| finding.path.as_deref().is_some_and(|path| error.contains(path));
@@ -67,7 +67,7 @@ fn verdicts_are_those_of_the_server() {
     assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// One-field mutations of objects of the kinds that stand beside services, with the fields that the
+/// One-field mutations of objects of the kinds that services become, with the fields that the
 /// validation of Kubernetes 1.35.4 names (strict decoding, defaults, then the registry's
 /// `BeforeCreate`); a `?` where decoding refuses the object.
 #[test]
@@ -104,7 +104,7 @@ fn objects_beside_services_are_judged_as_upstream_does() {
     assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The field that upstream means where it writes another name.
+/// The field that upstream's message is about, where it writes another name.
 fn misnamed(field: &str) -> String {
     [
         ("metadata.taints", "spec.taints"),
@@ -206,8 +206,8 @@ fn directories(at: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
-/// What the server says of a Deployment whose pod has this in it: the fields it names; none: it
-/// takes the object.
+/// The fields that the server reports for a Deployment whose pod has this in it; none when it
+/// accepts the object.
 #[test]
 fn pods_are_judged_as_the_server_does() {
     let volumes = r#""volumes":[{"name":"v","emptyDir":{}}]"#;
@@ -394,7 +394,7 @@ fn other_kinds_are_judged_as_the_server_does() {
         (ingress(r#"{"path":"/","pathType":"Prefix","backend":{"service":{"name":"s"}}}"#), "spec.rules[0].http.paths[0].backend"),
         (ingress(r#"{"path":"/","pathType":"Prefix"}"#), "spec.rules[0].http.paths[0].backend"),
         (ingress(""), "spec.rules[0].http.paths"),
-        // No name of a budget is refused but one that is no step of a path.
+        // The only names of a budget that are refused are those that cannot be a step of a path.
         (budget("A b", r#"{"maxUnavailable":1}"#), ""),
         (budget("a/b", r#"{"maxUnavailable":1}"#), "metadata.name"),
         (budget("b", r#"{"maxUnavailable":"101%"}"#), "spec.maxUnavailable"),
@@ -409,7 +409,7 @@ fn other_kinds_are_judged_as_the_server_does() {
     }
 }
 
-/// The object is refused, and this field is named; or taken, where none is.
+/// Asserts that the object is refused with this field, or accepted when there is none.
 fn expect(text: &str, named: &str) {
     let findings = judge(&serde_json::from_str(text).expect("JSON"));
     let said: Vec<_> = findings.iter().map(|finding| &finding.message).collect();

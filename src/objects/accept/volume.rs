@@ -7,7 +7,7 @@ use super::source::{self, Of};
 use crate::quantity::names;
 use crate::yaml::{Entry, Node};
 
-/// What a volume can be made of, in the order in which the server looks (`validateVolumeSource`).
+/// Sources of volumes, in the order in which the server checks them (`validateVolumeSource`).
 const KINDS: [&str; 30] = [
     "emptyDir",
     "hostPath",
@@ -67,7 +67,7 @@ pub(super) fn volumes<'n>(
                 "keep one of them",
             );
         }
-        // A volume of no kind is an empty directory.
+        // A volume without a source is an empty directory.
         let kind = sources.first().map_or("emptyDir", |entry| entry.key.as_str());
         if let Some(entry) = sources.first() {
             let of = Of::Pod { pod, volume };

@@ -35,7 +35,7 @@ pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     endless(judge, at, spec, spec.get("template"), "ReplicaSet");
 }
 
-/// Judges which pods a workload calls its own: those of its template.
+/// Judges the selector of a workload, which has to match the labels of its template.
 fn chosen(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, kind: &str) {
     let Some(selector) = spec.get("selector") else {
         return judge.required(&at.field("selector"), spec, "");
@@ -66,8 +66,8 @@ pub(super) fn of_template(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node, selec
     }
 }
 
-/// Judges a template; its pod spec, where it has one. The template may be another one than that in
-/// the spec.
+/// Judges a template and returns its pod spec, if it has one. The template need not be that of the
+/// spec.
 pub(super) fn template<'n>(
     judge: &mut Judge<'_>,
     at: &At<'_>,
@@ -80,7 +80,7 @@ pub(super) fn template<'n>(
     }
     let at = at.field("spec");
     let Some(found) = template.and_then(|template| template.get("spec")) else {
-        // The server has an empty pod there.
+        // The server validates an empty pod spec in its place.
         judge.required(&at.field("containers"), template.unwrap_or(spec), "");
         return None;
     };
@@ -149,8 +149,8 @@ pub(super) fn stateful_set(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     endless(judge, at, spec, template.as_ref(), "StatefulSet");
 }
 
-/// The template of a StatefulSet with what its controller writes over: names of the pods, and the
-/// volumes of the claims.
+/// The template of a StatefulSet with the fields that its controller sets: host names, and volumes
+/// of the claims.
 fn of_one_pod(template: &Node, claims: &[Node]) -> Node {
     let mut template = template.clone();
     let Some(spec) =
@@ -178,7 +178,7 @@ fn of_one_pod(template: &Node, claims: &[Node]) -> Node {
             volume
         });
         let origin = names[0].origin;
-        // Behind those of the template, so that places of these stay.
+        // After those of the template, so that their positions stay.
         let volumes = Node::list(kept.cloned().chain(added).collect::<Vec<_>>(), origin);
         spec.insert("volumes", volumes);
     }
@@ -215,7 +215,7 @@ pub(super) fn at_most_all(judge: &mut Judge<'_>, at: &At<'_>, node: &Node) {
 }
 
 fn strategy(judge: &mut Judge<'_>, at: &At<'_>, strategy: &Node) {
-    // The server names the strategy as a whole.
+    // The server reports the strategy as a whole.
     if !judge.one_of(at, strategy.get("type"), &["Recreate", "RollingUpdate"]) {
         return;
     }
