@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Trees of a revision; the checkouts go with it.
+/// Trees of a revision; dropping it deletes the checkouts.
 #[derive(Default)]
 pub(super) struct Checkout {
     /// The trees that the revision has.
     pub(super) trees: Vec<Tree>,
-    /// Those that it does not have.
+    /// Directories that the revision does not have.
     pub(super) missing: Vec<Diagnostic>,
     repositories: BTreeMap<PathBuf, TempDir>,
 }
@@ -61,7 +61,7 @@ fn write(root: &Path, revision: &str) -> Result<TempDir, Box<Diagnostic>> {
         not_read(revision, &why, "set TMPDIR to a directory that can be written")
     };
     let made = tempfile::tempdir().map_err(|error| failed(&error))?;
-    // The index lies beside the files: a repository may have one of any name.
+    // The index is beside the files and not among them: a repository may have a file of any name.
     let index = tempfile::tempdir().map_err(|error| failed(&error))?;
     let git = || {
         let mut git = git(root);

@@ -46,7 +46,7 @@ fn is_ours(node: &Node) -> bool {
     }
 }
 
-/// Where the lines of a scalar's value stand in its file.
+/// Where the lines of a scalar's value are in its file.
 struct Places {
     outer: Span,
     /// Beginnings of lines, in the value and in the file; empty when they do not correspond, as in

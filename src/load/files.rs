@@ -1,6 +1,6 @@
-//! The bytes of files become text.
+//! Reads files as text.
 //!
-//! In: a path, or bytes. Out: UTF-8 without a byte order mark, or the finding that says why not.
+//! In: a path, or bytes. Out: UTF-8 without a byte order mark, or a finding.
 //! The only place that opens files for reading.
 
 use crate::diag::{Code, Diagnostic};
@@ -12,16 +12,16 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Why bytes did not become a text.
+/// Why bytes are not a text.
 pub(super) enum Unread {
     /// The finding, without a place.
     Finding(Box<Diagnostic>),
-    /// Bytes that are not UTF-8: the text with replacement characters, and where the first of them
-    /// stands.
+    /// For bytes that are not UTF-8: the text with replacement characters, and the position of the
+    /// first of them.
     NotUtf8(String, usize),
 }
 
-/// Reads a file that is no list of manifests: settings, a payload, a model's configuration.
+/// Reads a file that does not hold manifests: settings, a payload, a model's configuration.
 ///
 /// # Errors
 /// A finding without a place that names the file: it cannot be read, is larger than the limit, or
@@ -42,7 +42,7 @@ pub fn read_text(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>
     }
 }
 
-/// Why a path is not to be opened: it is not there, or no regular file. A device never ends.
+/// Why a path must not be opened: it does not exist, or is not a regular file. A device never ends.
 fn unreadable(path: &Path) -> Option<String> {
     match std::fs::metadata(path) {
         Ok(data) if data.is_file() => None,
@@ -64,7 +64,7 @@ pub(super) fn is_fifo(kind: FileType) -> bool {
     }
 }
 
-/// What a file is that is no regular one.
+/// The type of a file that is not a regular one, in words.
 pub(super) fn what(kind: FileType) -> &'static str {
     if is_fifo(kind) {
         return "a FIFO";
@@ -82,14 +82,14 @@ pub(super) fn what(kind: FileType) -> &'static str {
     if kind.is_dir() { "a directory" } else { "no regular file" }
 }
 
-/// An error of the system in a few words that are the same everywhere.
+/// An error of the system in words that are the same on every platform.
 pub(super) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
         io::ErrorKind::NotADirectory => "a part of the path is not a directory".to_owned(),
-        // Linux and macOS number it differently; its kind is not stable yet.
+        // Its number differs between Linux and macOS, and its `ErrorKind` is not stable yet.
         _ if matches!(error.raw_os_error(), Some(40 | 62)) => {
             "its links lead in a circle".to_owned()
         }
@@ -111,7 +111,7 @@ pub(super) fn not_utf8() -> Diagnostic {
     Diagnostic::new(Code::NotUtf8, "the file holds bytes that are not UTF-8")
 }
 
-/// How long a FIFO may take to be written, from its opening to its end.
+/// Longest time from opening a FIFO to its end.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Reads a regular file, or a FIFO until its writers are done, within the limit.
@@ -126,13 +126,13 @@ pub(super) fn read(path: &Path, limits: &Limits) -> Result<String, Unread> {
     read_from(file, limits).map_err(failed)?
 }
 
-/// Reads a FIFO once. Its opening waits for a writer, and reading for the next byte, so both are on
-/// a thread that is left behind when the time is up.
+/// Reads a FIFO once. Opening waits for a writer, and reading for the next byte, so both are done
+/// on a thread that is abandoned when the time is up.
 fn read_fifo(path: &Path, limits: &Limits, time: Duration) -> io::Result<Result<String, Unread>> {
     let (sender, receiver) = mpsc::channel();
     let (owned, limits) = (path.to_owned(), *limits);
     std::thread::Builder::new().spawn(move || {
-        // The reader is no longer waited for after the timeout.
+        // After the timeout nothing receives the text.
         let _ = sender.send(File::open(owned).and_then(|file| read_from(file, &limits)));
     })?;
     receiver.recv_timeout(time).unwrap_or_else(|_| {
@@ -153,7 +153,7 @@ pub(super) fn read_from(reader: impl Read, limits: &Limits) -> io::Result<Result
     Ok(decode_bytes(bytes))
 }
 
-/// Says that a file is larger than the limit.
+/// The finding that a file is larger than the limit.
 pub(super) fn too_large(limits: &Limits) -> Diagnostic {
     Diagnostic::new(
         Code::FileSizeLimit,

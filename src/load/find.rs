@@ -1,12 +1,11 @@
 //! Paths become a sorted list of files.
 //!
 //! In: the arguments of `-f` and `--context`. Out: every file to be read, once, in the order of its
-//! name, and findings about what is not read. Directories are walked as git sees them: what
-//! `.gitignore`, `.ignore` and `.omeignore` exclude is left out, also outside of a repository, and
-//! so are names that begin with a dot, the directories `node_modules` and `target`, and what `render`
-//! has written. In a
-//! directory only names that end in `.yaml`, `.yml` or `.json` are read; a file that is named is
-//! read whatever its name, and so is a FIFO. Links are followed.
+//! name, and findings about files that are not read. Directories are walked as git sees them: files
+//! that `.gitignore`, `.ignore` and `.omeignore` exclude are left out, also outside of a
+//! repository, and so are names that begin with a dot, the directories `node_modules` and `target`,
+//! and the output of `render`. In a directory only names that end in `.yaml`, `.yml` or `.json` are
+//! read; a file or FIFO that is named is read whatever its name is. Links are followed.
 
 use super::files::{is_fifo, not_read, reason, what};
 use crate::diag::{Diagnostic, Severity};
@@ -23,15 +22,16 @@ pub(super) const RENDERED: &str = ".ome-manifest";
 /// One text to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Where it is; `None` for standard input.
+    /// Its path; `None` for standard input.
     pub path: Option<PathBuf>,
-    /// As shown to the user: the path as given, and below a directory its path and the rest.
+    /// The path as it is shown: as given, or for a file below a directory that directory's path as
+    /// given and the rest.
     pub name: String,
-    /// The user named this very file.
+    /// Whether the file itself was named, and not a directory above it.
     pub named: bool,
     /// False for files that are context only.
     pub reported: bool,
-    /// Bytes, when the file system says.
+    /// Size in bytes, if the file system reports it.
     pub size: u64,
 }
 
@@ -40,19 +40,18 @@ pub struct Input {
 pub struct Found {
     /// Texts, sorted by name, each once.
     pub inputs: Vec<Input>,
-    /// What is not read, and why.
+    /// Findings about files that are not read.
     pub diagnostics: Vec<Diagnostic>,
-    /// A path that was named is not there.
+    /// Whether a path that was named does not exist.
     pub missing: bool,
 }
 
-/// Finds all files below `paths` and `context`; `-` is standard input. A file that is in both is
-/// reported on.
+/// Finds all files below `paths` and `context`; `-` is standard input. A file that is in both
+/// belongs to `paths`.
 pub fn find(paths: &[PathBuf], context: &[PathBuf]) -> Found {
     let mut finder = Finder::default();
     for (paths, reported) in [(paths, true), (context, false)] {
-        // What is named comes first, so that a file that is also found in a directory counts as
-        // named.
+        // Named files come first, so that a file that is also found in a directory counts as named.
         let (files, directories): (Vec<&PathBuf>, Vec<&PathBuf>) =
             paths.iter().partition(|path| !path.is_dir());
         for path in files {
@@ -143,7 +142,7 @@ impl Finder {
 
     /// Takes a file found below `root`, which is the file itself when it was named.
     fn file(&mut self, path: &Path, root: &Path, data: &Metadata, reported: bool) {
-        // Only a FIFO that is named can be expected to have a writer.
+        // A FIFO in a directory may have no writer, and reading it would wait.
         let is_read = data.is_file() || (path == root && is_fifo(data.file_type()));
         if !is_read {
             return self.not_read(
@@ -185,8 +184,8 @@ impl Finder {
         }
     }
 
-    /// Something in a directory could not be looked at. What would not have been read anyway is not
-    /// worth a word.
+    /// Reports an entry of a directory that could not be read, unless it would have been left out
+    /// anyway.
     fn walk_error(&mut self, root: &Path, error: &ignore::Error, reported: bool) {
         let (path, why) = explain(error);
         let path = path.unwrap_or(root);
@@ -206,7 +205,7 @@ fn walk(root: &Path) -> ignore::Walk {
     WalkBuilder::new(root)
         .follow_links(true)
         .require_git(false)
-        // What a user has set for all repositories is nothing the others of a team see.
+        // Ignore rules of the user for all repositories do not hold for others of a team.
         .git_global(false)
         .add_custom_ignore_filename(".omeignore")
         .filter_entry(move |entry| {
@@ -216,7 +215,7 @@ fn walk(root: &Path) -> ignore::Walk {
             let left_out = entry.depth() > 0
                 && (matches!(entry.file_name().to_str(), Some("node_modules" | "target"))
                     || entry.path().join(RENDERED).exists());
-            // By links a directory may have any number of paths, twice as many at each level.
+            // Links can give a directory any number of paths, twice as many at each level.
             let first = || match entry.metadata() {
                 Ok(data) => walked
                     .lock()
@@ -230,8 +229,8 @@ fn walk(root: &Path) -> ignore::Walk {
         .build()
 }
 
-/// The directories in which a change may concern an input: those that are walked, and those of files
-/// that are named.
+/// The directories in which a change may concern an input: those that are walked, and those of
+/// files that are named.
 pub fn directories(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for path in paths {

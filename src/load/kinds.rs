@@ -1,19 +1,18 @@
 //! Groups and kinds: which exist, in which versions, and which operator reads them.
 //!
-//! A dialect that reads another kind adds it here. Sources: the CRDs of OME v0.1.5, KServe, Kthena,
-//! Kueue; the API reference of Kubernetes 1.35.
+//! An operator that reads another kind adds it here. Sources: the CRDs of OME v0.1.5, KServe,
+//! Kthena, Kueue; the API reference of Kubernetes 1.35.
 
-/// What is known of an API group.
+/// An API group.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
     /// Its name; empty for the core.
     pub name: &'static str,
     /// Versions in which it is served.
     pub versions: &'static [&'static str],
-    /// All of its kinds, or none when misspelled kinds of the group are not reported.
+    /// All of its kinds; empty when misspelled kinds of the group are not reported.
     pub kinds: &'static [&'static str],
-    /// Whether its objects are what this tool is about, so that they are looked for inside of
-    /// ConfigMaps too.
+    /// Whether its objects are read inside of ConfigMaps too.
     pub ours: bool,
 }
 
@@ -110,8 +109,8 @@ pub static GROUPS: &[Group] = &[
     },
 ];
 
-/// Groups that need no finding louder than a count: built into Kubernetes, or written by the
-/// operators this tool renders for. Beside them every group that ends in `.k8s.io` counts as one.
+/// Groups whose objects are only counted: those of Kubernetes, and those that the operators write.
+/// Every group that ends in `.k8s.io` is one too.
 static ELSEWHERE: &[&str] = &[
     "apps",
     "autoscaling",
@@ -143,7 +142,7 @@ static ELSEWHERE: &[&str] = &[
     "nvidia.com",
 ];
 
-/// Whose a document is.
+/// What the kind of a document is.
 #[derive(Clone, Copy, Debug)]
 pub enum Whose {
     /// A kind of a group whose kinds are all known.
@@ -161,10 +160,10 @@ pub enum Whose {
     NoObject,
 }
 
-/// Whose a document with this `apiVersion` and `kind` is.
+/// What the kind of a document with this `apiVersion` and `kind` is.
 pub fn whose(api_version: &str, kind: &str) -> Whose {
     let (name, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    // The functionConfig of `ome` itself is the input of an orchestrator too.
+    // The functionConfig of `ome` itself is input of an orchestrator such as Kustomize.
     let is_function = name == "ome.io" && kind == "OmeRender";
     if is_function || name == "kustomize.config.k8s.io" || name == "config.kubernetes.io" {
         return Whose::NoObject;
@@ -185,8 +184,8 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
     }
 }
 
-/// Kinds that manifests are made from, by group: services and what they are decided with. Objects
-/// of other kinds, also of the same groups, go their own way to the cluster.
+/// Kinds that manifests are rendered from, by group: services, and the objects that decide about
+/// them. Objects of other kinds are applied as they are.
 static RENDERED: &[(&str, &[&str])] = &[
     (
         "ome.io",
@@ -204,18 +203,18 @@ static RENDERED: &[(&str, &[&str])] = &[
     ("workload.serving.volcano.sh", &["ModelServing"]),
 ];
 
-/// Whether manifests are made from objects of this kind, or with them.
+/// Whether manifests are rendered from objects of this kind.
 pub fn is_rendered(api_version: &str, kind: &str) -> bool {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     RENDERED.iter().any(|(name, kinds)| *name == group && kinds.contains(&kind))
 }
 
-/// The same by the kind alone, of an object whose group is known.
+/// The same by the kind alone, for an object whose group is known.
 pub fn is_rendered_kind(kind: &str) -> bool {
     RENDERED.iter().any(|(_, kinds)| kinds.contains(&kind))
 }
 
-/// What to do instead of a kind that people expect and that does not exist.
+/// Advice about a kind that was proposed and does not exist.
 pub fn instead(group: &str, kind: &str) -> Option<&'static str> {
     match (group, kind) {
         // OEP-0003, Proposal: deferred in OEP-0003.

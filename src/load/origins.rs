@@ -1,9 +1,9 @@
 //! Where the objects of a Kustomize build come from (kustomize docs, `buildMetadata`,
 //! originAnnotations).
 //!
-//! In: the objects that a build printed, with the annotation `config.kubernetes.io/origin`. Out: the
-//! same objects; what an object has in common with the file that it was read from points into that
-//! file, and what the build made or changed points into the build's output.
+//! In: the objects that a build printed, with the annotation `config.kubernetes.io/origin`. Out:
+//! the same objects: values that an object has in common with the file that it was read from point
+//! into that file, values that the build made or changed point into the build's output.
 //!
 //! Objects of a remote base (`repo`) and generated ones (`configuredIn`) have no such file on disk.
 
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 const ORIGIN: &str = "config.kubernetes.io/origin";
 
-/// An object that was read: its text, its place there, and what it is.
+/// An object that was read: its text, its place there, and its identity.
 pub(super) type Read<'a> = (&'a mut SourceId, &'a mut Span, &'a mut Node);
 
 /// Lets the objects of built trees point to their files; `trees` are those that were built.
@@ -59,7 +59,7 @@ fn origin(object: &Node) -> Option<PathBuf> {
     is_local.then(|| origin.get("path")?.as_str().map(PathBuf::from)).flatten()
 }
 
-/// The objects of a file. One that cannot be read any more leaves the place in the output.
+/// The objects of a file; none when it cannot be read any more, so that places in the output stay.
 fn read(
     sources: &mut SourceMap,
     path: &Path,
@@ -95,7 +95,7 @@ fn original<'i>(built: &Node, items: &'i [Item]) -> Option<&'i Item> {
     })
 }
 
-/// Gives what is equal in both the place of the original.
+/// Gives values that are equal in both the place of the original.
 fn point(built: &mut Node, original: &Node) {
     match (&mut built.value, &original.value) {
         (Value::Map(own), Value::Map(other)) => {

@@ -1,7 +1,7 @@
-//! A text as its documents, for printing it again unchanged.
+//! The documents of a text, for printing it again unchanged.
 //!
-//! In: a text that was read. Out: the bytes of each document with what separates it from the one
-//! before, and the objects in it. Nothing is reported here: [`super::load`] has done that.
+//! In: a text that was read. Out: the bytes of each document with its separator, and the objects in
+//! it. Nothing is reported here: [`super::load`] has done that.
 
 use super::embedded;
 use super::kinds::{self, Whose};
@@ -27,7 +27,7 @@ impl Item {
         self.node.origin.span()
     }
 
-    /// Whether manifests are made from it, or with it, so that it is not printed beside them.
+    /// Whether manifests are rendered from it, so that it is not printed beside them.
     pub fn is_rendered(&self) -> bool {
         match (&self.api_version, &self.kind) {
             (Some(api_version), Some(kind)) => kinds::is_rendered(api_version, kind),
@@ -35,8 +35,8 @@ impl Item {
         }
     }
 
-    /// Whether it is no Kubernetes object: it has neither `apiVersion` nor `kind`, or it is the input
-    /// of another tool that looks like one.
+    /// Whether it is not a Kubernetes object: it has neither `apiVersion` nor `kind`, or it is the
+    /// input of another tool that looks like one.
     pub fn is_plain(&self) -> bool {
         match (&self.api_version, &self.kind) {
             (Some(api_version), Some(kind)) => {
@@ -47,8 +47,8 @@ impl Item {
         }
     }
 
-    /// Whether anything is decided by it: not by objects of other tools, and of Kubernetes' own
-    /// only by Nodes and by what ConfigMaps hold.
+    /// Whether a decision depends on it: never on objects of other tools, and of Kubernetes' own
+    /// only on Nodes and on the content of ConfigMaps.
     pub fn is_consulted(&self) -> bool {
         let (Some(api_version), Some(kind)) = (&self.api_version, &self.kind) else { return false };
         match kinds::whose(api_version, kind) {
@@ -81,7 +81,7 @@ pub struct DocumentText {
     pub items: Vec<Item>,
 }
 
-/// The documents of a text, in order. What follows the last one belongs to none.
+/// The documents of a text, in order. Text after the last one belongs to none of them.
 pub fn parts(source: SourceId, text: &str, limits: &Limits) -> Vec<DocumentText> {
     let mut end = 0;
     split(source, text)

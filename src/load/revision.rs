@@ -1,9 +1,9 @@
 //! A revision of the repository becomes a list of texts, without a checkout.
 //!
 //! In: the paths of a run and the name of a revision. Out: what `find` and the file system would
-//! have given at that revision. The program `git` is asked for three things (`rev-parse`,
-//! `ls-tree`, `cat-file`), each with explicit arguments and no shell; nothing is written and
-//! nothing is fetched. What git ignores is left out as it is in a directory.
+//! have given at that revision. The program `git` is run with `rev-parse`, `ls-tree` and
+//! `cat-file`, each with explicit arguments and no shell; nothing is written and nothing is
+//! fetched. Files that git ignores are left out as in a directory.
 
 use super::files::{self, Unread, reason};
 use super::find::{Found, Input, RENDERED, is_manifest};
@@ -16,7 +16,7 @@ use std::io::{Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Files that say what is not looked at, the strongest first.
+/// Ignore files, those that take precedence first.
 const IGNORE_FILES: [&str; 3] = [".omeignore", ".ignore", ".gitignore"];
 
 /// A text of a revision, or why there is none.
@@ -116,7 +116,7 @@ pub(super) fn not_read(base: &str, why: &str, help: &str) -> Box<Diagnostic> {
     )
 }
 
-/// The nearest directory above a path that is there now, in full, and the rest of the path.
+/// The nearest existing directory above a path, in full, and the rest of the path.
 pub(super) fn nearest_directory(path: &Path) -> (PathBuf, PathBuf) {
     let mut rest = Vec::new();
     let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -140,7 +140,7 @@ pub(super) fn nearest_directory(path: &Path) -> (PathBuf, PathBuf) {
     (canonical, rest.iter().rev().collect())
 }
 
-/// `git` in a directory, whatever repository a hook has set.
+/// `git` in a directory, without the repository that a hook has set.
 pub(super) fn git(directory: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(["--no-pager", "--literal-pathspecs"]);
@@ -158,7 +158,7 @@ pub(super) fn git(directory: &Path) -> Command {
     git
 }
 
-/// What git prints; an error when it cannot be started or says no.
+/// The output of git; an error when it cannot be started or fails.
 pub(super) fn output(
     mut git: Command,
     revision: &str,
@@ -375,8 +375,8 @@ fn answer(answers: &mut impl std::io::BufRead) -> std::io::Result<Option<Vec<u8>
     Ok(Some(bytes))
 }
 
-/// A line of `ls-tree -l`: `MODE blob ID SIZE\tPATH`; a folder or another repository has no text, and
-/// the size of a blob that is not there is `BAD`.
+/// A line of `ls-tree -l`: `MODE blob ID SIZE\tPATH`; a folder or another repository has no text,
+/// and the size of a blob that is not there is `BAD`.
 fn entry(line: &[u8]) -> Option<Entry> {
     let line = str::from_utf8(line).ok()?;
     let (head, path) = line.split_once('\t')?;

@@ -1,4 +1,5 @@
-//! Tests of the whole module on a file system of their own, and on the recorded cases of the reader.
+//! Tests of the whole module on a file system of their own, and on the recorded cases of the
+//! reader.
 #![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
 
 use super::find::{Found, find};
@@ -96,7 +97,7 @@ fn directories_are_walked_as_git_sees_them_and_sorted() {
     let found = find(std::slice::from_ref(&folder.0), &[]);
     assert_eq!(folder.names(&found), ["UPPER.YAML", "a/c.yml", "a/d.json", "b.yaml"]);
     assert!(found.inputs.iter().all(|input| !input.named && input.reported));
-    // What is named is read, whatever would exclude it.
+    // A named file is read even where an ignore file excludes it.
     let found = find(&[folder.path("out"), folder.path("l.yaml"), folder.path("a/e.txt")], &[]);
     assert_eq!(folder.names(&found), ["a/e.txt", "l.yaml", "out/j.yaml"]);
 }
@@ -160,7 +161,7 @@ fn links_fifos_and_devices_are_findings_and_never_waited_for() {
     ];
     let loaded = read(&named);
     assert_eq!(findings(&loaded), [(Severity::Error, "file-not-read"); 3]);
-    // With a path that is not there nothing else is read.
+    // When a path does not exist, nothing is read.
     assert!(names(&loaded).is_empty());
     let loaded = read(&["/dev/zero".into(), folder.path("a.yaml")]);
     assert_eq!(findings(&loaded), [(Severity::Error, "file-not-read")]);
@@ -308,7 +309,7 @@ fn manifests_within_config_maps_have_places_in_the_file() {
     let name = loaded.documents[1].node.at(&["metadata", "name"]).unwrap().origin.span().unwrap();
     let place = loaded.sources.locate(name);
     assert_eq!((loaded.sources.text(name), place.line, place.column), ("a", 12, 15));
-    // A quoted text has no lines of its own: everything in it stands where it begins.
+    // Lines of a quoted text have no place of their own: findings point to its beginning.
     assert_eq!(loaded.sources.locate(loaded.documents[2].span).line, 17);
 }
 
@@ -355,7 +356,7 @@ fn context_and_builtin_texts_are_read_and_not_reported_on() {
     let flags: Vec<(bool, bool)> =
         loaded.documents.iter().map(|document| (document.reported, document.builtin)).collect();
     assert_eq!(flags, [(true, false), (false, false), (true, true)]);
-    // Limits are about what is given, not about what is built in.
+    // Limits hold for the input and not for built-in objects.
     let tight = load(&request, &mut std::io::empty(), &Limits { nodes: 1, ..Limits::default() });
     assert_eq!(tight.documents.iter().filter(|document| document.builtin).count(), 1);
     assert_eq!(findings(&tight).len(), 1);

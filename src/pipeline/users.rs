@@ -13,7 +13,7 @@ pub struct User<'a> {
     pub planned: Planned<'a>,
     /// The runtime as a candidate; none where the service has no model to compare.
     pub candidate: Option<Candidate<'a>>,
-    /// What the runtime is for the service.
+    /// Whether the service uses the runtime, could use it, or cannot.
     pub verdict: Verdict,
 }
 
@@ -34,7 +34,7 @@ pub fn users_of_runtime<'a>(
         let is_chosen =
             planned.resolution.chosen().is_some_and(|chosen| chosen.object.id == runtime.object.id);
         let known = planned.resolution.runtime.candidates.iter().find(|other| own(other)).cloned();
-        // A service that names another runtime compares no other.
+        // A service that names another runtime is not compared.
         let candidate = known.or_else(|| {
             let service = planned.read_in(catalog)?;
             judge(planned.policy, planned.resolution.model, service, runtime)
@@ -69,8 +69,8 @@ pub fn users_of_model<'a>(
     planned
 }
 
-/// The runtimes that a service of a model could be given, ranked, and what speaks against the
-/// others; none where nothing follows the mode.
+/// The runtimes that could serve a model, ranked, and why the others cannot; `None` where no
+/// operator follows the mode.
 ///
 /// # Errors
 /// Where the operator would crash on a runtime.

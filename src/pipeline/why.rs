@@ -11,10 +11,10 @@ use crate::yaml::{FieldPath, Node, Origin, Segment, Value};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Who wrote a value, by the names of the contract.
+/// The source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
-    /// No file: the API server, a webhook or the documents.
+    /// A default of the API server, a webhook or the documents; it is in no file.
     Default,
     /// The operator's ConfigMap.
     Config,
@@ -57,7 +57,7 @@ impl Layer {
     }
 }
 
-/// A value with who said it.
+/// A value with its source.
 #[derive(Clone, Debug)]
 pub struct Said {
     /// The value.
@@ -68,20 +68,20 @@ pub struct Said {
     pub span: Option<Span>,
     /// The rule that wrote it, when none did.
     pub rule: Option<&'static crate::yaml::Rule>,
-    /// What it is known from, when neither did.
+    /// What it is known from, when neither file nor rule wrote it.
     pub fact: Option<SourceId>,
 }
 
-/// One leaf: who wrote it and what lost, the nearest first.
+/// One leaf: its source, and the overridden values, the latest first.
 #[derive(Clone, Debug)]
 pub struct Leaf {
     /// The field.
     pub path: FieldPath,
-    /// What stands there.
+    /// Its value.
     pub said: Said,
-    /// What was overridden.
+    /// The overridden values.
     pub overrides: Vec<Said>,
-    /// What may be shown of the values.
+    /// Decides which of the values may be shown.
     pub shown: Place,
 }
 
@@ -99,8 +99,7 @@ type Block = (&'static str, Span);
 /// Where an object begins.
 type Start = (SourceId, u32);
 
-/// Which layer a place belongs to. What stands in an object is looked up once, however many leaves
-/// it wrote.
+/// The layer of each place. An object is looked up once, however many leaves it wrote.
 pub struct Layers<'a> {
     pub(crate) catalog: &'a Catalog,
     objects: HashMap<Start, &'a Object>,
@@ -116,8 +115,8 @@ impl<'a> Layers<'a> {
         Self { catalog, objects: objects.collect(), blocks: Mutex::default() }
     }
 
-    /// The layer of an origin: a file's by the kind of the object that stands there, and by the
-    /// block within it.
+    /// The layer of an origin: for a file by the kind of the object there, and by the block within
+    /// it.
     pub(crate) fn of(&self, origin: Origin) -> Layer {
         let span = match origin {
             Origin::File(span) => span,
@@ -148,7 +147,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Whether a place stands below one of these blocks of its object.
+    /// Whether a place is below one of these blocks of its object.
     fn within(&self, span: Span, names: &[&str]) -> bool {
         let Some((start, _)) = self.catalog.owner(span) else { return false };
         let key = (span.source, start);

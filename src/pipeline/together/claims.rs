@@ -13,7 +13,7 @@ use ecow::{EcoString, eco_format};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Whose pods they are.
+/// The owner of pods.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Who {
     /// A component of a planned service, by place.
@@ -32,7 +32,7 @@ pub(super) struct Claim {
     pub(super) component: Option<&'static str>,
     /// Its pods, until the fleet takes them over.
     pub(super) workload: Claimed,
-    /// Pods that run and are its own, by place.
+    /// Its running pods, by place.
     pub(super) own: Vec<usize>,
     /// Why none of its pods is placed, and how many those are.
     pub(super) refused: Option<Refused>,
@@ -61,7 +61,7 @@ impl Refused {
     }
 }
 
-/// All claims, in the order of services, and the pods that are anybody's own.
+/// All claims, in the order of services, and the running pods that belong to one of them.
 pub(super) fn of(
     planned: &mut [Planned<'_>],
     servings: &[PlannedServing<'_>],
@@ -72,7 +72,7 @@ pub(super) fn of(
     let mut left = MOST_PODS;
     for (at, planned) in planned.iter_mut().enumerate().filter(|(_, one)| one.error.is_none()) {
         let service = &planned.service;
-        // Nobody asks for them later, and of a fleet they are much.
+        // They are not needed later, and those of a large fleet take much memory.
         let all = std::mem::take(&mut planned.workloads);
         let owner: Owner = (service.api, service.namespace.clone(), service.name.clone());
         let names = all.iter().map(|workload| &workload.name);
@@ -138,7 +138,7 @@ impl Claim {
     }
 }
 
-/// What a component wants; none when its numbers are not known, or nothing runs it.
+/// Pods that a component needs; `None` when their number is not known or it has none.
 fn component_claim(
     component: &PlannedComponent,
     workloads: &[&Workload],
@@ -220,7 +220,7 @@ fn running(pod: &RunningPod<'_>, replica: Option<usize>, template: usize) -> Run
     Running { node: pod.node.clone(), started: pod.started.clone(), replica, template }
 }
 
-/// The replica that a pod is of, where that is known, and its template.
+/// The replica of a pod, if it is known, and its template.
 fn member(
     pod: &RunningPod<'_>,
     workloads: &[&Workload],
@@ -276,7 +276,7 @@ fn serving_claim(
     let serving = planned.serving;
     let count = |number: i64| usize::try_from(number).unwrap_or(0);
     let mut claimed = Claimed::default();
-    // Two templates a role: the entry, and the workers.
+    // Each role has two templates: entry and workers.
     for role in &serving.roles {
         let entry = Arc::new(serving_pod(serving, role, &role.entry, true, context)?);
         let worker = match &role.worker {

@@ -1,12 +1,13 @@
-//! What kube-scheduler, which has no gangs, would leave of groups: a plan places a
-//! LeaderWorkerSet's groups whole, the scheduler pod by pod, all leaders first (docs/together.md).
+//! Groups that kube-scheduler would start in part: a plan places the groups of a LeaderWorkerSet as
+//! a whole, but kube-scheduler has no gangs and places pod by pod, all leaders first
+//! (docs/together.md).
 
 use super::claims::Claim;
 use crate::cluster::fleet::{Fleet, Manner, Replica, Running, Workload};
 use crate::cluster::schedule::PodState;
 use ecow::EcoString;
 
-/// A group some of whose pods would have a node, and hold it for nothing.
+/// A group of which only some pods would have a node, whose devices are then held without use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HalfGroup {
     /// `namespace/name`.
@@ -21,13 +22,14 @@ pub struct HalfGroup {
     pub pods: usize,
 }
 
-/// With more pods than these it is not asked.
+/// Most pods with which it is computed.
 const MOST_ASKED: usize = 5000;
 
-/// The groups that would be left by half; `waits` where groups are placed whole and not all are.
+/// The groups that would start in part; `waits`: whether pods are pending where
+/// groups are placed as a whole.
 pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGroup> {
     let is_group = |(workload, claim): (&Workload, &Claim)| {
-        // Pods of a ModelServing are the business of Volcano, which knows gangs.
+        // Volcano schedules the pods of a ModelServing, and has gangs.
         claim.component.is_some() && workload.replicas.iter().any(|own| own.together > 1)
     };
     let pods: usize =

@@ -25,18 +25,18 @@ pub struct Stands {
     pub gpus: i64,
 }
 
-/// A node with what stands on it.
+/// A node with its pods.
 #[derive(Clone, Debug)]
 pub struct NodeUse {
     /// Name.
     pub node: EcoString,
     /// The class that describes it.
     pub class: Option<EcoString>,
-    /// GPUs that it has for pods, of every kind.
+    /// Allocatable GPUs of all kinds.
     pub gpus: i64,
-    /// Of them those that pods of others hold.
+    /// Of these, those that other pods hold.
     pub others: i64,
-    /// Pods of others.
+    /// Other pods.
     pub other_pods: usize,
     /// Planned pods, by service.
     pub stands: Vec<Stands>,

@@ -1,8 +1,8 @@
 //! The whole fleet together on the nodes that were read, as kube-scheduler places it.
 //!
 //! In: planned services and ModelServings, with what their workloads make of them; nodes, pods that
-//! run, quotas. Out: a [`Together`], and in every component a [`Placement`]. Everything that is
-//! decided here is decided by `cluster`; this says who is who.
+//! run, quotas. Out: a [`Together`], and in every component a [`Placement`]. `cluster` decides;
+//! this module hands it the pods and names their owners.
 
 pub(crate) mod claims;
 pub(crate) mod half;
@@ -37,7 +37,7 @@ use reasons::Reasons;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-/// What is asked of classes, by name.
+/// Requested devices by name of the class.
 pub(crate) type Asked<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)>;
 
 /// Every class with the devices that are asked of it at minReplicas: services choose their class,
@@ -69,9 +69,9 @@ pub struct Pending {
     pub component: EcoString,
     /// Its number.
     pub replica: usize,
-    /// Why, in a word.
+    /// Reason, as a code.
     pub code: &'static str,
-    /// Why, in the words of the scheduler or of the queue.
+    /// Reason, in the words of the scheduler or of the queue.
     pub message: EcoString,
 }
 
@@ -80,13 +80,13 @@ pub struct Pending {
 pub struct Victim {
     /// `namespace/name`.
     pub pod: EcoString,
-    /// Where it ran.
+    /// The node that it ran on.
     pub node: EcoString,
     /// `namespace/name` of the service that takes its place.
     pub cause: EcoString,
 }
 
-/// Nodes that would hold what waits.
+/// Nodes that would hold the pending pods.
 #[derive(Clone, Debug)]
 pub struct MoreNodes {
     /// Their class, when one describes them.
@@ -97,7 +97,7 @@ pub struct MoreNodes {
     pub like: EcoString,
 }
 
-/// Pods in numbers.
+/// Numbers of pods.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PodCounts {
     /// Pods of the input that hold a node.
@@ -117,46 +117,45 @@ pub struct PodCounts {
 pub struct Together {
     /// Whether everything fits.
     pub verdict: Verdict,
-    /// Nodes that say what they have.
+    /// Nodes that report their resources.
     pub nodes: usize,
     /// Pods.
     pub pods: PodCounts,
-    /// What waits, in the order in which it is placed.
+    /// Pending replicas, in the order in which they are placed.
     pub pending: Vec<Pending>,
-    /// Who is evicted.
+    /// Pods that are evicted.
     pub victims: Vec<Victim>,
-    /// Nodes that would hold what waits; none when nothing waits, or none would.
+    /// Nodes that would hold the pending pods; `None` when nothing is pending, or no node would do.
     pub add: Vec<MoreNodes>,
-    /// The verdict is another one when other nodes are taken of those that are equally good.
+    /// Whether the verdict differs when other nodes are chosen among equally good ones.
     pub hangs_on_ties: bool,
     /// Groups that kube-scheduler, which has no gangs, would leave by half.
     pub half_groups: Vec<HalfGroup>,
-    /// What pods of others hold and services that are not shown ask for, by class, of what the class
-    /// counts.
+    /// Devices that other pods hold and that services which are not shown request, by class.
     pub in_use: BTreeMap<EcoString, i64>,
     /// What ModelServings cost an hour, those that are not shown among them: namespace, name, cost.
     pub costs: Vec<(EcoString, EcoString, Dollars)>,
-    /// What stands on each node, where that was asked.
+    /// The pods on each node, if they were asked for.
     pub map: Vec<NodeUse>,
 }
 
-/// What is asked beside the places of pods.
+/// Further answers that a caller may ask for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beside {
-    /// What the nodes say to one more pod of each component that is shown.
+    /// Verdicts of the nodes about one more pod of each component that is shown.
     pub look: bool,
-    /// What stands on each node.
+    /// The pods on each node.
     pub map: bool,
 }
 
-/// With more pods than these it is not asked whether ties decide.
+/// Most pods with which it is tried whether ties decide.
 const MOST_ASKED_TWICE: usize = 5000;
 
-/// Names of resources for which a node that says nothing has no limit.
+/// The number of pods: a node that does not report one has no limit.
 const PODS: &str = "pods";
 const UNLIMITED: i64 = 100_000;
 
-/// Whether some node says what it has.
+/// Whether a node reports its resources.
 pub fn has_room(catalog: &Catalog) -> bool {
     machines::is_known(catalog.machines())
 }
@@ -191,8 +190,8 @@ pub fn same_room(one: &Catalog, other: &Catalog) -> bool {
 }
 
 /// Places everything that was read together: what is planned already and, behind it, whatever else
-/// the catalog holds. Naming services only chooses what is shown, so the others are gone again from
-/// the lists afterwards. None when no node says what it has.
+/// the catalog holds. Naming services only chooses those that are shown, so that the others are
+/// removed from the lists afterwards. `None` when no node reports its resources.
 ///
 pub fn together<'a>(
     planner: &Planner<'a>,
@@ -335,7 +334,7 @@ fn fleet(
     }
 }
 
-/// The nodes that say what they have. Who states no number of pods does not limit them.
+/// The nodes that report their resources. A node without a number of pods does not limit it.
 pub(crate) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
     let stated = catalog.machines().iter().filter(|machine| machine.allocatable.is_some());
     let limited = |machine: &Machine| {
@@ -350,7 +349,7 @@ pub(crate) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
     stated.map(limited).collect()
 }
 
-/// What the scheduler knows beside nodes and pods.
+/// Further objects that the scheduler reads: priorities, budgets, queues.
 pub(crate) fn options(catalog: &Catalog) -> Options {
     let mut options = Options::default();
     for object in catalog.others() {
@@ -426,7 +425,7 @@ fn more(catalog: &Catalog, semantics: Follow, placed: &Placed, growth: Growth) -
     }
 }
 
-/// What pods of others hold of the resource that each class counts, on nodes that may be used.
+/// Devices of each class that other pods hold on usable nodes.
 fn in_use(
     catalog: &Catalog,
     semantics: Follow,
@@ -461,7 +460,7 @@ fn by_node(placed: &Placed, nodes: impl Iterator<Item = NodeId>) -> Vec<(EcoStri
     counts.into_iter().collect()
 }
 
-/// What would place everything, as a sentence.
+/// Nodes that would place everything, as a sentence.
 pub fn advice(packing: Packing) -> String {
     let mut steps = Vec::new();
     if packing.packed {

@@ -13,25 +13,25 @@ use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Nodes that came near and are named.
+/// How many of the nearest nodes are named.
 const NEAREST: usize = 3;
 
-/// What all nodes said to pods of a kind.
+/// Verdicts of all nodes about pods of one template.
 #[derive(Debug)]
 struct Known {
     counts: BTreeMap<&'static str, usize>,
     blocked: Arc<BlockedNodes>,
     look: Look,
-    /// The node that comes nearest, where it lacks nothing but room.
+    /// The nearest node, if it lacks only capacity.
     nearest: Option<NodeId>,
-    /// What is said of pods that wait, by the scheduler's sentence.
+    /// Reasons of pending pods, by the scheduler's message.
     waiting: HashMap<EcoString, Arc<Waiting>>,
 }
 
-/// A placed fleet that is asked why.
+/// Answers why pods of a placed fleet are pending.
 pub(super) struct Reasons {
     placed: Placed,
-    /// Pods that are alike get the same answer.
+    /// Answers by template: equal pods have the same.
     known: HashMap<Alike, Known>,
 }
 
@@ -40,7 +40,7 @@ impl Reasons {
         Self { placed, known: HashMap::new() }
     }
 
-    /// Where the pods of a claim are; what waits is also listed.
+    /// Where the pods of a claim are; adds its pending replicas to the list.
     pub(super) fn of(
         &mut self,
         at: usize,
@@ -114,8 +114,8 @@ impl Reasons {
             .collect()
     }
 
-    /// What the pods of a claim ask of the classes of their nodes, or, while they wait, of the node
-    /// that comes nearest and lacks nothing but room.
+    /// What the pods of a claim request, by the class of their nodes; for pending pods by the class
+    /// of the nearest node that lacks only capacity.
     pub(super) fn by_class<'c>(
         &mut self,
         at: usize,
@@ -145,7 +145,8 @@ impl Reasons {
         found.into_values().collect()
     }
 
-    /// What the nodes say to one more of the main pods of a claim; none where it has no pods.
+    /// Verdicts of the nodes about one more of the main pods of a claim; `None` when it has no
+    /// pods.
     pub(super) fn look(&mut self, at: usize, fleet: &Fleet) -> Option<Look> {
         let workload = &fleet.workloads[at];
         let waits = |slot: &Slot| slot.pod.is_some_and(|pod| !stands(&self.placed, pod));
@@ -158,7 +159,7 @@ impl Reasons {
         Some(self.ask(&workload.templates[template], id).look)
     }
 
-    /// Asks all nodes.
+    /// Verdicts of all nodes.
     fn ask(&mut self, template: &PodTemplate, id: TemplateId) -> Known {
         let answers = self.placed.scheduler.examine(id);
         let scheduler = &self.placed.scheduler;
@@ -183,7 +184,7 @@ impl Reasons {
         });
         let filters: Vec<Filtered> = filters.collect();
         let all: Vec<Blocked> = refused.iter().map(|(_, one)| one.clone()).collect();
-        // Of those that are equally near the first by order of the nodes.
+        // Of equally near nodes the first in their order.
         refused.sort_by_key(|(answer, _)| distance(answer));
         let first = refused.first().filter(|(answer, _)| !distance(answer).0);
         let first = first.map(|(answer, _)| answer.node);
@@ -197,7 +198,7 @@ impl Reasons {
         Known { counts, blocked, look, nearest: first, waiting: HashMap::new() }
     }
 
-    /// What all nodes say to a pod that waits.
+    /// Verdicts of all nodes about a pending pod.
     fn known(&mut self, template: &PodTemplate, pod: PodId) -> &mut Known {
         let id = self.placed.scheduler.template_id(pod);
         let key = self.placed.scheduler.alike(id);
@@ -216,7 +217,7 @@ impl Reasons {
             return Arc::clone(known);
         }
         let example = look.nearest.first().cloned();
-        // Of equally common ones that by which the nearest node refuses the pod.
+        // Of equally common reasons the one by which the nearest node refuses the pod.
         let code = example.as_ref().map(|example| example.code);
         let most = counts
             .iter()
@@ -230,14 +231,14 @@ impl Reasons {
 }
 
 impl Waiting {
-    /// Without any node that was asked.
+    /// The reason where no node was compared.
     fn said(code: &'static str, message: EcoString) -> Self {
         Self { code, message, counts: BTreeMap::new(), example: None, blocked: Arc::default() }
     }
 }
 
-/// How far a node is from taking a pod: nodes that lack nothing but room come first, those that
-/// lack least before others.
+/// How near a node is to taking a pod: nodes that lack only capacity come first, by how much they
+/// lack.
 fn distance(answer: &Answer) -> (bool, i64) {
     let room = |reason: &Reason| matches!(reason, Reason::Insufficient(_) | Reason::TooManyPods);
     let lacks = answer.lacks.iter();
