@@ -12,7 +12,7 @@ use crate::quantity::Count;
 use crate::source::SourceMap;
 use indexmap::IndexMap;
 
-/// Narrower terminals get a block per service.
+/// Narrower terminals get a block per service, and so do those that the table does not fit.
 const TABLE: u16 = 100;
 
 /// Services that are named under a cause.
@@ -76,24 +76,24 @@ impl Plan<'_> {
             return draw(&out.finish());
         }
         let header = format!("mode: {}{}", self.semantics, self.header);
-        if style.width.is_some_and(|width| width < TABLE) {
-            paragraph(&mut out, &header, style);
+        paragraph(&mut out, &header, style);
+        let titles = self.titles();
+        let (constant, kept) = folded(titles, self.rows());
+        let titles: Vec<&str> = kept.iter().map(|at| titles[*at]).collect();
+        let rows = || self.rows().map(|row| taken(row, &kept));
+        let is_narrow = style.width.is_some_and(|width| width < TABLE);
+        if is_narrow || !table::fits(&titles, rows(), style) {
             let is_mixed = self.is_mixed();
             for planned in self.planned {
                 out.end_line();
                 out.draw(&Self::block(planned, is_mixed, style));
             }
         } else {
-            let titles = self.titles();
-            let (constant, kept) = folded(titles, self.rows());
-            paragraph(&mut out, &header, style);
             if !constant.is_empty() {
                 paragraph(&mut out, &format!("in every row: {}", constant.join(" · ")), style);
             }
             out.end_line();
             draw(&std::mem::take(&mut out).finish())?;
-            let titles: Vec<&str> = kept.iter().map(|at| titles[*at]).collect();
-            let rows = || self.rows().map(|row| taken(row, &kept));
             table::pieces(&titles, rows, style, &mut draw)?;
         }
         let errors = self.errors();

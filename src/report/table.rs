@@ -26,14 +26,10 @@ const PIECE: usize = 1000;
 /// the others leave of the width, and what still does not fit overflows.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> String {
     let mut table = filled(header, [], style);
-    // The longest word and the longest cell of each column.
-    let mut widths: Vec<(usize, usize)> = header.iter().map(|title| extent(title)).collect();
+    let mut widths = extents(header);
     for row in rows {
         let cells = printed(&row);
-        for ((word, whole), cell) in widths.iter_mut().zip(&cells) {
-            let (own_word, own_whole) = extent(cell);
-            (*word, *whole) = ((*word).max(own_word), (*whole).max(own_whole));
-        }
+        widen(&mut widths, &cells);
         table.add_row(cells.into_iter().map(|cell| colored(cell, style)));
     }
     for (column, (word, whole)) in table.column_iter_mut().zip(widths) {
@@ -46,6 +42,21 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style
         });
     }
     lines(&table)
+}
+
+/// Whether the lines of a table fit the terminal without breaking a word.
+pub(super) fn fits(
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    style: Style,
+) -> bool {
+    let Some(width) = style.width else { return true };
+    let mut widths = extents(header);
+    for row in rows {
+        widen(&mut widths, &printed(&row));
+    }
+    let least = widths.iter().map(|(word, whole)| (*whole).min((*word).max(PROSE)));
+    least.map(|column| column + usize::from(PADDING)).sum::<usize>() <= usize::from(width)
 }
 
 /// The same in pieces, for tables of any length: rows are made whenever they are asked for, and none
@@ -126,6 +137,19 @@ fn lines(table: &Table) -> String {
     out
 }
 
+/// The longest word and the longest cell of each column, of its title to begin with.
+fn extents(header: &[&str]) -> Vec<(usize, usize)> {
+    header.iter().map(|title| extent(title)).collect()
+}
+
+/// The same with the cells of one more row.
+fn widen(widths: &mut [(usize, usize)], cells: &[String]) {
+    for ((word, whole), cell) in widths.iter_mut().zip(cells) {
+        let (own_word, own_whole) = extent(cell);
+        (*word, *whole) = ((*word).max(own_word), (*whole).max(own_whole));
+    }
+}
+
 /// Characters of the longest word and of the whole.
 fn extent(cell: &str) -> (usize, usize) {
     let words = cell.split(' ').map(|word| word.chars().count());
@@ -195,6 +219,25 @@ mod tests {
                 assert!(text.contains(word), "{width}: {word}\n{text}");
             }
         }
+    }
+
+    #[test]
+    fn a_table_fits_where_no_line_is_longer_than_the_terminal() {
+        let header = ["SERVICE", "DETAIL", "WHERE"];
+        let row = ["a-name", "because of a reason in words", "runtimes.yaml:134"];
+        let rows = [row.map(ToOwned::to_owned).to_vec()];
+        let fitting: Vec<u16> = (1..80)
+            .filter(|width| {
+                fits(&header, rows.clone(), Style { color: false, width: Some(*width) })
+            })
+            .collect();
+        // 7 + 16 + 17 characters, and 2 behind each column.
+        assert_eq!(fitting.first(), Some(&46));
+        for width in fitting {
+            let text = table(&header, rows.clone(), Style { color: false, width: Some(width) });
+            assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{text}");
+        }
+        assert!(fits(&header, rows, Style { color: false, width: None }));
     }
 
     #[test]
