@@ -162,6 +162,11 @@ pub(super) fn notes(
         .collect();
     let known = Reach {
         has_class: &|name| catalog.accelerator_class(name).is_some_and(|class| !class.builtin),
+        has_model: &|namespace, name| {
+            [Scope::Namespace(namespace.into()), Scope::Cluster]
+                .iter()
+                .any(|scope| catalog.model(scope, name).is_some())
+        },
         is_refused: &|object| {
             services.get(&object.id).is_some_and(|views| {
                 let service = views.of(comparison.settings.semantics);

@@ -311,6 +311,9 @@ pub struct OmeRelease {
     /// ClusterServingRuntimes too (#317;
     /// pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
     pub runtimes_checked: bool,
+    /// The webhook refuses a service whose `spec.model` is no model, whatever runtime it names
+    /// (#420; pkg/webhook/admission/isvc/inference_service_validation.go, validateModelExists).
+    pub models_checked: bool,
     /// A predictor with nothing but maxReplicas is migrated (#301; utils/migration_util.go,
     /// IsPredictorUsed).
     pub predictor_used_by_most: bool,

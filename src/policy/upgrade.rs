@@ -73,6 +73,8 @@ pub struct Effect {
 pub struct Reach<'a> {
     /// Whether an AcceleratorClass of this name exists.
     pub has_class: &'a (dyn Fn(&str) -> bool + Sync),
+    /// Whether a model of this name exists in this namespace or in the cluster.
+    pub has_model: &'a (dyn Fn(&str, &str) -> bool + Sync),
     /// Whether a service is refused before the upgrade, by namespace and name.
     pub is_refused: &'a (dyn Fn(&Object) -> bool + Sync),
     /// Whether a service of KServe runs as Deployments.

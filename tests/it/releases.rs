@@ -230,6 +230,16 @@ apiVersion: ome.io/v1beta1
 kind: InferenceService
 metadata: {name: refused, namespace: a}
 spec: {model: {name: odd}, engine: {}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: ghost, namespace: a}
+spec: {model: {name: ghost}, runtime: {name: typo}, engine: {}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: asks, namespace: a}
+spec: {model: {name: ghost}, engine: {}}
 ";
     scratch.write("fleet.yaml", &[FLEET, more].concat());
     let notes = |from: &str, to: &str| -> Vec<(String, Vec<String>)> {
@@ -254,6 +264,8 @@ spec: {model: {name: odd}, engine: {}}
     assert!(!reached(&later, "B6").contains(&service("zero")), "{later:?}");
     assert!(reached(&later, "B6").contains(&service("routed")), "{later:?}");
     assert_eq!(reached(&later, "B7"), service("routed"));
+    // Every release refuses one whose engine asks for a runtime.
+    assert_eq!(reached(&later, "C5"), service("ghost"));
     assert_eq!(reached(&later, "C6"), [service("most"), service("old")].join(" "));
     assert!(reached(&later, "C8").contains(&service("refused")), "{later:?}");
     assert!(!reached(&later, "C8").contains(&service("named")), "{later:?}");

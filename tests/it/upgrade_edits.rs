@@ -6,14 +6,14 @@ use super::upgrades::rolled;
 use serde_json::{Value, json};
 
 /// Everything but the service: two classes, a model and a runtime with what a case adds to each.
-struct Fleet {
-    runtime: Value,
-    service: Value,
-    model: Value,
+pub(super) struct Fleet {
+    pub(super) runtime: Value,
+    pub(super) service: Value,
+    pub(super) model: Value,
 }
 
 /// A runtime of one container, and a service that names nothing but its model.
-fn fleet() -> Fleet {
+pub(super) fn fleet() -> Fleet {
     let formats = json!([{ "modelFormat": { "name": "safetensors", "version": "1.0.0" }, "autoSelect": true }]);
     Fleet {
         runtime: json!({
@@ -44,27 +44,27 @@ fn fleet() -> Fleet {
 
 impl Fleet {
     /// The service names a class, and the runtime lists it.
-    fn on(self, class: &str) -> Self {
+    pub(super) fn on(self, class: &str) -> Self {
         self.service("/spec/acceleratorSelector/acceleratorClass", json!(class))
             .runtime("/spec/acceleratorRequirements/acceleratorClasses", json!(["h100", "l40s"]))
     }
 
-    fn runtime(mut self, pointer: &str, value: Value) -> Self {
+    pub(super) fn runtime(mut self, pointer: &str, value: Value) -> Self {
         put(&mut self.runtime, pointer, value);
         self
     }
 
-    fn service(mut self, pointer: &str, value: Value) -> Self {
+    pub(super) fn service(mut self, pointer: &str, value: Value) -> Self {
         put(&mut self.service, pointer, value);
         self
     }
 
-    fn model(mut self, pointer: &str, value: Value) -> Self {
+    pub(super) fn model(mut self, pointer: &str, value: Value) -> Self {
         put(&mut self.model, pointer, value);
         self
     }
 
-    fn documents(self) -> Vec<Value> {
+    pub(super) fn documents(self) -> Vec<Value> {
         let class = |name: &str, gpus: i64| {
             json!({
                 "apiVersion": "ome.io/v1beta1", "kind": "AcceleratorClass",
@@ -149,7 +149,7 @@ fn make(documents: &mut Vec<Value>, change: &Value) {
     }
 }
 
-fn text(documents: &[Value]) -> String {
+pub(super) fn text(documents: &[Value]) -> String {
     documents.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n---\n")
 }
 
@@ -162,7 +162,7 @@ fn rule(answer: &Value, id: &str) -> Option<Value> {
 /// What is expected of an edit: that it changes nothing before the upgrade, or that it has to be
 /// made with it.
 #[derive(Clone, Copy, PartialEq)]
-enum Kept {
+pub(super) enum Kept {
     Before,
     With,
 }
@@ -255,39 +255,64 @@ fn an_edit_that_is_printed_keeps_what_runs_in_both_releases() {
         ),
         ("A9", (old, new), fleet().runtime("/spec/engineConfig/runner/env", env), Kept::With),
     ] {
-        let scratch = Scratch::new(&format!("edit-{id}"));
-        let documents = fleet.documents();
-        scratch.write("fleet.yaml", &text(&documents));
-        let (from, to) = (format!("ome={}", releases.0), format!("ome={}", releases.1));
-        let upgrade = |file: &str| {
-            scratch.diff(&["--from-release", &from, "--to-release", &to, "-f", file]).1
-        };
-        let answer = upgrade("fleet.yaml");
-        let found = rule(&answer, id).unwrap_or_else(|| panic!("{id} is no rule of {answer:#}"));
-        let edit = &found["edit"];
         if id == "A9" {
             // Without the variable the pods are no longer those of today either.
-            assert_eq!(edit, &Value::Null, "{found:#}");
+            let found = found("ome", id, releases, &fleet.documents());
+            assert_eq!(found["edit"], Value::Null, "{found:#}");
             assert!(found["noEdit"].as_str().is_some_and(|why| why.contains("no less changes")));
             continue;
         }
-        assert_eq!(edit["verified"], kept == Kept::Before, "{id}: {found:#}");
-        let mut edited = documents.clone();
-        for change in edit["changes"].as_array().expect("changes") {
-            make(&mut edited, change);
-        }
-        scratch.write("edited.yaml", &text(&edited));
-        // The release that runs: the same objects where the edit is verified, others else.
-        let args = ["--base", "fleet.yaml", "-f", "edited.yaml", "--release", &from];
-        let (exit, changed) = scratch.diff(&args);
-        let nothing = changed["groups"].as_array().is_some_and(Vec::is_empty);
-        assert_eq!(nothing, kept == Kept::Before, "{id} {exit:?}: {changed:#}");
-        // The release after it: the rule makes no difference any more.
-        let after = upgrade("edited.yaml");
-        let left = rule(&after, id).filter(|_| kept == Kept::Before);
-        assert_eq!(left, None, "{id}: {after:#}");
-        assert!(answer["groups"][0]["allEdits"]["patch"].is_string(), "{id}: {answer:#}");
+        prove("ome", id, releases, &fleet.documents(), kept);
     }
+}
+
+/// A rule of the first group of an upgrade, which has to be there.
+pub(super) fn found(
+    operator: &str,
+    id: &str,
+    releases: (&str, &str),
+    documents: &[Value],
+) -> Value {
+    let scratch = Scratch::new(&format!("edit-found-{operator}-{id}-{}", documents.len()));
+    scratch.write("fleet.yaml", &text(documents));
+    let (from, to) = (format!("{operator}={}", releases.0), format!("{operator}={}", releases.1));
+    let args = ["--from-release", &from, "--to-release", &to, "-f", "fleet.yaml"];
+    let answer = scratch.diff(&args).1;
+    rule(&answer, id).unwrap_or_else(|| panic!("{id} is no rule of {answer:#}"))
+}
+
+/// Makes the edit of a rule and decides again, under both releases.
+pub(super) fn prove(
+    operator: &str,
+    id: &str,
+    releases: (&str, &str),
+    documents: &[Value],
+    kept: Kept,
+) {
+    let scratch = Scratch::new(&format!("edit-{operator}-{id}-{}", documents.len()));
+    scratch.write("fleet.yaml", &text(documents));
+    let (from, to) = (format!("{operator}={}", releases.0), format!("{operator}={}", releases.1));
+    let upgrade =
+        |file: &str| scratch.diff(&["--from-release", &from, "--to-release", &to, "-f", file]).1;
+    let answer = upgrade("fleet.yaml");
+    let found = rule(&answer, id).unwrap_or_else(|| panic!("{id} is no rule of {answer:#}"));
+    let edit = &found["edit"];
+    assert_eq!(edit["verified"], kept == Kept::Before, "{id}: {found:#}");
+    let mut edited = documents.to_vec();
+    for change in edit["changes"].as_array().expect("changes") {
+        make(&mut edited, change);
+    }
+    scratch.write("edited.yaml", &text(&edited));
+    // The release that runs: the same objects where the edit is verified, others else.
+    let args = ["--base", "fleet.yaml", "-f", "edited.yaml", "--release", &from];
+    let (exit, changed) = scratch.diff(&args);
+    let nothing = changed["groups"].as_array().is_some_and(Vec::is_empty);
+    assert_eq!(nothing, kept == Kept::Before, "{id} {exit:?}: {changed:#}");
+    // The release after it: the rule makes no difference any more.
+    let after = upgrade("edited.yaml");
+    let left = rule(&after, id).filter(|_| kept == Kept::Before);
+    assert_eq!(left, None, "{id}: {after:#}");
+    assert!(answer["groups"][0]["allEdits"]["patch"].is_string(), "{id}: {answer:#}");
 }
 
 #[test]
@@ -383,104 +408,4 @@ fn what_is_written_before_a_failure_restarts_all_the_same() {
     let args = ["render", "--no-builtin", "--no-config", "--release", "ome=v0.1.4"];
     let done = scratch.ome(&[&args[..], &["-f", "fleet.yaml"]].concat());
     assert!(done.exit == Some(1) && done.stdout.is_empty(), "{}", done.stdout);
-}
-
-/// Four nodes of 8 GPUs. `big` has two pods of 8, `small` one of 4 beside a pod of somebody else.
-fn crowded() -> Vec<Value> {
-    let node = |name: &str| {
-        json!({
-            "apiVersion": "v1", "kind": "Node",
-            "metadata": { "name": name, "labels": {
-                "gpu": "h100", "models.ome.io/clusterbasemodel.llama": "Ready",
-            } },
-            "status": { "allocatable": {
-                "nvidia.com/gpu": "8", "cpu": "64", "memory": "512Gi", "pods": "110",
-            } },
-        })
-    };
-    let pod = |service: &str, ordinal: i64, node: &str, gpus: i64| {
-        json!({
-            "apiVersion": "v1", "kind": "Pod",
-            "metadata": { "name": format!("{service}-engine-x-{ordinal}"), "namespace": "a", "labels": {
-                "app": format!("{service}-engine"), "ome.io/inferenceservice": service,
-                "component": "engine",
-            } },
-            "spec": { "nodeName": node, "containers": [{
-                "name": "ome-container", "image": "sglang:v0.5.5",
-                "resources": { "limits": { "nvidia.com/gpu": gpus }, "requests": { "nvidia.com/gpu": gpus } },
-            }] },
-            "status": { "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] },
-        })
-    };
-    let service = |name: &str, gpus: i64, replicas: i64| {
-        let mut own = fleet()
-            .on("h100")
-            .runtime("/metadata/name", json!(format!("srt-{gpus}")))
-            .runtime("/spec/engineConfig/runner/resources/limits/nvidia.com~1gpu", json!(gpus))
-            .service("/metadata/name", json!(name))
-            .service("/spec/runtime/name", json!(format!("srt-{gpus}")))
-            .service(
-                "/spec/engine",
-                json!({
-                    "minReplicas": replicas, "maxReplicas": replicas,
-                    "deploymentStrategy": { "type": "RollingUpdate",
-                        "rollingUpdate": { "maxSurge": 1, "maxUnavailable": 0 } },
-                }),
-            );
-        // A class without resources leaves those of the runtime.
-        own.model = Value::Null;
-        [own.runtime, own.service]
-    };
-    let class = json!({
-        "apiVersion": "ome.io/v1beta1", "kind": "AcceleratorClass", "metadata": { "name": "h100" },
-        "spec": { "discovery": { "nodeSelector": { "gpu": "h100" } }, "capabilities": { "memoryGB": "80" } },
-    });
-    let mut all = vec![class, fleet().model];
-    all.extend(["n0", "n1", "n2", "n3"].map(node));
-    all.extend(
-        [("small", 0, "n0", 4), ("other", 0, "n0", 4), ("big", 0, "n1", 8), ("big", 1, "n2", 8)]
-            .map(|(service, ordinal, node, gpus)| pod(service, ordinal, node, gpus)),
-    );
-    all.extend(service("big", 8, 2));
-    all.extend(service("small", 4, 1));
-    all
-}
-
-#[test]
-fn restarts_that_do_not_get_through_at_once_have_an_order() {
-    let scratch = Scratch::new("restart-order");
-    let args = ["--from-release", "ome=v0.1.4", "--to-release", "ome=v0.1.5", "-f", "fleet.yaml"];
-    scratch.write("fleet.yaml", &text(&crowded()));
-    let answer = scratch.diff(&args).1;
-    // At once the small one takes a half of the free node, and the big one finds no whole one.
-    let capacity = &answer["capacity"];
-    assert_eq!(capacity["stuck"][0]["service"], "a/big", "{answer:#}");
-    assert_eq!(capacity["order"], json!(["a/big", "a/small"]), "{answer:#}");
-    assert_eq!(answer["summary"]["gpusRestarted"], 20);
-    let text_of = || scratch.ome(&[&["diff", "--no-builtin", "--no-config"], &args[..]].concat());
-    let said = text_of().stdout;
-    assert!(said.contains("all complete in this order: a/big, a/small"), "{said}");
-    assert!(said.contains("2 pods with 16 GPUs to restart"), "{said}");
-    // With the other pod gone both have room.
-    let roomy = crowded().into_iter().filter(|own| own["metadata"]["name"] != "other-engine-x-0");
-    scratch.write("fleet.yaml", &text(&roomy.collect::<Vec<_>>()));
-    let said = text_of().stdout;
-    assert!(said.contains("✓ all restarts complete at the same time"), "{said}");
-}
-
-#[test]
-fn model_servings_are_rolled_together_by_an_upgrade_of_kthena() {
-    let scratch = Scratch::new("kthena-together");
-    let node = "---\napiVersion: v1\nkind: Node\nmetadata: {name: NAME}\nstatus: {allocatable: {nvidia.com/gpu: \"8\", cpu: \"64\", memory: 512Gi, pods: \"110\"}}\n";
-    let nodes = ["n0", "n1"].map(|name| node.replace("NAME", name)).concat();
-    let fleet =
-        ["a", "b"].map(|name| rolled(name, 1, "{type: ServingGroupRollingUpdate}")).concat();
-    scratch.write("fleet.yaml", &(fleet + &nodes));
-    let args =
-        ["--from-release", "kthena=v1.0.0", "--to-release", "kthena=head", "-f", "fleet.yaml"];
-    let answer = scratch.diff(&args).1;
-    assert_eq!(answer["summary"]["restarts"], 2, "{answer:#}");
-    assert_eq!(answer["capacity"]["stuck"], json!([]), "{answer:#}");
-    let said = scratch.ome(&[&["diff", "--no-builtin", "--no-config"], &args[..]].concat()).stdout;
-    assert!(said.contains("✓ all restarts complete at the same time"), "{said}");
 }

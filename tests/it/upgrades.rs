@@ -184,6 +184,14 @@ fn rules_of(answer: &Value, service: &str) -> Vec<String> {
     rules.iter().filter_map(|rule| rule["id"].as_str().map(str::to_owned)).collect()
 }
 
+/// A ModelServing whose PodGroups have a queue.
+pub(crate) fn queued() -> String {
+    rolled("queued", 2, "{type: ServingGroupRollingUpdate}").replace(
+        "metadata: {name: queued, namespace: a}",
+        "metadata: {name: queued, namespace: a, annotations: {scheduling.volcano.sh/queue-name: gpu}}",
+    )
+}
+
 #[test]
 fn autoscalers_and_queues_of_model_servings_are_reached_by_rules_of_their_own() {
     let scratch = Scratch::new("kthena-rules");
@@ -193,15 +201,11 @@ metadata: {name: scaler, namespace: a}
 spec: {maxReplicas: 4, scaleTargetRef: {apiVersion: workload.serving.volcano.sh/v1alpha1, kind: ModelServing, name: scaled}}
 ---
 ";
-    let queued = rolled("queued", 2, "{type: ServingGroupRollingUpdate}").replace(
-        "metadata: {name: queued, namespace: a}",
-        "metadata: {name: queued, namespace: a, annotations: {scheduling.volcano.sh/queue-name: gpu}}",
-    );
     let fleet = [
         scaler,
         &rolled("scaled", 2, "{type: ServingGroupRollingUpdate}"),
         &rolled("free", 2, "{type: ServingGroupRollingUpdate}"),
-        &queued,
+        &queued(),
     ];
     scratch.write("fleet.yaml", &fleet.concat());
     for (from, to, scaled, queued) in [
@@ -219,7 +223,7 @@ spec: {maxReplicas: 4, scaleTargetRef: {apiVersion: workload.serving.volcano.sh/
 }
 
 /// A service of KServe that reads models from `uris`, with more of its predictor.
-fn stored(name: &str, predictor: &str) -> String {
+pub(crate) fn stored(name: &str, predictor: &str) -> String {
     format!(
         "---
 apiVersion: serving.kserve.io/v1beta1

@@ -253,6 +253,7 @@ static V0_1_5_OWN: OmeRelease = OmeRelease {
     reasons_by_format: true,
     keeps_replicas: true,
     runtimes_checked: true,
+    models_checked: true,
     predictor_used_by_most: true,
     strategy_required: true,
     agent: AgentRule::AnyTransformer,
@@ -291,6 +292,7 @@ static V0_1_4_OWN: OmeRelease = OmeRelease {
     predictor_found_by_label: false,
     reasons_by_format: false,
     keeps_replicas: false,
+    models_checked: false,
     agent: AgentRule::KnownTypes,
     ingress_disabled: false,
     ..V0_1_5_OWN

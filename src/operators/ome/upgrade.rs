@@ -232,6 +232,9 @@ pub static EFFECTS: &[Effect] = effects! { ome
     "B7" [owned_router_roles] "ServiceAccount, Role and RoleBinding of the router belong to the service, and are deleted with it"
         "#492, reconcilers/rbac" "nothing, unless other pods use the router's ServiceAccount"
         |object, _| is_service(object) && has(object, "router")
+    "C5" [models_checked] "the webhook refuses a service whose `spec.model` is neither a BaseModel of its namespace nor a ClusterBaseModel; before only where its engine asked for a runtime. One that exists stays, and no change of it is taken"
+        "#420, pkg/webhook/admission/isvc/inference_service_validation.go validateModelExists" "create the model before the service is applied again"
+        |object, known| is_service(object) && !asks_for_runtime(object) && names_no_model(object, known.has_model)
     "C6" [predictor_found_by_label] "after a migration from `spec.predictor` the old Deployment is looked for by the label component=predictor: the first one in the namespace is deleted, whichever service it belongs to"
         "#429 and #454, cleanup.go" "migrate one service of a namespace at a time, and look at the Deployments before the next"
         |object, _| is_service(object) && has(object, "predictor")
@@ -283,6 +286,27 @@ fn scales(object: &Object) -> bool {
         let most = if component == "router" { 2 } else { 3 };
         number("maxReplicas").unwrap_or(most) > number("minReplicas").unwrap_or(1)
     })
+}
+
+/// Whether every release's webhook looks for a runtime of the model: an engine is there, no runtime
+/// is named, and the engine has no runner with an image of its own, nor a leader and a worker that
+/// do (inference_service_validation.go, validateRuntimeAndModelResolution).
+fn asks_for_runtime(object: &Object) -> bool {
+    let engine = object.spec("engine");
+    let has_image = |runner: &[&str]| {
+        let image = engine.and_then(|engine| engine.at(runner)).and_then(Node::as_str);
+        image.is_some_and(|image| !image.is_empty())
+    };
+    let has_runner = has_image(&["runner", "image"])
+        || has_image(&["leader", "runner", "image"]) && has_image(&["worker", "runner", "image"]);
+    has(object, "engine") && !has(object, "runtime") && !has_runner
+}
+
+/// Whether `spec.model` names a model that is not there; its kind is not asked (GetBaseModel).
+fn names_no_model(object: &Object, has_model: &dyn Fn(&str, &str) -> bool) -> bool {
+    let name = object.node.at(&["spec", "model", "name"]).and_then(Node::as_str);
+    let namespace = object.id.scope.namespace().map_or("default", |own| own.as_str());
+    name.is_some_and(|name| !name.is_empty() && !has_model(namespace, name))
 }
 
 /// Whether the model agent has something to fill in.
