@@ -17,7 +17,7 @@ pub(crate) mod pods;
 pub(crate) mod read;
 pub(crate) mod replica_set;
 #[cfg(test)]
-pub(crate) mod scheduler_recordings;
+mod scheduler_recordings;
 pub(crate) mod stateful_set;
 #[cfg(test)]
 mod tests;

@@ -20,8 +20,6 @@ pub(crate) mod preempt;
 pub(crate) mod queue;
 pub(crate) mod read;
 pub(crate) mod reason;
-#[cfg(test)]
-mod recordings;
 pub(crate) mod requests;
 pub(crate) mod room;
 pub(crate) mod running;

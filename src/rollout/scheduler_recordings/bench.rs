@@ -16,7 +16,7 @@ use std::sync::Arc;
 static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
 const NAMESPACE: &str = "default";
 
-pub(crate) fn node(value: &Value) -> Node {
+pub(super) fn node(value: &Value) -> Node {
     Node::from_json(value, Origin::Flag(&TEST))
 }
 
@@ -24,7 +24,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-pub(crate) fn machine(value: &Value) -> Arc<Machine> {
+pub(super) fn machine(value: &Value) -> Arc<Machine> {
     let object = Object {
         api: Api::Cluster,
         api_version: "v1".into(),
@@ -42,12 +42,12 @@ pub(crate) fn machine(value: &Value) -> Arc<Machine> {
 }
 
 /// A world with the names of what is in it.
-pub(crate) struct Bench {
-    pub(crate) world: World,
+pub(super) struct Bench {
+    pub(super) world: World,
     classes: PriorityClasses,
     /// Workloads by name, with their objects as they are now.
-    pub(crate) workloads: BTreeMap<String, (WorkloadId, Value)>,
-    pub(crate) running: BTreeMap<String, PodId>,
+    pub(super) workloads: BTreeMap<String, (WorkloadId, Value)>,
+    pub(super) running: BTreeMap<String, PodId>,
     nodes: BTreeMap<String, Value>,
     gate: bool,
 }
@@ -63,7 +63,7 @@ fn start(annotations: &Value) -> Start {
 }
 
 impl Bench {
-    pub(crate) fn new(row: &Row, gate: bool) -> Self {
+    pub(super) fn new(row: &Row, gate: bool) -> Self {
         let mut classes = PriorityClasses::default();
         let mut budgets = Vec::new();
         for object in &row.apply {
@@ -111,7 +111,7 @@ impl Bench {
     }
 
     /// Lets time pass until nothing moves by itself.
-    pub(crate) fn come_to_rest(&mut self, ties: &mut dyn TieBreak) {
+    pub(super) fn come_to_rest(&mut self, ties: &mut dyn TieBreak) {
         self.world.settle_with(ties);
         for _ in 0..100_000 {
             if self.world.is_quiet() {
@@ -124,7 +124,7 @@ impl Bench {
 
     /// Creates all workloads, one after the other, each when nothing moves any more. For groups
     /// the last step is left to the caller, who watches it.
-    pub(crate) fn apply(&mut self, row: &Row, ties: &mut dyn TieBreak) {
+    pub(super) fn apply(&mut self, row: &Row, ties: &mut dyn TieBreak) {
         for object in &row.apply {
             if self.create(object) {
                 self.come_to_rest(ties);
@@ -133,7 +133,7 @@ impl Bench {
     }
 
     /// Creates a workload; false for what is none.
-    pub(crate) fn create(&mut self, object: &Value) -> bool {
+    pub(super) fn create(&mut self, object: &Value) -> bool {
         let id = match text(&object["kind"]) {
             "Deployment" => self.world.deploy(self.deployment(object)),
             "LeaderWorkerSet" => self.world.deploy_groups(self.groups(object)),
@@ -162,7 +162,7 @@ impl Bench {
     }
 
     /// Patches a workload.
-    pub(crate) fn patch(&mut self, name: &str, patch: &Value) {
+    pub(super) fn patch(&mut self, name: &str, patch: &Value) {
         let (id, mut object) = self.workloads[name].clone();
         let is_deployment = object["kind"] == "Deployment";
         merge(&mut object, patch, is_deployment);
@@ -177,7 +177,7 @@ impl Bench {
     }
 
     /// Does something to a node or a pod that was there before.
-    pub(crate) fn act(&mut self, action: &Value) {
+    pub(super) fn act(&mut self, action: &Value) {
         let (verb, what) = action.as_object().unwrap().iter().next().unwrap();
         match verb.as_str() {
             "deletePod" => {
@@ -199,14 +199,14 @@ impl Bench {
     }
 
     /// Name of the node of a pod.
-    pub(crate) fn node_of(&self, pod: PodId) -> Option<String> {
+    pub(super) fn node_of(&self, pod: PodId) -> Option<String> {
         let scheduler = self.world.scheduler();
         let node = scheduler.state(pod).node()?;
         Some(scheduler.node(node).name.to_string())
     }
 
     /// Pods that ran before and are gone, or about to be.
-    pub(crate) fn evicted(&self) -> Vec<String> {
+    pub(super) fn evicted(&self) -> Vec<String> {
         let scheduler = self.world.scheduler();
         let evicted = |pod: &PodId| scheduler.evictions().iter().any(|one| one.victim == *pod);
         let gone = self.running.iter().filter(|(_, pod)| {

@@ -1,8 +1,8 @@
-//! The recordings of a real control plane, but for those of the scheduler alone, which
-//! `cluster/schedule` is held against. Every scenario is simulated: what comes out must be what was
-//! recorded, or, where that depends on chance, one of what may come out.
+//! The recordings of a real control plane: every scenario is simulated, and what comes out must be
+//! what was recorded, or for what hangs on chance one of what may come out.
 
 pub(crate) mod bench;
+pub(crate) mod placements;
 pub(crate) mod rollouts;
 pub(crate) mod ties;
 
@@ -13,25 +13,25 @@ use std::path::PathBuf;
 /// One scenario.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Row {
-    pub(crate) name: String,
-    pub(crate) nodes: Vec<Value>,
-    pub(crate) running: Vec<Value>,
-    pub(crate) apply: Vec<Value>,
+pub(super) struct Row {
+    name: String,
+    nodes: Vec<Value>,
+    running: Vec<Value>,
+    apply: Vec<Value>,
     #[serde(default)]
-    pub(crate) then: Vec<Value>,
+    then: Vec<Value>,
     #[serde(default)]
-    pub(crate) change: Vec<Value>,
+    change: Vec<Value>,
     #[serde(default, rename = "pre_change")]
-    pub(crate) pre_change: Vec<Value>,
-    pub(crate) deterministic: bool,
+    pre_change: Vec<Value>,
+    deterministic: bool,
     #[serde(default)]
-    pub(crate) counts_deterministic: bool,
+    counts_deterministic: bool,
     #[serde(default)]
-    pub(crate) sequence_deterministic: bool,
-    pub(crate) expect: Value,
+    sequence_deterministic: bool,
+    expect: Value,
     #[serde(default)]
-    pub(crate) outcomes: Vec<Value>,
+    outcomes: Vec<Value>,
 }
 
 /// The scenarios of a table. A table that is not there is a failure: nothing passes unread.
@@ -52,7 +52,7 @@ fn rows(table: &str) -> Vec<Row> {
 }
 
 /// Checks every scenario of a table, and names all that fail.
-pub(crate) fn check(table: &str, check: impl Fn(&Row) -> Result<(), String>) {
+fn check(table: &str, check: impl Fn(&Row) -> Result<(), String>) {
     let rows = rows(table);
     let failures: Vec<String> = rows
         .iter()
@@ -65,6 +65,11 @@ pub(crate) fn check(table: &str, check: impl Fn(&Row) -> Result<(), String>) {
         rows.len(),
         failures.join("\n")
     );
+}
+
+#[test]
+fn placement() {
+    check("placement.jsonl", placements::check);
 }
 
 #[test]
