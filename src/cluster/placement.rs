@@ -14,7 +14,7 @@ mod tests;
 use super::terms::{affinity_matches, selector_mismatch};
 use crate::api::Object;
 use crate::cluster::node::Machine;
-use crate::quantity::{Quantity, Range};
+use crate::quantity::{Quantity, Range, is_native};
 use crate::yaml::{Entry, Node};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
@@ -299,8 +299,15 @@ pub fn short_of<'a>(
     let lacking = lacking.into_iter().map(|(name, asked, left)| (code(name), name, asked, left));
     let (code, name, asked, left) =
         lacking.min_by_key(|(code, ..)| order.iter().position(|known| known == code))?;
-    let text = |milli: Milli| Quantity::from_milli(milli).canonical();
-    Some((code, eco_format!("{name}: {} asked, {} left", text(asked), text(left.max(0)))))
+    let (asked, left) = (amount(name, asked), amount(name, left.max(0)));
+    Some((code, eco_format!("{name}: {asked} asked, {left} left")))
+}
+
+/// An amount of a resource as manifests have it: bytes in binary units.
+fn amount(name: &str, milli: Milli) -> EcoString {
+    let whole = u64::try_from(milli / 1000).ok().filter(|_| milli % 1000 == 0);
+    let bytes = whole.filter(|_| is_native(name) && !matches!(name, "cpu" | PODS));
+    bytes.map_or_else(|| Quantity::from_milli(milli), Quantity::from_bytes).canonical()
 }
 
 /// Both sides of a label that is not as asked.

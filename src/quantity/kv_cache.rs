@@ -169,11 +169,11 @@ impl KeptLayers {
                     Some(window) => format!(" of the last {window} tokens"),
                     None => String::new(),
                 };
-                format!(
-                    "{layers} layers × {} KV heads{copies} × ({key} + {value}){} × {bytes}{tokens}",
-                    on_all(heads, ways),
-                    plus(index)
-                )
+                let all = on_all(heads, ways);
+                let values = format!("{all} KV heads{copies} × ({key} + {value})");
+                let kept =
+                    if index == 0 { values } else { format!("({values}{}{each})", plus(index)) };
+                format!("{layers} layers × {kept} × {bytes}{tokens}")
             }
             Kept::Latent { rank, rope, index } => {
                 format!("{layers} layers × (latent {rank} + {rope}{}){each} × {bytes}", plus(index))

@@ -123,10 +123,11 @@ fn what_a_layer_keeps_is_told_with_its_numbers() {
             "2 layers × 8 KV heads × (128 + 128) × 1 byte",
             "2 layers × 8 KV heads × (128 + 128) × 2 bytes",
             "2 layers × 16 KV heads (8, repeated on 16 accelerators) × (128 + 128) × 2 bytes",
-            "2 layers × 8 KV heads × (128 + 64) + index 32 × 1 byte of the last 512 tokens",
-            "2 layers × 8 KV heads × (128 + 64) + index 32 × 2 bytes of the last 512 tokens",
-            "2 layers × 16 KV heads (8, repeated on 16 accelerators) × (128 + 64) + index 32 × 2 \
-             bytes of the last 512 tokens",
+            "2 layers × (8 KV heads × (128 + 64) + index 32) × 1 byte of the last 512 tokens",
+            "2 layers × (8 KV heads × (128 + 64) + index 32 × 8 accelerators) × 2 bytes of the \
+             last 512 tokens",
+            "2 layers × (16 KV heads (8, repeated on 16 accelerators) × (128 + 64) + index 32 × 16 \
+             accelerators) × 2 bytes of the last 512 tokens",
             "2 layers × (latent 512 + 64) × 1 byte",
             "2 layers × (latent 512 + 64) × 8 accelerators × 2 bytes",
             "2 layers × (latent 512 + 64) × 16 accelerators × 2 bytes",

@@ -116,7 +116,7 @@ fn what_keeps_a_pod_off_a_node_is_told_with_both_operands() {
             "pool affinity no required node selector term matches",
             "gpu gpu nvidia.com/gpu: 4 asked, 2 left",
             "cpu cpu cpu: 4 asked, 3500m left",
-            "memory memory memory: 8589934592 asked, 4294967296 left",
+            "memory memory memory: 8Gi asked, 4Gi left",
             "pods pods pods: 1 asked, 0 left",
             "away taint node.kubernetes.io/not-ready:NoSchedule",
         ]
