@@ -22,9 +22,7 @@ impl Session {
         let services = || self.world.catalog.services().map(|views| views.of(self.semantics));
         if names.is_empty() {
             return Ok(places_of(services(), |service| {
-                let own = self.namespace.as_ref();
-                own.is_none_or(|namespace| service.namespace == *namespace)
-                    && self.is_selected(&service.object)
+                self.is_asked(&service.object, &service.namespace)
             }));
         }
         let mut chosen = Vec::new();
@@ -81,17 +79,13 @@ impl Session {
     fn all_places(&self, names: &[String]) -> Result<(Vec<usize>, Vec<usize>), Failure> {
         let all = self.world.catalog.model_servings();
         if names.is_empty() {
-            let servings = places_of(all, |serving| {
-                let own = self.namespace.as_ref();
-                own.is_none_or(|namespace| serving.namespace == *namespace)
-                    && self.is_selected(&serving.object)
-            });
+            let servings =
+                places_of(all, |serving| self.is_asked(&serving.object, &serving.namespace));
             return Ok((self.places(names)?, servings));
         }
         let (mut services, mut servings) = (Vec::new(), Vec::new());
         for name in names::joined(names) {
-            let found =
-                places_of(all, |serving| self.is_named(&name, &serving.object, &serving.namespace));
+            let found = self.places_of_servings(&name);
             match self.places(std::slice::from_ref(&name)) {
                 Ok(places) => services.extend(places),
                 Err(error) if found.is_empty() => return Err(error),
@@ -100,6 +94,11 @@ impl Session {
             servings.extend(found);
         }
         Ok((services, servings))
+    }
+
+    /// Whether namespace and selector of the command line leave an object.
+    fn is_asked(&self, object: &Object, namespace: &str) -> bool {
+        self.namespace.as_ref().is_none_or(|own| own == namespace) && self.is_selected(object)
     }
 
     /// Whether a service is the one that is named on the command line.
@@ -146,9 +145,13 @@ impl Session {
 
     /// The ModelServings of one name.
     pub(super) fn model_servings(&self, wanted: &str) -> Vec<&ModelServing> {
-        let named =
-            |serving: &&ModelServing| self.is_named(wanted, &serving.object, &serving.namespace);
-        self.world.catalog.model_servings().iter().filter(named).collect()
+        self.servings(self.places_of_servings(wanted))
+    }
+
+    fn places_of_servings(&self, wanted: &str) -> Vec<usize> {
+        places_of(self.world.catalog.model_servings(), |serving| {
+            self.is_named(wanted, &serving.object, &serving.namespace)
+        })
     }
 
     /// Whether a finding of error level stands in a ModelServing, so that nothing is made of it.

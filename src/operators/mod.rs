@@ -90,6 +90,11 @@ pub(crate) fn operator(api: Api) -> Option<&'static Operator> {
     OPERATORS.iter().find(|own| own.api == api)
 }
 
+/// How an operator reads its services; none of one that decides nothing about services.
+pub(crate) fn dialect(api: Api) -> Option<&'static Dialect> {
+    operator(api)?.dialect.as_ref()
+}
+
 /// The operators that decide about services, in the order of output.
 pub(crate) fn deciding() -> impl Iterator<Item = Api> {
     OPERATORS.iter().filter(|own| own.dialect.is_some()).map(|own| own.api)

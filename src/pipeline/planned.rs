@@ -5,7 +5,7 @@ use super::difference::Difference;
 use super::placement::Placement;
 use super::question::Question;
 use crate::api::{
-    AcceleratorClass, Api, ComponentKind, DeploymentMode, Failure, NamedVersion, Semantics, Service,
+    AcceleratorClass, Api, ComponentKind, DeploymentMode, Failure, NamedVersion, Service,
 };
 use crate::catalog::Catalog;
 use crate::cluster::Fit;
@@ -174,10 +174,7 @@ impl<'a> Planned<'a> {
     pub fn read_in<'c>(&self, catalog: &'c Catalog) -> Option<&'c Service> {
         let own = &self.service;
         let views = catalog.service(own.api, &own.namespace, &own.name)?;
-        Some(match self.policy.semantics {
-            Semantics::Documented => &views.documented,
-            Semantics::Controller => &views.controller,
-        })
+        Some(views.of(self.policy.semantics))
     }
 
     /// The requirements that files set and no accelerator class met, when the service is in error

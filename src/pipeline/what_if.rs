@@ -142,8 +142,7 @@ const ROUNDS: usize = 6;
 
 fn typed(object: &Object, policy: &Policy) -> Runtime {
     let mut ignored: Vec<Diagnostic> = Vec::new();
-    let dialect = crate::operators::operator(policy.api)
-        .and_then(|own| own.dialect.as_ref())
+    let dialect = crate::operators::dialect(policy.api)
         .expect("services are only read for APIs that have a dialect");
     (dialect.runtime)(object.clone(), policy.semantics, &mut ignored)
 }

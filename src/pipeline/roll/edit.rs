@@ -153,7 +153,7 @@ pub(super) fn edited(
         Subject::Service(service) if service.predictor.migrated => None,
         Subject::Service(service) => {
             let policy = ground.world.catalog.policy(object.api, semantics)?;
-            let dialect = operators::operator(object.api)?.dialect.as_ref()?;
+            let dialect = operators::dialect(object.api)?;
             let mut read = (dialect.service)(object, policy, &mut Vec::new());
             // A flag says it of every service.
             read.protocol.clone_from(&service.protocol);

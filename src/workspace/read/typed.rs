@@ -70,7 +70,7 @@ pub(super) fn typed(
     }
     let object = object(document, schema, given, sources, diagnostics)?;
     let semantics = given.semantics.of(object.api);
-    let dialect = operators::operator(object.api).and_then(|own| own.dialect.as_ref());
+    let dialect = operators::dialect(object.api);
     let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
     let item = match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
