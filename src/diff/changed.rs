@@ -146,12 +146,34 @@ pub(super) fn accelerators(
     pairs.filter(|(_, pair)| pair.from != pair.to).collect()
 }
 
-/// How many decisions, objects and fields differ between two makings of one service.
-pub(super) fn distance(a: &Made<'_>, b: &Made<'_>) -> usize {
-    let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
+/// How far two makings of one service are apart; the verdict weighs most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Distance {
+    /// One is refused, or both for different reasons.
+    refusal: bool,
+    /// Decisions, objects and fields that differ.
+    parts: usize,
+}
+
+/// Compares two makings of one service. Where one has no objects because the service is refused,
+/// only the verdict counts: there is nothing that the objects of the other could differ from.
+pub(super) fn distance(a: &Made<'_>, b: &Made<'_>) -> Distance {
+    let refusal = a.decided.error != b.decided.error;
+    if a.has_no_objects() || b.has_no_objects() {
+        return Distance { refusal, parts: 0 };
+    }
     let objects = object_changes(a, b);
-    usize::from(runtime(a) != runtime(b))
-        + accelerators(&a.decided, &b.decided).len()
-        + usize::from(a.decided.error != b.decided.error)
-        + objects.iter().map(|object| object.changes.len().max(1)).sum::<usize>()
+    let fields: usize = objects.iter().map(|object| object.changes.len().max(1)).sum();
+    Distance { refusal, parts: choices(a, b) + fields }
+}
+
+/// Whether two makings of one service decide and write the same.
+pub(super) fn is_same(a: &Made<'_>, b: &Made<'_>) -> bool {
+    distance(a, b) == Distance::default() && choices(a, b) == 0
+}
+
+/// How many choices differ: the runtime, and the classes.
+fn choices(a: &Made<'_>, b: &Made<'_>) -> usize {
+    let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
+    usize::from(runtime(a) != runtime(b)) + accelerators(&a.decided, &b.decided).len()
 }

@@ -88,6 +88,11 @@ impl Extent {
 }
 
 impl Made<'_> {
+    /// Whether the operator refuses the service before it writes any object.
+    pub(super) fn has_no_objects(&self) -> bool {
+        self.decided.error.is_some() && self.objects.is_empty()
+    }
+
     /// Its GPUs; none of a service that cannot be deployed.
     pub(super) fn gpus(&self) -> Count {
         let deployed = self.components.iter().filter(|_| self.decided.error.is_none());

@@ -9,7 +9,7 @@
 
 use super::Side;
 use super::cause::Candidate;
-use super::changed::distance;
+use super::changed::is_same;
 use super::comparison::Comparison;
 use super::inputs::Input;
 use super::made::{Both, Made, Subject, make};
@@ -189,7 +189,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         let was = comparison.make(0, Subject::Service(service));
         // The state before, made again from its values alone, is what the others are compared with.
         let mut same = false;
-        made(&attempt(&[]), &mut |_, _, again| same = distance(again, &was) == 0);
+        made(&attempt(&[]), &mut |_, _, again| same = is_same(again, &was));
         if !same {
             return None;
         }
@@ -201,7 +201,7 @@ impl<'c, 'a> Trials<'c, 'a> {
             made(&attempt(chosen), &mut |renderer, views, other| {
                 let counts = match &is.decided.error {
                     Some(_) => other.decided.error == is.decided.error,
-                    None => distance(other, &was) > 0,
+                    None => !is_same(other, &was),
                 };
                 if counts {
                     let (selector, service) = renderer.selector(views);

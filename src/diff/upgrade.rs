@@ -100,7 +100,13 @@ pub(super) fn explain(
         let by_policy = hit.iter().any(|own| own.id == "A2");
         hit.extend(match before.own {
             Own::Ome(_) => {
-                let mut hit = read_otherwise(comparison, releases, group, found);
+                let runs = made.as_ref().is_none_or(|(_, own)| !own[0].has_no_objects());
+                let mut hit = if runs {
+                    set_otherwise(comparison, releases, group, found)
+                } else {
+                    Vec::new()
+                };
+                hit.extend(read_otherwise(releases, group));
                 let is_read =
                     |own: &ReleaseRule| ome::READ.iter().any(|(rule, _)| own.is(&rule.rule));
                 if hit.iter().any(|own| is_read(own))
@@ -234,8 +240,8 @@ fn count(groups: &[Group], wanted: impl Fn(&Group) -> bool) -> usize {
     groups.iter().filter(|group| wanted(group)).map(|group| group.services.len()).sum()
 }
 
-/// The rules about settings and fields that are read otherwise, as far as they reach a group.
-fn read_otherwise(
+/// The rules about shipped settings that are others, as far as they change objects that exist.
+fn set_otherwise(
     comparison: &Comparison<'_, '_>,
     [before, after]: [&'static Policy; 2],
     group: &Group,
@@ -276,18 +282,26 @@ fn read_otherwise(
     if ome::PROBER.is_between(before, after) && old != new && changed(&new) {
         hit.push(&ome::PROBER.rule);
     }
+    hit
+}
+
+/// The rules about fields that are read otherwise, as far as they reach a group.
+fn read_otherwise(
+    [before, after]: [&'static Policy; 2],
+    group: &Group,
+) -> Vec<&'static ReleaseRule> {
     // A field belongs to the first rule that is about it.
     let about = |words: &[&str], field: &str| words.iter().any(|word| field.contains(word));
-    for (place, (rule, words)) in ome::READ.iter().enumerate() {
+    let rules = ome::READ.iter().enumerate().filter_map(|(place, (rule, words))| {
         let own = |field: &str| {
             let of_others = ome::READ[..place]
                 .iter()
                 .any(|(other, words)| other.is_between(before, after) && about(words, field));
             about(words, field) && !of_others
         };
-        hit.extend(fields(rule, [before, after], group, own));
-    }
-    hit
+        fields(rule, [before, after], group, own)
+    });
+    rules.collect()
 }
 
 /// The rule about fields that only one of the releases knows, where such a field that is the rule's

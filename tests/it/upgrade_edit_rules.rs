@@ -176,3 +176,22 @@ fn a_queue_that_is_not_wanted_is_taken_off() {
     );
     assert_eq!(change["to"], Value::Null, "{queue:#}");
 }
+
+#[test]
+fn a_service_without_objects_has_only_the_rules_that_lift_its_refusal() {
+    // "1.0" is no version to v0.1.4, so no runtime is left there.
+    let short = json!({ "name": "safetensors", "version": "1.0", "operator": "Equal" });
+    let fleet =
+        fleet().runtime("/spec/supportedModelFormats", json!([entry(&[("modelFormat", short)])]));
+    let scratch = Scratch::new("served-later");
+    scratch.write("fleet.yaml", &text(&fleet.documents()));
+    let args = ["--from-release", "ome=v0.1.4", "--to-release", "ome=v0.1.5", "-f", "fleet.yaml"];
+    let answer = scratch.diff(&args).1;
+    let group = &answer["groups"][0];
+    assert_eq!(group["error"]["from"]["code"], "no-compatible-runtime", "{answer:#}");
+    assert_eq!(group["error"]["to"], Value::Null, "{answer:#}");
+    let rules = group["rules"].as_array().expect("rules");
+    let ids: Vec<&Value> = rules.iter().map(|rule| &rule["id"]).collect();
+    assert_eq!(ids, [&json!("A15")], "{group:#}");
+    assert_eq!((&rules[0]["edit"], &rules[0]["noEdit"]), (&Value::Null, &Value::Null));
+}

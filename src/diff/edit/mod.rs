@@ -15,7 +15,7 @@ mod proposal;
 pub(super) use patch::{made, patch, shown};
 pub use proposal::{AllEdits, Difference, Proposal, RuleEdit};
 
-use super::changed::{self, distance};
+use super::changed::{self, Distance, distance, is_same};
 use super::comparison::Comparison;
 use super::made::{Made, Subject, make};
 use super::{Action, Fate, ObjectChange};
@@ -78,6 +78,10 @@ impl<'c, 'a> Player<'c, 'a> {
         own: &[Made<'a>; 2],
         rules: &[&'static ReleaseRule],
     ) -> (Vec<Proposal>, Option<AllEdits>) {
+        if own[0].has_no_objects() {
+            // Nothing runs that an edit could keep.
+            return (Vec::new(), None);
+        }
         let none = |why: &str| Proposal::None(why.to_owned());
         let said = |rule: &&'static ReleaseRule| match rule.edit {
             EditRule::None(why) => Some(why),
@@ -101,7 +105,7 @@ impl<'c, 'a> Player<'c, 'a> {
             dropped: self.dropped(subject, own),
         };
         let played = case.attempt(&[], None, &|plain| {
-            let same = (0..2).all(|side| distance(&plain.made[side], &own[side]) == 0);
+            let same = (0..2).all(|side| is_same(&plain.made[side], &own[side]));
             same.then(|| {
                 let (proposals, chosen) = case.proposals(plain, rules);
                 (proposals, case.together(plain, name, rules, &chosen))
@@ -242,8 +246,8 @@ impl Case<'_, '_, '_> {
             make(&renderer, Subject::Service(views))
         });
         let mut hits: Vec<&'static ReleaseRule> = Vec::new();
-        let apart = today.map_or(0, |today| distance(today, &made[1]));
-        if let Some(today) = today.filter(|_| apart > 0) {
+        let apart = today.map_or_else(Distance::default, |today| distance(today, &made[1]));
+        if let Some(today) = today.filter(|_| apart > Distance::default()) {
             for (switch, policy) in &self.player.hybrids[1] {
                 let renderer = Renderer::by_policy(&worlds[1], semantics, domain, policy);
                 let hybrid = make(&renderer, Subject::Service(after));
@@ -417,7 +421,7 @@ impl Case<'_, '_, '_> {
 
     /// How far two makings are apart, what weighs most first: a failure, another choice, objects
     /// that come or go, pods that restart, then every field.
-    fn apart(&self, from: &Made<'_>, to: &Made<'_>) -> (bool, bool, usize, bool, usize) {
+    fn apart(&self, from: &Made<'_>, to: &Made<'_>) -> (bool, bool, usize, bool, Distance) {
         let own = self.difference(from, to);
         let moved = |action: &Action| matches!(action, Action::Create | Action::Delete);
         let moved = own.objects.iter().filter(|(_, action, _)| moved(action)).count();
