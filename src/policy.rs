@@ -202,6 +202,10 @@ pub enum FaultRule {
 /// operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
+    /// Fields and kinds that the release's CRDs drop (config/crd/full).
+    pub unknown: &'static [Unknown],
+    /// Fields that the release's CRDs have and those after it do not; nothing ever read them.
+    pub retired: &'static [Unknown],
     /// The mode: documents or controllers.
     pub semantics: Semantics,
     /// Whose objects.
@@ -266,31 +270,28 @@ impl Owned for &'static Policy {
     }
 }
 
-/// What decides about services, by operator.
-#[derive(Clone, Copy, Debug)]
+/// What decides about services: the documents and one release of every operator that does.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Releases {
-    /// Of OME.
-    pub ome: PerReading<&'static Policy>,
-    /// Of KServe.
-    pub kserve: PerReading<&'static Policy>,
+    by_api: [Option<PerReading<&'static Policy>>; Api::COUNT],
 }
 
 impl Releases {
-    /// Follows another release of its operator.
+    /// Follows documents and a release of an operator, in place of those before.
+    pub fn add(&mut self, own: PerReading<&'static Policy>) {
+        self.by_api[own.controller.api as usize] = Some(own);
+    }
+
+    /// Follows another release of an operator that is followed.
     pub fn follow(&mut self, release: &'static Policy) {
-        match release.own {
-            Own::Ome(_) => self.ome.controller = release,
-            Own::KServe(_) => self.kserve.controller = release,
+        if let Some(own) = &mut self.by_api[release.api as usize] {
+            own.controller = release;
         }
     }
 
     /// The policy of an API under a mode; `None` for an API that decides nothing.
-    pub fn policy(self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
-        match api {
-            Api::Ome => Some(self.ome.of(follow)),
-            Api::KServe => Some(self.kserve.of(follow)),
-            Api::Kthena | Api::Cluster => None,
-        }
+    pub fn policy(&self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
+        self.by_api[api as usize].as_ref().map(|own| *own.of(follow))
     }
 }
 

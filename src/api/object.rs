@@ -40,6 +40,9 @@ pub enum Api {
 }
 
 impl Api {
+    /// How many there are; the cluster is the last.
+    pub(crate) const COUNT: usize = Self::Cluster as usize + 1;
+
     /// The word used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {

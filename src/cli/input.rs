@@ -137,8 +137,8 @@ impl Session {
             releases::followed(args, &settings, ask.admitted)?;
         let limits = args.limits.limits(&settings);
         let builtin = if ask.shipped { BuiltinMode::Always } else { args.builtin(&settings) };
-        let shipped =
-            if ask.shipped { builtin::shipped(releases.ome.controller.id.tag) } else { Vec::new() };
+        let ome = releases.policy(Api::Ome, Semantics::Controller).filter(|_| ask.shipped);
+        let shipped = ome.map(|release| builtin::shipped(release.id.tag)).unwrap_or_default();
         let bare = builtin == BuiltinMode::Never && semantics.of(Api::Ome) == Semantics::Controller;
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());

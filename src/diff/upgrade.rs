@@ -18,7 +18,7 @@ use crate::operators::kserve::upgrade as kserve;
 use crate::operators::ome::compose::service_annotations;
 use crate::operators::ome::upgrade as ome;
 use crate::pipeline::render::Renderer;
-use crate::policy::upgrade::{self, Reach, ReleaseRule, Switch};
+use crate::policy::upgrade::{self, Reach, ReleaseRule, Switch, Upgrade};
 use crate::policy::{Own, Policy};
 use crate::source::Location;
 use crate::yaml::{FieldPath, Node, Segment};
@@ -45,12 +45,10 @@ pub(super) fn explain(
     diff: &mut Diff,
 ) {
     let [before, after] = releases;
-    let rules: Vec<&'static Switch> = match before.own {
-        Own::Ome(_) => ome::rules().collect(),
-        Own::KServe(_) => kserve::RULES.iter().collect(),
-    };
+    let rules =
+        || upgrade_of(before).into_iter().flat_map(|own| own.rules.iter().copied().flatten());
     let hybrids = [(before, after), (after, before)]
-        .map(|(one, other)| upgrade::between(rules.iter().copied(), one, other));
+        .map(|(one, other)| upgrade::between(rules(), one, other));
     let player = Player::new(comparison, &hybrids);
     let renderers: Vec<Vec<(&'static Switch, Renderer<'_>)>> = hybrids
         .iter()
@@ -154,10 +152,7 @@ pub(super) fn notes(
     comparison: &Comparison<'_, '_>,
     [before, after]: [&'static Policy; 2],
 ) -> Vec<Note> {
-    let effects = match before.own {
-        Own::Ome(_) => ome::EFFECTS,
-        Own::KServe(_) => kserve::EFFECTS,
-    };
+    let effects = upgrade_of(before).map_or(&[][..], |own| own.effects);
     let [side, later] = comparison.sides;
     // The later release knows the fields and kinds that its rules are about.
     let catalog = &later.world.catalog;
@@ -203,12 +198,12 @@ pub(super) fn notes(
 
 /// How the rules are known that two releases differ in.
 pub(super) fn basis([before, _]: [&'static Policy; 2]) -> Option<&'static str> {
-    match before.own {
-        Own::Ome(_) => None,
-        Own::KServe(_) => Some(
-            "the rules of KServe's releases were read in their source and counted over recorded services; they were not recorded case by case",
-        ),
-    }
+    upgrade_of(before)?.basis
+}
+
+/// What the releases of a policy's operator change.
+fn upgrade_of(policy: &Policy) -> Option<&'static Upgrade> {
+    operators::operator(policy.api)?.upgrade
 }
 
 /// Orders groups by what they do: restarts, failures, other choices, what is left behind, what clients

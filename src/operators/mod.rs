@@ -19,21 +19,19 @@ use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Record;
 use crate::objects::{self, RenderedObject, Settings};
 use crate::pods::built::{Built, Component, Outcome, Unfinished};
-use crate::policy::{Own, Policy, Releases, Unknown};
+use crate::policy::upgrade::Upgrade;
+use crate::policy::{Policy, Releases, Unknown};
 use ome::objects::model_config::ModelConfig;
 
 /// The newest release of every operator, beside its documents.
 pub fn newest() -> Releases {
-    Releases {
-        ome: PerReading {
-            documented: &ome::releases::DOCUMENTED,
-            controller: &ome::releases::HEAD,
-        },
-        kserve: PerReading {
-            documented: &kserve::releases::DOCUMENTED,
-            controller: &kserve::releases::HEAD,
-        },
+    let mut newest = Releases::default();
+    for own in &OPERATORS {
+        if let (Some(documented), Some(&controller)) = (own.documented, own.policies.last()) {
+            newest.add(PerReading { documented, controller });
+        }
     }
+    newest
 }
 
 /// How an operator reads its runtimes and services.
@@ -53,8 +51,12 @@ pub(crate) struct Operator {
     pub(crate) owner: &'static str,
     /// How its services are read, where it decides about services.
     pub(crate) dialect: Option<Dialect>,
+    /// Its documents, where it decides about services.
+    documented: Option<&'static Policy>,
     /// Its releases, oldest first, where it decides about services.
     policies: &'static [&'static Policy],
+    /// What its releases change, where it decides about services.
+    pub(crate) upgrade: Option<&'static Upgrade>,
 }
 
 /// Every operator. A new one is a folder here and a row.
@@ -65,7 +67,9 @@ pub(crate) static OPERATORS: [Operator; 3] = [
         image: "ome-manager",
         owner: "ome.io/inferenceservice",
         dialect: Some(Dialect { runtime: ome::read::runtime, service: ome::read::service }),
+        documented: Some(&ome::releases::DOCUMENTED),
         policies: &ome::releases::RELEASES,
+        upgrade: Some(&ome::upgrade::UPGRADE),
     },
     Operator {
         api: Api::KServe,
@@ -73,7 +77,9 @@ pub(crate) static OPERATORS: [Operator; 3] = [
         image: "kserve-controller",
         owner: "serving.kserve.io/inferenceservice",
         dialect: Some(Dialect { runtime: kserve::read::runtime, service: kserve::read::service }),
+        documented: Some(&kserve::releases::DOCUMENTED),
         policies: &kserve::releases::RELEASES,
+        upgrade: Some(&kserve::upgrade::UPGRADE),
     },
     Operator {
         api: Api::Kthena,
@@ -81,7 +87,9 @@ pub(crate) static OPERATORS: [Operator; 3] = [
         image: "kthena-controller-manager",
         owner: kthena::objects::names::NAME,
         dialect: None,
+        documented: None,
         policies: &[],
+        upgrade: None,
     },
 ];
 
@@ -116,11 +124,7 @@ pub fn definitions(api: Api) -> Vec<(Release, &'static [Unknown])> {
         let releases = kthena::releases::RELEASES.iter();
         return releases.map(|release| (release.id, release.unknown)).collect();
     }
-    let unknown = |policy: &'static Policy| match policy.own {
-        Own::Ome(own) => own.unknown,
-        Own::KServe(own) => own.unknown,
-    };
-    policies(api).iter().map(|policy| (policy.id, unknown(policy))).collect()
+    policies(api).iter().map(|policy| (policy.id, policy.unknown)).collect()
 }
 
 /// The releases of an operator that decides about services, oldest first.

@@ -3,7 +3,7 @@
 //! In: nothing. Out: [`KServeRelease`], whose fields rules read; nothing asks which release it was
 //! given. The releases themselves are in `operators/kserve/releases.rs`.
 
-use super::{FaultRule, MergeRule, Unknown};
+use super::{FaultRule, MergeRule};
 
 /// Which images get a suffix for what they run on
 /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, UpdateImageTag).
@@ -29,8 +29,6 @@ pub struct KServeRelease {
     pub webhook_annotations: bool,
     /// See [`FaultRule`].
     pub pod_faults: FaultRule,
-    /// Fields that its CRDs drop (config/crd/full).
-    pub unknown: &'static [Unknown],
     /// A model of the format vllm asks for the protocol v2 by default (#4769;
     /// pkg/apis/serving/v1beta1/inference_service_defaults.go, setPredictorModelDefaults).
     pub vllm_speaks_v2: bool,

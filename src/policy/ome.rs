@@ -7,7 +7,7 @@
 //! the pull request that changed it. Paths are under pkg/controller/v1beta1/inferenceservice
 //! unless they begin with pkg/.
 
-use super::{FaultRule, MergeRule, Unknown};
+use super::{FaultRule, MergeRule};
 use crate::api::OperatorConfig;
 
 /// What a class's resources do to those of a container that the service says nothing about
@@ -222,10 +222,6 @@ pub struct OmeRelease {
     /// Serverless components need Istio's types, also where `disableIstioVirtualHost` keeps the
     /// controller from knowing them.
     pub needs_istio_types: bool,
-    /// Fields and kinds that its CRDs drop (config/crd/full).
-    pub unknown: &'static [Unknown],
-    /// Fields that its CRDs have and those after it do not; nothing ever read them.
-    pub retired: &'static [Unknown],
     /// It knows AcceleratorClass and what names one (#215).
     pub classes: bool,
     /// A service that names neither class nor policy is chosen for by FirstAvailable (until #512;

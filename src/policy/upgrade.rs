@@ -69,6 +69,16 @@ pub struct Effect {
     pub(crate) reaches: fn(&Object, &Reach<'_>) -> bool,
 }
 
+/// What the releases of an operator change, apart from the rules that are seen in the input.
+pub struct Upgrade {
+    /// Rules that deciding again shows.
+    pub(crate) rules: &'static [&'static [Switch]],
+    /// Rules that change no object of a service, or objects that are not the operator's.
+    pub(crate) effects: &'static [Effect],
+    /// How the rules are known, where that is not by recording.
+    pub(crate) basis: Option<&'static str>,
+}
+
 /// What is known beside an object.
 pub struct Reach<'a> {
     /// Whether an AcceleratorClass of this name exists.

@@ -116,9 +116,8 @@ mod tests {
             "engine": {"minAvailable": 1, "kedaConfig": {"authModes": "bearer"}},
         }});
         let known = |policy: &Policy| {
-            let own = policy.ome();
-            let (unknown, retired) = (own.unknown, own.retired);
-            Known { operator: "OME", tag: policy.id.tag, unknown, retired }
+            let Policy { id, unknown, retired, .. } = *policy;
+            Known { operator: "OME", tag: id.tag, unknown, retired }
         };
         let kept = |policy: &Policy| {
             let release = known(policy);

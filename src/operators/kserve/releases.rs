@@ -30,6 +30,8 @@ pub static DOCUMENTED: Policy = Policy {
     default_protocol: "v1",
     template: TemplateRule::FieldChains,
     quantization: QuantizationRule::Finest,
+    unknown: &[],
+    retired: &[],
     own: Own::KServe(&DOCUMENTED_OWN),
 };
 
@@ -61,6 +63,7 @@ pub static V0_20_0: Policy = Policy {
 pub static V0_19_0: Policy = Policy {
     release: "v0.19.0",
     id: Release { tag: "v0.19.0", date: "2026-06-12", commit: "b0eda63d" },
+    unknown: UNKNOWN_TO_V0_19_0,
     own: Own::KServe(&V0_19_0_OWN),
     ..V0_20_0
 };
@@ -81,7 +84,6 @@ static HEAD_OWN: KServeRelease = KServeRelease {
     merge: MergeRule::Typed,
     webhook_annotations: true,
     pod_faults: FaultRule::Print,
-    unknown: &[],
     vllm_speaks_v2: true,
     image_suffix: ImageSuffixRule::Server,
     canary_routes: true,
@@ -97,7 +99,6 @@ static V0_20_0_OWN: KServeRelease =
     KServeRelease { canary_routes: false, images_fetched: false, ..HEAD_OWN };
 
 static V0_19_0_OWN: KServeRelease = KServeRelease {
-    unknown: UNKNOWN_TO_V0_19_0,
     vllm_speaks_v2: false,
     image_suffix: ImageSuffixRule::NamedRuntimes,
     several_images: false,

@@ -4,10 +4,21 @@ use super::edits::{
     KEEP_IMAGE, MODELCAR, NO_PATH, NO_TRAFFIC, NO_WAY, OLD_PROTOCOL, ONE_IMAGE, REFUSED_TODAY,
 };
 use crate::policy::Own;
-use crate::policy::upgrade::{EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, effects, switches};
+use crate::policy::upgrade::{
+    EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, Upgrade, effects, switches,
+};
+
+/// What the releases of KServe change, apart from the rules that are seen in the input.
+pub(crate) static UPGRADE: Upgrade = Upgrade {
+    rules: &[RULES],
+    effects: EFFECTS,
+    basis: Some(
+        "the rules of KServe's releases were read in their source and counted over recorded services; they were not recorded case by case",
+    ),
+};
 
 /// Rules that deciding again shows.
-pub static RULES: &[Switch] = switches! { kserve KServe
+static RULES: &[Switch] = switches! { kserve KServe
     "I3" [image_suffix] "the suffix of an image for GPUs or CPUs follows the server that the runtime declares, and vLLM without a GPU runs another image"
         "#4769, pkg/controller/v1beta1/inferenceservice/utils/utils.go UpdateImageTag" "set `spec.predictor.model.runtimeVersion` to the tag of today's image" KEEP_IMAGE
     "I4" [several_images] "every image of `storageUris` becomes a modelcar of its own, and what stands beside images is fetched; before the first image was shown and the rest left out"
@@ -33,7 +44,7 @@ pub static FIELDS: Switch = Switch {
         action: "take the fields out of the manifests, or plan for a second Deployment while the first one is deleted",
         edit: EditRule::DroppedFields,
     },
-    differs: |a, b| !std::ptr::eq(a.kserve().unknown, b.kserve().unknown),
+    differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),
     take: None,
 };
 
@@ -46,7 +57,7 @@ pub static STORAGE_FIELDS: Switch = Switch {
         action: "take the fields out of the manifests until the restart is wanted",
         edit: EditRule::DroppedFields,
     },
-    differs: |a, b| !std::ptr::eq(a.kserve().unknown, b.kserve().unknown),
+    differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),
     take: None,
 };
 
@@ -64,7 +75,7 @@ pub static PROTOCOL: Switch = Switch {
 };
 
 /// Rules that change no object of a service.
-pub static EFFECTS: &[Effect] = effects! { kserve
+static EFFECTS: &[Effect] = effects! { kserve
     "I6" [services_first] "Services of a component are written before its Deployment; nothing of them is another"
         "#5630, reconcilers/raw/raw_kube_reconciler.go" "nothing"
         |object, known| (known.runs_deployments)(object)

@@ -34,6 +34,8 @@ pub static DOCUMENTED: Policy = Policy {
     default_protocol: "openAI",
     template: TemplateRule::FieldChains,
     quantization: QuantizationRule::Finest,
+    unknown: &[],
+    retired: &[],
     own: Own::Ome(&DOCUMENTED_OWN),
 };
 
@@ -54,6 +56,8 @@ pub static V0_1_5: Policy = Policy {
     default_protocol: "openAI",
     template: TemplateRule::HtmlTemplate,
     quantization: QuantizationRule::Written,
+    unknown: RETIRED_WITH_V0_1_5,
+    retired: &[],
     own: Own::Ome(&V0_1_5_OWN),
 };
 
@@ -69,6 +73,8 @@ pub static V0_1_4: Policy = Policy {
     id: Release { tag: "v0.1.4", date: "2025-11-24", commit: "a26e43d4" },
     release: "v0.1.4",
     version: VersionRule::ThreeParts,
+    unknown: UNKNOWN_TO_V0_1_4,
+    retired: RETIRED_WITH_V0_1_5,
     own: Own::Ome(&V0_1_4_OWN),
     ..V0_1_5
 };
@@ -77,6 +83,8 @@ pub static V0_1_4: Policy = Policy {
 pub static V0_1_3: Policy = Policy {
     id: Release { tag: "v0.1.3", date: "2025-07-16", commit: "578577ad" },
     release: "v0.1.3",
+    unknown: UNKNOWN_TO_V0_1_3,
+    retired: &[],
     own: Own::Ome(&V0_1_3_OWN),
     ..V0_1_4
 };
@@ -219,8 +227,6 @@ static V0_1_5_OWN: OmeRelease = OmeRelease {
     group_size_wraps: true,
     missing_annotations_crash: true,
     needs_istio_types: true,
-    unknown: RETIRED_WITH_V0_1_5,
-    retired: &[],
     classes: true,
     default_class: false,
     policies: true,
@@ -263,8 +269,6 @@ static V0_1_5_OWN: OmeRelease = OmeRelease {
 
 /// v0.1.4.
 static V0_1_4_OWN: OmeRelease = OmeRelease {
-    unknown: UNKNOWN_TO_V0_1_4,
-    retired: RETIRED_WITH_V0_1_5,
     default_class: true,
     policies: false,
     first_available_looks: false,
@@ -301,8 +305,6 @@ static V0_1_4_OWN: OmeRelease = OmeRelease {
 /// v0.1.3.
 static V0_1_3_OWN: OmeRelease = OmeRelease {
     accelerator_gate: false,
-    unknown: UNKNOWN_TO_V0_1_3,
-    retired: &[],
     classes: false,
     class_resources: ClassResourceRule::None,
     autoscaler_follows_suffix: true,

@@ -8,14 +8,15 @@ use super::edits::{
 use super::read::predictor::used_by_most_alone;
 use crate::api::Object;
 use crate::policy::ome::ClassResourceRule;
-use crate::policy::upgrade::{EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, effects, switches};
+use crate::policy::upgrade::{
+    EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, Upgrade, effects, switches,
+};
 use crate::policy::{Own, Policy};
 use crate::yaml::Node;
 
-/// Every rule that deciding again shows.
-pub fn rules() -> impl Iterator<Item = &'static Switch> {
-    RULES.iter().chain([&CLASS_RESOURCES, &CONTAINER_RESOURCES, &VERSIONS])
-}
+/// What the releases of OME change, apart from the rules that are seen in the input.
+pub(crate) static UPGRADE: Upgrade =
+    Upgrade { rules: &[RULES, &WHOLE], effects: EFFECTS, basis: None };
 
 /// Rules that are fields of [`OmeRelease`], by the consequence: restarts first.
 static RULES: &[Switch] = switches! { ome Ome
@@ -67,53 +68,54 @@ static RULES: &[Switch] = switches! { ome Ome
         "reconcilers/hpa" "plan for pods that are not scaled until v0.1.5" OF_OPERATOR
 };
 
-static CLASS_RESOURCES: Switch = Switch {
-    rule: ReleaseRule {
-        id: "A4",
-        title: "resources of the chosen class override those of the runtime; before the largest counted",
-        source: "#468, utils/merging.go MergeResource",
-        action: "write the resources on the service's runner",
-        edit: OWN_RESOURCES,
+/// Rules that differ by more than fields of an [`OmeRelease`].
+static WHOLE: [Switch; 3] = [
+    Switch {
+        rule: ReleaseRule {
+            id: "A4",
+            title: "resources of the chosen class override those of the runtime; before the largest counted",
+            source: "#468, utils/merging.go MergeResource",
+            action: "write the resources on the service's runner",
+            edit: OWN_RESOURCES,
+        },
+        differs: |a, b| {
+            let rules = [a, b].map(|own| own.ome().class_resources);
+            rules[0] != rules[1] && !rules.contains(&ClassResourceRule::None)
+        },
+        take: Some(take_resources),
     },
-    differs: |a, b| {
-        let rules = [a, b].map(|own| own.ome().class_resources);
-        rules[0] != rules[1] && !rules.contains(&ClassResourceRule::None)
+    Switch {
+        rule: ReleaseRule {
+            id: "G4",
+            title: "the runner gets the resources of its class and of the runtime's own container of its name, where the service states none",
+            source: "utils/merging.go MergeResource",
+            action: "write the resources on the service's runner",
+            edit: OWN_RESOURCES,
+        },
+        differs: |a, b| {
+            let is_none = |own: &Policy| own.ome().class_resources == ClassResourceRule::None;
+            is_none(a) != is_none(b)
+        },
+        take: Some(take_resources),
     },
-    take: Some(take_resources),
-};
-
-static CONTAINER_RESOURCES: Switch = Switch {
-    rule: ReleaseRule {
-        id: "G4",
-        title: "the runner gets the resources of its class and of the runtime's own container of its name, where the service states none",
-        source: "utils/merging.go MergeResource",
-        action: "write the resources on the service's runner",
-        edit: OWN_RESOURCES,
+    Switch {
+        rule: ReleaseRule {
+            id: "A15",
+            title: "versions of one to three numbers and with the prefix v are read; before they matched nothing",
+            source: "#410, pkg/modelver/util.go",
+            action: "name the runtime: `spec.runtime.name`",
+            edit: NAME_RUNTIME,
+        },
+        differs: |a, b| a.version != b.version,
+        take: Some(|policy, from| policy.version = from.version),
     },
-    differs: |a, b| {
-        let is_none = |own: &Policy| own.ome().class_resources == ClassResourceRule::None;
-        is_none(a) != is_none(b)
-    },
-    take: Some(take_resources),
-};
+];
 
 fn take_resources(policy: &mut Policy, from: &Policy) {
     let mut own = *policy.ome();
     own.class_resources = from.ome().class_resources;
     policy.own = Own::Ome(Box::leak(Box::new(own)));
 }
-
-static VERSIONS: Switch = Switch {
-    rule: ReleaseRule {
-        id: "A15",
-        title: "versions of one to three numbers and with the prefix v are read; before they matched nothing",
-        source: "#410, pkg/modelver/util.go",
-        action: "name the runtime: `spec.runtime.name`",
-        edit: NAME_RUNTIME,
-    },
-    differs: |a, b| a.version != b.version,
-    take: Some(|policy, from| policy.version = from.version),
-};
 
 /// Rules about what is read: they are seen in the input, not by deciding again.
 pub static INGRESS: Switch = Switch {
@@ -175,7 +177,7 @@ static DIFFUSION: Switch = Switch {
         action: "name the runtime: `spec.runtime.name`",
         edit: EditRule::DroppedFields,
     },
-    differs: |a, b| !std::ptr::eq(a.ome().unknown, b.ome().unknown),
+    differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),
     take: None,
 };
 
@@ -187,7 +189,7 @@ static CONSTRAINTS: Switch = Switch {
         action: "write the field that the later release knows",
         edit: EditRule::DroppedFields,
     },
-    differs: |a, b| !std::ptr::eq(a.ome().unknown, b.ome().unknown),
+    differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),
     take: None,
 };
 
@@ -220,12 +222,12 @@ static FIELDS: Switch = Switch {
         action: "see the findings `field-of-another-release`, and run the older release without the fields",
         edit: EditRule::DroppedFields,
     },
-    differs: |a, b| !std::ptr::eq(a.ome().unknown, b.ome().unknown),
+    differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),
     take: None,
 };
 
 /// Rules that change no object of a service, or objects that are not the operator's.
-pub static EFFECTS: &[Effect] = effects! { ome
+static EFFECTS: &[Effect] = effects! { ome
     "B6" [address_with_port] "`status.url` and `status.address` end with the port of the Service"
         "#416, reconcilers/ingress" "let clients that read the address from the status take the port from it"
         |object, _| is_service(object) && !is_serverless(object)

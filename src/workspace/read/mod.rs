@@ -9,7 +9,7 @@ use crate::catalog::{Builder, Catalog, Item, Options};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded};
 use crate::operators;
-use crate::policy::{BuiltinMode, KthenaPolicy, Own, Releases};
+use crate::policy::{BuiltinMode, KthenaPolicy, Policy, Releases};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
@@ -145,7 +145,11 @@ fn read_all(loaded: Loaded, given: &Given, kept: Option<&mut Kept>) -> World {
         let read = read.filter(|(index, _)| is_own(*index)).map(|(_, own)| own);
         *kept = Kept::new(given, &sources, read);
     }
-    let mut config = given.releases.ome.controller.ome().config();
+    let mut config = given
+        .releases
+        .policy(Api::Ome, Semantics::Controller)
+        .map(|release| release.ome().config())
+        .unwrap_or_default();
     let mut others = Beside::default();
     let mut services: Vec<Box<Views>> = Vec::new();
     let mut builder = Builder::new(Options {
@@ -261,12 +265,13 @@ fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
 /// documents.
 fn followed(api: Api, given: &Given) -> Option<Known> {
     let policy = given.releases.policy(api, given.semantics)?;
-    let (unknown, retired): (_, &[_]) = match policy.own {
-        _ if policy.semantics == Semantics::Documented => return None,
-        Own::Ome(own) => (own.unknown, own.retired),
-        Own::KServe(own) => (own.unknown, &[]),
-    };
-    Some(Known { operator: api.title(), tag: policy.id.tag, unknown, retired })
+    let Policy { unknown, retired, .. } = *policy;
+    (policy.semantics == Semantics::Controller).then(|| Known {
+        operator: api.title(),
+        tag: policy.id.tag,
+        unknown,
+        retired,
+    })
 }
 
 /// Whose objects a group holds.
