@@ -6,6 +6,7 @@ use crate::api::Object;
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::load::kinds;
+use crate::operators::is_service;
 use crate::pipeline::Planned;
 use crate::pipeline::serving::PlannedServing;
 use crate::source::{SourceId, Span};
@@ -63,9 +64,7 @@ impl About {
         catalog: &'a Catalog,
         named: impl IntoIterator<Item = &'a Object>,
     ) -> Self {
-        let shared = catalog
-            .objects()
-            .filter(|own| !["InferenceService", "ModelServing"].contains(&own.id.kind.as_str()));
+        let shared = catalog.objects().filter(|own| !is_service(&own.id.kind));
         Self::these(catalog, shared.chain(named))
     }
 

@@ -2,16 +2,14 @@
 //! KIND/NAMESPACE/NAME, or KIND and then names.
 
 use crate::api::Object;
+use crate::operators::is_service;
 use crate::schema::{kinds, names_kind};
-
-/// Kinds that commands take services of.
-const SERVICES: [&str; 2] = ["InferenceService", "ModelServing"];
 
 /// Whether a word names a kind of service.
 fn is_service_kind(word: &str) -> bool {
-    kinds().iter().any(|schema| {
-        SERVICES.contains(&schema.kind) && names_kind(word, schema.api_version, schema.kind)
-    })
+    kinds()
+        .iter()
+        .any(|schema| is_service(schema.kind) && names_kind(word, schema.api_version, schema.kind))
 }
 
 /// The names, each with its kind where a kind stands before them: `isvc chat` is `isvc/chat`.

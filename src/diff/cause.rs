@@ -13,6 +13,7 @@ use super::made::Decided;
 use super::turned::{Tried, Turned};
 use super::{Action, ObjectChange, Side};
 use crate::api::{Api, Object, ObjectRef};
+use crate::operators::is_service;
 use crate::pipeline::why::Layer;
 use crate::secret::Place;
 use crate::source::{Location, Span};
@@ -299,7 +300,7 @@ fn through_rules(
         };
         let selection = SELECTION.contains(&second);
         candidate.counts |= match kind {
-            "InferenceService" | "ModelServing" => {
+            kind if is_service(kind) => {
                 !both || selected || accelerated || built || unexplained || another_model
             }
             "ServingRuntime" | "ClusterServingRuntime" => {
@@ -378,20 +379,11 @@ fn layer(kind: &str, path: &FieldPath) -> Layer {
             |segment| matches!(segment, Segment::Field(name) if names.contains(&name.as_str())),
         )
     };
+    let layer = Layer::of(kind, within);
     match kind {
-        "ServingRuntime" | "ClusterServingRuntime"
-            if within(&["acceleratorConfigurations", "acceleratorConfig"]) =>
-        {
-            Layer::AcceleratorConfiguration
+        "InferenceService" if layer == Layer::Service && within(&["annotations"]) => {
+            Layer::Annotation
         }
-        "ServingRuntime" | "ClusterServingRuntime" => Layer::Runtime,
-        "BaseModel" | "ClusterBaseModel" | "FineTunedWeight" => Layer::Model,
-        "AcceleratorClass" | "Node" => Layer::AcceleratorClass,
-        "InferenceService" if within(&["acceleratorSelector", "acceleratorOverride"]) => {
-            Layer::Selector
-        }
-        "InferenceService" if within(&["annotations"]) => Layer::Annotation,
-        "InferenceService" | "ModelServing" => Layer::Service,
-        _ => Layer::Config,
+        _ => layer,
     }
 }

@@ -5,6 +5,7 @@
 //! whatever it looks like.
 
 use super::{Action, ObjectChange, Side};
+use crate::operators::is_service;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Segment, Value};
 use sha2::{Digest, Sha256};
@@ -107,9 +108,7 @@ impl<'a> Writer<'a> {
     fn is_literal(&self, node: &Node, text: &str, side: usize) -> bool {
         let Origin::File(span) = node.origin else { return false };
         let world = self.sides[side].world;
-        let own = |span: Span| {
-            matches!(world.catalog.owner_kind(span), Some("InferenceService" | "ModelServing"))
-        };
+        let own = |span: Span| world.catalog.owner_kind(span).is_some_and(is_service);
         !own(span) && world.sources.text(span).contains(text)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::api::{Api, Object, ObjectRef};
 use crate::catalog::Catalog;
+use crate::operators::is_service;
 use crate::schema;
 use crate::secret::Place;
 use crate::source::{SourceId, Span};
@@ -107,10 +108,8 @@ impl<'a> Inputs<'a> {
             match id.kind.as_str() {
                 "BaseModel" | "ClusterBaseModel" => _ = models.insert(id.name.clone()),
                 "AcceleratorClass" | "Node" => classes = true,
-                "ServingRuntime"
-                | "ClusterServingRuntime"
-                | "InferenceService"
-                | "ModelServing" => {}
+                "ServingRuntime" | "ClusterServingRuntime" => {}
+                kind if is_service(kind) => {}
                 _ => shared = true,
             }
         }
@@ -129,8 +128,7 @@ impl<'a> Inputs<'a> {
 
     /// Everything that changed and is neither a service nor a ModelServing.
     pub(super) fn beside(&self) -> impl Iterator<Item = &Input<'a>> {
-        let is_service = |id: &ObjectRef| matches!(&*id.kind, "InferenceService" | "ModelServing");
-        self.changed.iter().filter(move |((_, id), _)| !is_service(id)).map(|(_, input)| input)
+        self.changed.iter().filter(|((_, id), _)| !is_service(&id.kind)).map(|(_, input)| input)
     }
 
     /// Everything that changed, in a fixed order.

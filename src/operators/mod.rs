@@ -45,10 +45,14 @@ pub(crate) struct Operator {
     pub(crate) api: Api,
     /// The API group of its kinds.
     pub(crate) group: &'static str,
+    /// The kind of its services.
+    service: &'static str,
     /// The name of its controller's image.
     pub(crate) image: &'static str,
     /// The label by which a pod names the service that it is of.
     pub(crate) owner: &'static str,
+    /// The components whose Service clients call, the first that there is.
+    pub(crate) entrance: &'static [&'static str],
     /// How its services are read, where it decides about services.
     pub(crate) dialect: Option<Dialect>,
     /// Its documents, where it decides about services.
@@ -64,8 +68,10 @@ pub(crate) static OPERATORS: [Operator; 3] = [
     Operator {
         api: Api::Ome,
         group: ome::read::GROUP,
+        service: "InferenceService",
         image: "ome-manager",
         owner: "ome.io/inferenceservice",
+        entrance: &["router", "engine"],
         dialect: Some(Dialect { runtime: ome::read::runtime, service: ome::read::service }),
         documented: Some(&ome::releases::DOCUMENTED),
         policies: &ome::releases::RELEASES,
@@ -74,8 +80,10 @@ pub(crate) static OPERATORS: [Operator; 3] = [
     Operator {
         api: Api::KServe,
         group: "serving.kserve.io",
+        service: "InferenceService",
         image: "kserve-controller",
         owner: "serving.kserve.io/inferenceservice",
+        entrance: &["transformer", "predictor"],
         dialect: Some(Dialect { runtime: kserve::read::runtime, service: kserve::read::service }),
         documented: Some(&kserve::releases::DOCUMENTED),
         policies: &kserve::releases::RELEASES,
@@ -84,8 +92,10 @@ pub(crate) static OPERATORS: [Operator; 3] = [
     Operator {
         api: Api::Kthena,
         group: "workload.serving.volcano.sh",
+        service: "ModelServing",
         image: "kthena-controller-manager",
         owner: kthena::objects::names::NAME,
+        entrance: &[],
         dialect: None,
         documented: None,
         policies: &[],
@@ -96,6 +106,11 @@ pub(crate) static OPERATORS: [Operator; 3] = [
 /// The operator of an API; none of the cluster itself.
 pub(crate) fn operator(api: Api) -> Option<&'static Operator> {
     OPERATORS.iter().find(|own| own.api == api)
+}
+
+/// Whether an operator's services are of a kind.
+pub(crate) fn is_service(kind: &str) -> bool {
+    OPERATORS.iter().any(|own| own.service == kind)
 }
 
 /// How an operator reads its services; none of one that decides nothing about services.

@@ -3,6 +3,7 @@
 use crate::api::{ModelServing, Object};
 use crate::catalog::Catalog;
 use crate::merge::history::{History, Overridden};
+use crate::operators::is_service;
 use crate::operators::kthena::objects::{API_VERSION, Replaced};
 use crate::schema;
 use crate::secret::Place;
@@ -39,6 +40,26 @@ pub enum Layer {
 }
 
 impl Layer {
+    /// The layer of an object of the input by its kind, and by the blocks that a field of it is
+    /// within.
+    pub(crate) fn of(kind: &str, within: impl Fn(&[&str]) -> bool) -> Self {
+        match kind {
+            "ServingRuntime" | "ClusterServingRuntime" | "InferenceService"
+                if within(&["acceleratorConfigurations", "acceleratorConfig"]) =>
+            {
+                Self::AcceleratorConfiguration
+            }
+            "ServingRuntime" | "ClusterServingRuntime" => Self::Runtime,
+            "BaseModel" | "ClusterBaseModel" | "FineTunedWeight" => Self::Model,
+            "AcceleratorClass" | "Node" => Self::AcceleratorClass,
+            "InferenceService" if within(&["acceleratorSelector", "acceleratorOverride"]) => {
+                Self::Selector
+            }
+            kind if is_service(kind) => Self::Service,
+            _ => Self::Config,
+        }
+    }
+
     /// The word used in output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -125,26 +146,9 @@ impl<'a> Layers<'a> {
             Origin::Flag(_) => return Layer::Flag,
             Origin::Fact(_) => return Layer::Model,
         };
-        match self.catalog.owner_kind(span) {
-            Some("InferenceService") if self.within(span, &["acceleratorConfigurations"]) => {
-                Layer::AcceleratorConfiguration
-            }
-            Some("ServingRuntime" | "ClusterServingRuntime")
-                if self.within(span, &["acceleratorConfigurations", "acceleratorConfig"]) =>
-            {
-                Layer::AcceleratorConfiguration
-            }
-            Some("ServingRuntime" | "ClusterServingRuntime") => Layer::Runtime,
-            Some("AcceleratorClass") => Layer::AcceleratorClass,
-            Some("BaseModel" | "ClusterBaseModel" | "FineTunedWeight") => Layer::Model,
-            Some("ConfigMap") => Layer::Config,
-            Some("InferenceService")
-                if self.within(span, &["acceleratorSelector", "acceleratorOverride"]) =>
-            {
-                Layer::Selector
-            }
-            _ => Layer::Service,
-        }
+        // What is in no object is of the service that is asked about.
+        let kind = self.catalog.owner_kind(span);
+        kind.map_or(Layer::Service, |kind| Layer::of(kind, |names| self.within(span, names)))
     }
 
     /// Whether a place is below one of these blocks of its object.

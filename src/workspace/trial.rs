@@ -6,6 +6,7 @@
 use super::read::{World, read};
 use crate::api::{Api, Object, ObjectRef};
 use crate::load::{Document, Loaded};
+use crate::operators::is_service;
 use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Node, Origin, Rule};
 use std::collections::BTreeMap;
@@ -34,8 +35,7 @@ pub fn bare(node: &Node) -> Node {
 impl World {
     /// What was read, to be read again.
     pub fn ground(&self) -> Ground<'_> {
-        let beside =
-            |object: &&Object| !matches!(&*object.id.kind, "InferenceService" | "ModelServing");
+        let beside = |object: &&Object| !is_service(&object.id.kind);
         let documents = self.catalog.objects().filter(beside).map(|object| {
             let document = document(bare(&object.node), object.builtin);
             ((object.api, object.id.clone()), document)

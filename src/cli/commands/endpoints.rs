@@ -6,6 +6,7 @@ use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::Diagnostic;
+use crate::operators;
 use crate::pipeline::{Rendered, Renderer};
 use crate::protocol::{self, Entrance, Entry, Facts, Protocol};
 use crate::report::endpoints::{self as view, ServiceEndpoints};
@@ -99,16 +100,12 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
         return out;
     }
     let objects: Vec<&Node> = rendered.objects.iter().map(|object| &object.node).collect();
-    let components: &[&str] = match api {
-        Api::KServe => &["transformer", "predictor"],
-        Api::Ome | Api::Kthena | Api::Cluster => &["router", "engine"],
-    };
     let entrance = Entrance {
         name: service.name(),
         namespace: &service.namespace,
         scheme,
         cluster_domain: &args.cluster_domain,
-        components,
+        components: operators::operator(api).map_or(&[], |own| own.entrance),
     };
     out.entry = protocol::entry(&objects, &entrance);
     let workloads = rendered.objects.iter().filter(|object| {

@@ -20,6 +20,7 @@ use super::comparison::Comparison;
 use super::made::{Made, Subject, make};
 use super::{Action, Fate, ObjectChange};
 use crate::api::{Api, FieldEdit, Object, ObjectRef, Today, Views};
+use crate::operators::is_service;
 use crate::pipeline::Edit;
 use crate::pipeline::render::Renderer;
 use crate::policy::Policy;
@@ -128,8 +129,7 @@ impl<'c, 'a> Player<'c, 'a> {
             let Some(object) = input.after.or(input.before).filter(|own| !own.builtin) else {
                 continue;
             };
-            let is_service = matches!(&*object.id.kind, "InferenceService" | "ModelServing");
-            if !is_service {
+            if !is_service(&object.id.kind) {
                 let before = input.before.map(|object| bare(&object.node));
                 others.insert((object.api, object.id.clone()), before);
             }
