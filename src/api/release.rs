@@ -47,7 +47,7 @@ pub struct Release {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Follow {
     /// By [`Api`]; that of the cluster is the run's own.
-    modes: [Semantics; 4],
+    modes: [Semantics; Api::COUNT],
 }
 
 impl Follow {
@@ -81,7 +81,7 @@ impl Follow {
 
 impl From<Semantics> for Follow {
     fn from(semantics: Semantics) -> Self {
-        Self { modes: [semantics; 4] }
+        Self { modes: [semantics; Api::COUNT] }
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn typed(
         (_, "ServingRuntime" | "ClusterServingRuntime") if dialect.is_some() => {
             Item::Runtime(Box::new((dialect?.runtime)(object, semantics, diagnostics)))
         }
-        (_, "InferenceService") if dialect.is_some() => {
+        (_, kind) if dialect.is_some() && operators::is_service(kind) => {
             Item::Service(Box::new(services(dialect?, &object, given, diagnostics)))
         }
         (Api::Cluster, "Node") => {
