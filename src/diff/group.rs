@@ -122,7 +122,8 @@ impl<'a> Writer<'a> {
             Names::Kept => self.quoted(text),
             Names::Aside(namespace, name) => {
                 let bare = replace(text, name, "\u{1}", char::is_alphanumeric);
-                self.quoted(&replace(&bare, namespace, "\u{2}", |c| {
+                // The same sign for both: a service may be called as its namespace is.
+                self.quoted(&replace(&bare, namespace, "\u{1}", |c| {
                     c.is_alphanumeric() || c == '-'
                 }));
             }

@@ -42,8 +42,7 @@ pub enum EditRule {
 }
 
 /// Of a rule that changes no object of a service.
-pub(crate) const NO_OBJECT: EditRule =
-    EditRule::None("the rule changes no object of the service, so there is nothing to keep");
+pub(crate) const NO_OBJECT: EditRule = EditRule::None("the rule changes no object of the service");
 
 /// A rule that is a value of an operator's releases.
 #[derive(Debug)]

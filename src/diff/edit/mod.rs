@@ -38,7 +38,7 @@ static EDIT: Rule = Rule {
 };
 
 /// Where no field is found.
-pub(super) const NO_FIELD: &str = "no field of this service or its runtime keeps what runs";
+pub(super) const NO_FIELD: &str = "no field of the service or its runtime keeps today's behavior";
 /// Rounds in which rules that only the edits bring up get edits of their own.
 const ROUNDS: usize = 3;
 /// Most groups of which edits are simulated.
@@ -338,10 +338,10 @@ impl Case<'_, '_, '_> {
         }
         let why = match failed {
             Some((edits, false)) => {
-                format!("decided again with {}: the rule still makes a difference", fields(&edits))
+                format!("with {} the rule still has an effect", fields(&edits))
             }
             Some((edits, true)) => format!(
-                "decided again with {}: the rule makes no difference then, and no less changes than without it",
+                "with {} the rule has no effect, but no less changes than without",
                 fields(&edits)
             ),
             None => NO_FIELD.to_owned(),

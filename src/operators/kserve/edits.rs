@@ -11,12 +11,11 @@ use serde_json::Value;
 type Edits = Vec<Vec<FieldEdit>>;
 
 pub(super) const NO_WAY: EditRule = EditRule::None(
-    "how images are shown is a setting of the operator that the release before does not know",
+    "`ociModelMode` is a setting of the operator that the earlier release does not have",
 );
-pub(super) const NO_PATH: EditRule =
-    EditRule::None("another `mountPath` restarts the pods before the upgrade");
+pub(super) const NO_PATH: EditRule = EditRule::None("another `mountPath` restarts the pods now");
 pub(super) const REFUSED_TODAY: EditRule =
-    EditRule::None("the API server refuses the pods of today: there is nothing to keep");
+    EditRule::None("the API server refuses the pods today, so nothing runs");
 pub(super) const NO_TRAFFIC: EditRule = EditRule::Fields(no_traffic);
 pub(super) const KEEP_IMAGE: EditRule = EditRule::Fields(keep_image);
 pub(super) const ONE_IMAGE: EditRule = EditRule::Fields(one_image);

@@ -19,29 +19,29 @@ pub(crate) static UPGRADE: Upgrade = Upgrade {
 
 /// Rules that deciding again shows.
 static RULES: &[Switch] = switches! { kserve KServe
-    "I3" [image_suffix] "the suffix of an image for GPUs or CPUs follows the server that the runtime declares, and vLLM without a GPU runs another image"
+    "I3" [image_suffix] "the suffix of an image (`-gpu`, `-cpu`) follows the server type of the runtime, and vLLM without a GPU runs the CPU image"
         "#4769, pkg/controller/v1beta1/inferenceservice/utils/utils.go UpdateImageTag" "set `spec.predictor.model.runtimeVersion` to the tag of today's image" KEEP_IMAGE
-    "I4" [several_images] "every image of `storageUris` becomes a modelcar of its own, and what stands beside images is fetched; before the first image was shown and the rest left out"
-        "#5470, pkg/webhook/admission/pod/storage_initializer_injector.go CommonStorageInitialization" "give each image a directory of its own: `mountPath` with different parents, or leave one image" ONE_IMAGE
-    "I4" [image_ways] "`oci+native://` mounts an image as a volume, `ociModelMode` of the config map says how images are shown, and images of `storageUris` are left out where they are off; before the storage initializer got their address"
+    "I4" [several_images] "every image of `storageUris` becomes a modelcar of its own, and other URIs beside images are fetched; before, only the first image was used"
+        "#5470, pkg/webhook/admission/pod/storage_initializer_injector.go CommonStorageInitialization" "set `mountPath` with a different parent for each image, or keep one image only" ONE_IMAGE
+    "I4" [image_ways] "`oci+native://` mounts an image as a volume, `ociModelMode` of the config map sets how images are mounted, and images of `storageUris` are dropped where OCI models are disabled; before, the storage initializer got their URI"
         "#5558, pkg/utils/storage.go ParseOciScheme" "set `enableModelcar: true` in the config map where services name images" NO_WAY
     "I4" [quoted_paths] "the script of a modelcar quotes its path for the shell"
         "#5780, pkg/utils/storage.go ShellQuote" "use a `mountPath` of letters, digits, `/`, `.`, `_` and `-`" NO_PATH
-    "I5" [one_value] "a variable with a value in one layer and `valueFrom` in the other keeps what the upper layer says; before it had both, which the API server refuses"
-        "#5541, pkg/utils/container_merge.go MergeContainerWithPatch" "write the variable in one layer" REFUSED_TODAY
-    "I8" [images_fetched] "`oci+fetch://` and `ociModelMode: fetch` pull an image with the storage initializer; before it was a modelcar"
-        "#5739, pkg/webhook/admission/pod/oci_fetch.go" "write `oci+modelcar://`" MODELCAR
-    "I7" [canary_routes] "HTTPRoutes divide the traffic among the canaries"
-        "#5912, reconcilers/ingress/httproute_reconciler.go" "set `trafficPercent: 0` on canaries that must not get requests" NO_TRAFFIC
+    "I5" [one_value] "a variable with `value` in one layer and `valueFrom` in the other keeps the one of the upper layer; before, it had both, which the API server refuses"
+        "#5541, pkg/utils/container_merge.go MergeContainerWithPatch" "set the variable in one layer only" REFUSED_TODAY
+    "I8" [images_fetched] "`oci+fetch://` and `ociModelMode: fetch` fetch an image with the storage initializer; before, it was a modelcar"
+        "#5739, pkg/webhook/admission/pod/oci_fetch.go" "use `oci+modelcar://`" MODELCAR
+    "I7" [canary_routes] "HTTPRoutes split the traffic between the stable service and its canaries"
+        "#5912, reconcilers/ingress/httproute_reconciler.go" "set `trafficPercent: 0` on canaries that must not receive requests" NO_TRAFFIC
 };
 
 /// Rules about fields that are read otherwise: they are seen in the input.
 pub static FIELDS: Switch = Switch {
     rule: ReleaseRule {
         id: "I1",
-        title: "`spec.predictor.name` and `spec.canary` are known: Deployment, Service, autoscaler and route take the name, and canaries get pods of their own",
+        title: "`spec.predictor.name` and `spec.canary` are supported: Deployment, Service, autoscaler and route use the name, and canaries get pods of their own; before, the CRD dropped the fields",
         source: "#5672, pkg/controller/v1beta1/inferenceservice/components/predictor.go PredictorServiceName",
-        action: "take the fields out of the manifests, or plan for a second Deployment while the first one is deleted",
+        action: "remove the fields from the manifests, or plan for a second Deployment while the first one is deleted",
         edit: EditRule::DroppedFields,
     },
     differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),
@@ -52,9 +52,9 @@ pub static FIELDS: Switch = Switch {
 pub static STORAGE_FIELDS: Switch = Switch {
     rule: ReleaseRule {
         id: "I5",
-        title: "`spec.predictor.storageContainerName` names the ClusterStorageContainer that fetches, and `confidential` gives the storage initializer what it decrypts with",
+        title: "`spec.predictor.storageContainerName` selects the ClusterStorageContainer that fetches the model, and `confidential` configures its decryption; before, the CRD dropped the fields",
         source: "#5314 and #5382, pkg/webhook/admission/pod/storage_initializer_injector.go",
-        action: "take the fields out of the manifests until the restart is wanted",
+        action: "remove the fields from the manifests until pods may restart",
         edit: EditRule::DroppedFields,
     },
     differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),
@@ -65,9 +65,9 @@ pub static STORAGE_FIELDS: Switch = Switch {
 pub static PROTOCOL: Switch = Switch {
     rule: ReleaseRule {
         id: "I2",
-        title: "a model of the format vLLM asks for the protocol v2 by default: a runtime that does not list v2 is refused, and automatic selection takes one that does",
+        title: "a model of the format vLLM uses protocol v2 by default: a named runtime that does not list v2 is refused, and automatic selection chooses a runtime that does",
         source: "#4769, pkg/apis/serving/v1beta1/inference_service_defaults.go SetRuntimeDefaults",
-        action: "list v2 in the runtime's `protocolVersions`, or write `spec.predictor.model.protocolVersion: v1` to keep today's runtime",
+        action: "list v2 in the runtime's `protocolVersions`, or set `spec.predictor.model.protocolVersion: v1` to keep today's runtime",
         edit: OLD_PROTOCOL,
     },
     differs: |a, b| a.kserve().vllm_speaks_v2 != b.kserve().vllm_speaks_v2,
@@ -76,7 +76,7 @@ pub static PROTOCOL: Switch = Switch {
 
 /// Rules that change no object of a service.
 static EFFECTS: &[Effect] = effects! { kserve
-    "I6" [services_first] "Services of a component are written before its Deployment; nothing of them is another"
+    "I6" [services_first] "Services of a component are created before its Deployment; the objects are the same"
         "#5630, reconcilers/raw/raw_kube_reconciler.go" "nothing"
         |object, known| (known.runs_deployments)(object)
 };

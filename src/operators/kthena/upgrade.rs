@@ -7,7 +7,7 @@ use crate::yaml::{FieldPath, Node};
 /// Rules of Kthena's releases (releases.md H).
 pub static ROLE_STRUCT: ReleaseRule = ReleaseRule {
     id: "H1",
-    title: "the struct of a role has other fields, whose names are hashed: the same roles get another revision, and every group that `partition` does not protect is deleted and recreated",
+    title: "the hash of a role includes the names of its Go fields, and those changed: every ModelServing gets another revision, and every group that `partition` does not protect is deleted and recreated",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go Revision, pkg/apis/workload/v1alpha1/servinggroup_types.go Role",
     action: "set `rolloutStrategy.rollingUpdateConfiguration.partition` to `replicas` to hold the groups back, and lower it when they may restart",
     edit: HOLD,
@@ -16,20 +16,20 @@ pub static ROLE_STRUCT: ReleaseRule = ReleaseRule {
 /// See [`ROLE_STRUCT`].
 pub static ROLE_BUDGET: ReleaseRule = ReleaseRule {
     id: "H2",
-    title: "a role of RoleRollingUpdate has `maxUnavailable` 1 where nothing is written, and a `partition` of its own; before all its outdated replicas went at once",
+    title: "with RoleRollingUpdate a role has `maxUnavailable: 1` by default, and a `partition` of its own; before, all its outdated replicas were deleted at once",
     source: "volcano-sh/kthena pkg/apis/workload/v1alpha1/servinggroup_types.go RollingUpdateConfiguration, model_serving_controller.go calMaxScaleDown",
-    action: "write `maxUnavailable` where another number is wanted",
+    action: "set `maxUnavailable` where another number of replicas may restart at once",
     edit: EditRule::None(
-        "the field says how many replicas restart at once, and the release before hashes it or drops it",
+        "`maxUnavailable` sets how many replicas restart at once, and the earlier release hashes it or drops it",
     ),
 };
 
 /// See [`ROLE_STRUCT`].
 pub static QUEUE: ReleaseRule = ReleaseRule {
     id: "H3",
-    title: "PodGroups are put into the queue of the annotation `scheduling.volcano.sh/queue-name`",
+    title: "PodGroups get the queue of the annotation `scheduling.volcano.sh/queue-name`",
     source: "volcano-sh/kthena pkg/model-serving-controller/podgroupmanager/manager.go",
-    action: "make sure that the queue exists and has room, or take the annotation off",
+    action: "check that the queue exists and has capacity, or remove the annotation",
     edit: NO_QUEUE,
 };
 
@@ -37,7 +37,7 @@ pub static QUEUE: ReleaseRule = ReleaseRule {
 /// roles have a partition of their own.
 pub static ROLE_STRUCT_BY_ROLE: ReleaseRule = ReleaseRule {
     id: "H1",
-    title: "the struct of a role has other fields, whose names are hashed: the same roles get another hash, and every role replica that no `partition` protects is deleted and recreated",
+    title: "the hash of a role includes the names of its Go fields, and those changed: every role replica that no `partition` protects is deleted and recreated",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go CalRoleTemplateHash, pkg/apis/workload/v1alpha1/servinggroup_types.go Role",
     action: "plan for the restart: which replicas a partition of a role holds back at an upgrade was not recorded",
     edit: EditRule::None(
@@ -48,7 +48,7 @@ pub static ROLE_STRUCT_BY_ROLE: ReleaseRule = ReleaseRule {
 /// The same towards a release without a partition of roles.
 pub static ROLE_STRUCT_UNHELD: ReleaseRule = ReleaseRule {
     id: "H1",
-    title: "the struct of a role has other fields, whose names are hashed: the same roles get another hash, and every role replica is deleted and recreated, all of them at once where the role sets no `maxUnavailable`",
+    title: "the hash of a role includes the names of its Go fields, and those changed: every role replica is deleted and recreated, all at once where the role sets no `maxUnavailable`",
     source: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go CalRoleTemplateHash, model_serving_controller.go calMaxScaleDown",
     action: "plan for the restart: this release has no partition of roles, and its webhook refuses `rollingUpdateConfiguration` beside RoleRollingUpdate",
     edit: EditRule::None("this release has no partition of roles"),
@@ -57,10 +57,10 @@ pub static ROLE_STRUCT_UNHELD: ReleaseRule = ReleaseRule {
 /// See [`ROLE_STRUCT`].
 pub static SCALE_SELECTOR: ReleaseRule = ReleaseRule {
     id: "H4",
-    title: "`status.labelSelector` names one entry pod per group, so that an autoscaler of the scale subresource counts groups; before it counted every pod",
+    title: "`status.labelSelector` names one entry pod per group, so that an autoscaler of the scale subresource counts groups; before, it counted every pod",
     source: "volcano-sh/kthena pkg/model-serving-controller/controller/model_serving_controller.go, status.labelSelector",
     action: "compare the autoscaler's target with the load of an entry pod, and pin minReplicas during the upgrade",
-    edit: EditRule::None("the status is the controller's"),
+    edit: EditRule::None("the controller writes the status"),
 };
 
 /// Holds every group back.

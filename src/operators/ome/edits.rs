@@ -13,17 +13,15 @@ use std::collections::BTreeSet;
 type Edits = Vec<Vec<FieldEdit>>;
 
 /// Rules without an edit, each with the reason.
-pub(super) const NOTHING: EditRule =
-    EditRule::None("objects that exist stay as they are, so there is nothing to keep");
+pub(super) const NOTHING: EditRule = EditRule::None("objects that exist are not changed");
 pub(super) const REPAIRED: EditRule =
-    EditRule::None("the service fails before the upgrade and works after it");
+    EditRule::None("the service fails today and works after the upgrade");
 pub(super) const OF_OPERATOR: EditRule =
-    EditRule::None("the operator writes this by itself, and no field of the input prevents it");
-pub(super) const PORT: EditRule = EditRule::None(
-    "the operator sets the port, and no field of the input does: clients have to use the new one",
-);
+    EditRule::None("the operator does this in any case: no field of the input prevents it");
+pub(super) const PORT: EditRule =
+    EditRule::None("the operator sets the port: no field of the input changes it");
 pub(super) const NO_ARGUMENTS: EditRule = EditRule::None(
-    "the override is part of today's command: taking it out changes the pods before the upgrade, and keeping it rewrites the text after it",
+    "the override is part of today's command: removing it changes the pods now, and keeping it reformats the arguments after the upgrade",
 );
 
 pub(super) const NAME_CLASS: EditRule = EditRule::Fields(name_class);

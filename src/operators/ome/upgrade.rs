@@ -20,52 +20,52 @@ pub(crate) static UPGRADE: Upgrade =
 
 /// Rules that are fields of [`OmeRelease`], by the consequence: restarts first.
 static RULES: &[Switch] = switches! { ome Ome
-    "A1" [default_class] "a service that names neither class nor policy no longer gets the first class of its runtime's list"
+    "A1" [default_class] "a service without accelerator class and policy no longer gets the first class of its runtime's list"
         "#512, pkg/acceleratorclassselector/selector.go" "name the class: `spec.acceleratorSelector.acceleratorClass`" NAME_CLASS
-    "A2" [policies] "the policies BestFit, Cheapest and MostCapable choose a class"
-        "#518 and #547, pkg/acceleratorclassselector/selector.go" "leave the policy out, or name the class that is wanted" NO_POLICY
-    "A3" [first_available_looks] "FirstAvailable takes the first class that exists and meets the constraints, no longer the first name"
+    "A2" [policies] "the policies BestFit, Cheapest and MostCapable now choose a class; before, they chose none"
+        "#518 and #547, pkg/acceleratorclassselector/selector.go" "remove the policy, or name the class" NO_POLICY
+    "A3" [first_available_looks] "FirstAvailable chooses the first class that exists and meets the constraints; before, the first name of the list"
         "#518, pkg/acceleratorclassselector/policy_helpers.go" "name the class: `spec.acceleratorSelector.acceleratorClass`" NAME_CLASS
-    "A5" [class_replaces_parallelism] "PARALLELISM_SIZE is set only where no class was chosen"
+    "A5" [class_replaces_parallelism] "the variable PARALLELISM_SIZE is no longer set where an accelerator class is chosen"
         "#503, components/engine.go" "set PARALLELISM_SIZE in the runner if a command uses it" OWN_PARALLELISM
-    "A6" [arguments] "runtimeArgsOverride is merged flag by flag, and a multi-line text is rewritten"
+    "A6" [arguments] "`runtimeArgsOverride` is merged flag by flag, and multi-line arguments are reformatted"
         "#509, utils/merging.go MergeArgs" "plan for the restart" NO_ARGUMENTS
-    "A7" [sizes] "tensorParallelismOverride is set in every argument and in the command, no longer in the first argument alone"
-        "#509, components/base.go overrideParam" "write the sizes that are wanted" NO_SIZES
-    "A8" [named_runtime_formats] "acceleratorConfig of a named runtime is read of all its formats"
+    "A7" [sizes] "`tensorParallelismOverride` changes every argument and the command; before, the first argument only"
+        "#509, components/base.go overrideParam" "set the parallelism in the arguments yourself" NO_SIZES
+    "A8" [named_runtime_formats] "where the service names its runtime, `acceleratorConfig` of every format is considered; before, only of formats with `autoSelect`"
         "35a17dff, pkg/runtimeselector/selector.go" "plan for the restart" NO_UNUSED_CONFIG
-    "A9" [variables] "MODEL_PATH and TFEW_PATH of the author stay; before the operator's came behind them and won"
-        "#329, components/base.go UpdateEnvVariables" "take the variable out, or correct it" NO_VARIABLE
-    "A10" [blocklist] "block lists are no longer mounted by `ome.io/disable-blocklist`"
+    "A9" [variables] "MODEL_PATH and TFEW_PATH set by the runtime or the service are kept; before, the operator overrode them"
+        "#329, components/base.go UpdateEnvVariables" "remove the variable, or correct its value" NO_VARIABLE
+    "A10" [blocklist] "the annotation `ome.io/disable-blocklist` no longer mounts block lists"
         "#491, components/base.go" "mount the config map in the runner where it is needed" OWN_BLOCKLIST
-    "A11" [merged_weights_need_no_model] "merged fine-tuned weights switch the injection of the model off"
+    "A11" [merged_weights_need_no_model] "services with merged fine-tuned weights get the annotation `ome.io/inject-model-init: \"false\"`"
         "#524, components/base.go ProcessBaseAnnotations" "plan for the restart" OF_OPERATOR
-    "A12" [dedicated_suffix] "Deployments with a dedicated cluster are no longer called `-new`: a second one comes up beside the old"
-        "#419, reconcilers/deployment" "delete the Deployment with the suffix `-new` afterwards: it holds its GPUs until then" OF_OPERATOR
-    "A13" [mode_by_annotation] "`ome.io/deploymentMode` on an engine or its runtime decides about the mode"
-        "#333, utils/deployment.go" "take the annotation off the engine and the runtime" NO_MODE
-    "A14" [ready_label_wins] "the model's node label no longer overrides the runtime's"
-        "#358 and #514, components/base.go" "take the label out of the runtime's nodeSelector" NO_LABEL
-    "B2" [external_port, external_selects_component] "the stable Service listens on the port of its component, no longer on 80"
-        "#416 and #455, reconcilers/external_service" "let clients use the new port" PORT
-    "B3" [service_annotations_filtered] "Services of components are made without annotations that mean something on pods only"
-        "#501, pkg/utils FilterPodOnlyAnnotations" "nothing: Services that exist keep them" NOTHING
-    "B4" [external_service] "the stable Service that the config map asks for stays or goes otherwise"
-        "#415, cleanup.go" "write the annotation `ome.io/ingress-disable-creation: \"true\"`" STABLE_SERVICE
-    "B5" [long_names] "names above 63 characters are shortened; before the service failed"
+    "A12" [dedicated_suffix] "names of Deployments on a dedicated cluster no longer end in `-new`: a second Deployment is created beside the old one"
+        "#419, reconcilers/deployment" "after the upgrade, delete the Deployment whose name ends in `-new`: it holds its GPUs until then" OF_OPERATOR
+    "A13" [mode_by_annotation] "the annotation `ome.io/deploymentMode` of an engine or its runtime now sets the deployment mode"
+        "#333, utils/deployment.go" "remove the annotation from the engine and the runtime" NO_MODE
+    "A14" [ready_label_wins] "a nodeSelector of the runtime for the model's node label is kept; before, it was set to Ready"
+        "#358 and #514, components/base.go" "remove the label from the runtime's nodeSelector" NO_LABEL
+    "B2" [external_port, external_selects_component] "the Service named like the InferenceService listens on the port of its component; before, on port 80"
+        "#416 and #455, reconcilers/external_service" "change clients to the new port" PORT
+    "B3" [service_annotations_filtered] "Services of components no longer get annotations that are meant for pods only"
+        "#501, pkg/utils FilterPodOnlyAnnotations" "nothing; Services that exist keep their annotations" NOTHING
+    "B4" [external_service] "whether the Service named like the InferenceService stays where the config map disables Ingresses: v0.1.4 deletes it right after creating it, other releases keep it"
+        "#415, cleanup.go" "set the annotation `ome.io/ingress-disable-creation: \"true\"`" STABLE_SERVICE
+    "B5" [long_names] "names longer than 63 characters are shortened; before, the service failed"
         "#406, #419 and #422, pkg/constants" "nothing" REPAIRED
-    "C2" [missing_config_crashes] "a class without an entry in acceleratorConfig no longer crashes the controller"
+    "C2" [missing_config_crashes] "a chosen class without an entry in `acceleratorConfig` no longer crashes the controller"
         "#509, components/base.go" "nothing" REPAIRED
-    "C3" [keda] "the autoscaler class keda works"
+    "C3" [keda] "the autoscaler class `keda` works; before, the webhook refused it"
         "#488, reconcilers/keda" "nothing" REPAIRED
-    "C4" [predictor_model_looked_up] "the model of a predictor may be a BaseModel"
+    "C4" [predictor_model_looked_up] "`spec.predictor.model` may name a BaseModel of the namespace; before, only a ClusterBaseModel was found"
         "#431 and #424, webhook" "nothing" REPAIRED
-    "G1" [disruption_budgets] "components get a PodDisruptionBudget"
-        "#283, reconcilers/pdb" "set `maxUnavailable` or `minAvailable` where 1 at a time is too few" OF_OPERATOR
-    "G3" [layered_selector] "nodeSelector of the runtime and of the service reach all pods of a component"
-        "utils/merging.go MergeNodeSelector" "take selectors out of the runtime that must not hold" NO_SELECTOR
-    "G6" [autoscaler_follows_suffix] "the autoscaler looks for the Deployment without the suffix `-new`"
-        "reconcilers/hpa" "plan for pods that are not scaled until v0.1.5" OF_OPERATOR
+    "G1" [disruption_budgets] "each component gets a PodDisruptionBudget"
+        "#283, reconcilers/pdb" "set `maxUnavailable` or `minAvailable` where more than 1 pod may be evicted at a time" OF_OPERATOR
+    "G3" [layered_selector] "nodeSelectors of the runtime and of the service are set on all pods of a component"
+        "utils/merging.go MergeNodeSelector" "remove the selectors from the runtime that must not apply" NO_SELECTOR
+    "G6" [autoscaler_follows_suffix] "the autoscaler targets the Deployment without the suffix `-new`, which does not exist"
+        "reconcilers/hpa" "scale these services by hand until v0.1.5" OF_OPERATOR
 };
 
 /// Rules that differ by more than fields of an [`OmeRelease`].
@@ -73,9 +73,9 @@ static WHOLE: [Switch; 3] = [
     Switch {
         rule: ReleaseRule {
             id: "A4",
-            title: "resources of the chosen class override those of the runtime; before the largest counted",
+            title: "resources of the chosen class override those of the runtime; before, the largest value won",
             source: "#468, utils/merging.go MergeResource",
-            action: "write the resources on the service's runner",
+            action: "set the resources on the service's runner",
             edit: OWN_RESOURCES,
         },
         differs: |a, b| {
@@ -87,9 +87,9 @@ static WHOLE: [Switch; 3] = [
     Switch {
         rule: ReleaseRule {
             id: "G4",
-            title: "the runner gets the resources of its class and of the runtime's own container of its name, where the service states none",
+            title: "where the service sets no resources, the runner gets those of its class and of the runtime's container of the same name",
             source: "utils/merging.go MergeResource",
-            action: "write the resources on the service's runner",
+            action: "set the resources on the service's runner",
             edit: OWN_RESOURCES,
         },
         differs: |a, b| {
@@ -101,7 +101,7 @@ static WHOLE: [Switch; 3] = [
     Switch {
         rule: ReleaseRule {
             id: "A15",
-            title: "versions of one to three numbers and with the prefix v are read; before they matched nothing",
+            title: "versions with one or two numbers (`1.12`) or the prefix `v` are understood; before, they matched nothing",
             source: "#410, pkg/modelver/util.go",
             action: "name the runtime: `spec.runtime.name`",
             edit: NAME_RUNTIME,
@@ -121,9 +121,9 @@ fn take_resources(policy: &mut Policy, from: &Policy) {
 pub static INGRESS: Switch = Switch {
     rule: ReleaseRule {
         id: "B1",
-        title: "the shipped config map no longer asks for an Ingress but for a stable Service",
+        title: "the shipped config map disables Ingresses: a Service named like the InferenceService is created instead",
         source: "config/configmap/inferenceservice.yaml",
-        action: "write `disableIngressCreation: false` into the config map to keep the Ingress",
+        action: "set `disableIngressCreation: false` in the config map to keep the Ingress",
         edit: KEEP_INGRESS,
     },
     differs: |a, b| a.ome().ingress_disabled != b.ome().ingress_disabled,
@@ -134,9 +134,9 @@ pub static INGRESS: Switch = Switch {
 pub static PROBER: Switch = Switch {
     rule: ReleaseRule {
         id: "F",
-        title: "the shipped config map names another image of the multi-node prober",
+        title: "the shipped config map sets another image for the multi-node prober",
         source: "config/configmap/inferenceservice.yaml",
-        action: "write `multinodeProber` into the config map to keep the image",
+        action: "set `multinodeProber` in the config map to keep the image",
         edit: KEEP_PROBER,
     },
     differs: |a, b| a.ome().prober_image != b.ome().prober_image,
@@ -172,7 +172,7 @@ pub static READ: [(&Switch, &[&str]); 4] = [
 static DIFFUSION: Switch = Switch {
     rule: ReleaseRule {
         id: "A16",
-        title: "`diffusionPipeline` decides: class name and every component of the runtime's entry must match; before the CRDs dropped it",
+        title: "`diffusionPipeline` is compared: the class name and every component of the runtime's entry must match; before, the CRDs dropped the field",
         source: "#489, pkg/runtimeselector/matcher.go",
         action: "name the runtime: `spec.runtime.name`",
         edit: EditRule::DroppedFields,
@@ -184,9 +184,9 @@ static DIFFUSION: Switch = Switch {
 static CONSTRAINTS: Switch = Switch {
     rule: ReleaseRule {
         id: "C7",
-        title: "constraints on accelerators have other fields: `minComputePerformanceTFLOPS` instead of `minComputeCapability`, `minArchitectureVersion` and `preferredPrecisions`; the one that is not known is dropped",
+        title: "accelerator constraints have other fields (`minComputePerformanceTFLOPS` instead of `minComputeCapability`; `minArchitectureVersion` and `preferredPrecisions` are new), and fields that a release does not know are dropped",
         source: "config/crd/full",
-        action: "write the field that the later release knows",
+        action: "set the field that the later release knows",
         edit: EditRule::DroppedFields,
     },
     differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),
@@ -196,9 +196,9 @@ static CONSTRAINTS: Switch = Switch {
 static CLASSES: Switch = Switch {
     rule: ReleaseRule {
         id: "G2",
-        title: "AcceleratorClass and the fields that name one are known: classes are chosen, keep runtimes away and change pods; before the CRDs dropped them",
+        title: "AcceleratorClasses are supported: a class is chosen, can reject runtimes, and changes pods; before, the CRDs dropped the fields",
         source: "#215 to #293, pkg/acceleratorclassselector",
-        action: "take the fields out until the restart is wanted",
+        action: "remove the fields until pods may restart",
         edit: EditRule::DroppedFields,
     },
     differs: |a, b| a.ome().classes != b.ome().classes,
@@ -208,16 +208,16 @@ static CLASSES: Switch = Switch {
 /// A policy that crashes the controller, which is seen where a service fails.
 pub static CRASH: ReleaseRule = ReleaseRule {
     id: "C1",
-    title: "BestFit without constraints crashes the controller where two classes or more are candidates: nothing of the service is written any more, and what runs stays",
+    title: "BestFit without constraints crashes the controller if two or more classes are candidates: the service is no longer updated, and its running pods are not touched",
     source: "pkg/acceleratorclassselector/policy_helpers.go",
-    action: "leave the policy out, or name the class that is wanted",
+    action: "remove the policy, or name the class",
     edit: NO_POLICY,
 };
 
 static FIELDS: Switch = Switch {
     rule: ReleaseRule {
         id: "C9",
-        title: "the CRDs know other fields: what a release does not know it drops",
+        title: "the CRDs have other fields, and fields that a release does not know are dropped",
         source: "config/crd/full",
         action: "see the findings `field-of-another-release`, and run the older release without the fields",
         edit: EditRule::DroppedFields,
@@ -229,34 +229,34 @@ static FIELDS: Switch = Switch {
 /// Rules that change no object of a service, or objects that are not the operator's.
 static EFFECTS: &[Effect] = effects! { ome
     "B6" [address_with_port] "`status.url` and `status.address` end with the port of the Service"
-        "#416, reconcilers/ingress" "let clients that read the address from the status take the port from it"
+        "#416, reconcilers/ingress" "change clients that read the address from the status to use its port"
         |object, _| is_service(object) && !is_serverless(object)
-    "B7" [owned_router_roles] "ServiceAccount, Role and RoleBinding of the router belong to the service, and are deleted with it"
+    "B7" [owned_router_roles] "ServiceAccount, Role and RoleBinding of the router are deleted together with the service"
         "#492, reconcilers/rbac" "nothing, unless other pods use the router's ServiceAccount"
         |object, _| is_service(object) && has(object, "router")
-    "C5" [models_checked] "the webhook refuses a service whose `spec.model` is neither a BaseModel of its namespace nor a ClusterBaseModel; before only where its engine asked for a runtime. One that exists stays, and no change of it is taken"
+    "C5" [models_checked] "the webhook refuses a service whose `spec.model` is neither a BaseModel of its namespace nor a ClusterBaseModel; before, only if its engine needed a runtime. A service that exists keeps running, but cannot be changed"
         "#420, pkg/webhook/admission/isvc/inference_service_validation.go validateModelExists" "create the model before the service is applied again"
         |object, known| is_service(object) && !asks_for_runtime(object) && names_no_model(object, known.has_model)
-    "C6" [predictor_found_by_label] "after a migration from `spec.predictor` the old Deployment is looked for by the label component=predictor: the first one in the namespace is deleted, whichever service it belongs to"
-        "#429 and #454, cleanup.go" "migrate one service of a namespace at a time, and look at the Deployments before the next"
+    "C6" [predictor_found_by_label] "after a migration from `spec.predictor` the first Deployment in the namespace with the label component=predictor is deleted, even if it belongs to another service"
+        "#429 and #454, cleanup.go" "migrate one service of a namespace at a time, and check the Deployments before the next one"
         |object, _| is_service(object) && has(object, "predictor")
-    "C8" [reasons_by_format] "events about a service without a runtime give a reason per format; what is chosen does not change"
+    "C8" [reasons_by_format] "events of a service without a runtime list a reason for each format; the selection is the same"
         "#421, pkg/runtimeselector" "nothing"
         |object, known| is_service(object) && (known.is_refused)(object)
-    "C10" [keeps_replicas] "an update of a Deployment keeps the replicas that it has; before each update set minReplicas, and pods were missing until the autoscaler scaled up again"
-        "#412, reconcilers/deployment/deployment_reconciler.go" "nothing: the first pass after the upgrade does not scale down"
+    "C10" [keeps_replicas] "an update of a Deployment keeps its number of replicas; before, each update reset it to minReplicas until the autoscaler scaled up again"
+        "#412, reconcilers/deployment/deployment_reconciler.go" "nothing; the upgrade itself does not scale down"
         |object, _| is_service(object) && scales(object)
-    "D" [agent] "the model agent reads more kinds of models, and fills in fields that the model leaves empty; models that are on nodes already do not change"
-        "#343, #520, #527, #533, #581, #589 and #591, pkg/modelagent and pkg/hfutil" "write the fields that must stay empty or must not change: format, framework, architecture, size, capabilities"
+    "D" [agent] "the model agent recognizes more kinds of models and fills in their empty fields; models that are on nodes already are not changed"
+        "#343, #520, #527, #533, #581, #589 and #591, pkg/modelagent and pkg/hfutil" "set the fields of the model that must not change: format, framework, architecture, size, capabilities"
         |object, _| is_model(object) && is_completed(object)
-    "G7" [runtimes_checked] "the webhook refuses runtimes that name AcceleratorClasses which do not exist, and checks leader and worker of ClusterServingRuntimes; runtimes that exist stay until they are applied again"
-        "#317, pkg/webhook/admission/servingruntime" "create the classes, or take their names out of `acceleratorRequirements.acceleratorClasses`"
+    "G7" [runtimes_checked] "the webhook refuses runtimes that name AcceleratorClasses which do not exist, and checks leader and worker of ClusterServingRuntimes; runtimes that exist are not touched until they are applied again"
+        "#317, pkg/webhook/admission/servingruntime" "create the classes, or remove their names from `acceleratorRequirements.acceleratorClasses`"
         |object, known| names_unknown_class(object, known.has_class)
-    "G7" [predictor_used_by_most] "a predictor with nothing but maxReplicas counts as used and is migrated"
-        "#301, utils/migration_util.go IsPredictorUsed" "take `maxReplicas` out of a predictor that is not used"
+    "G7" [predictor_used_by_most] "a predictor that sets only `maxReplicas` counts as used and is migrated"
+        "#301, utils/migration_util.go IsPredictorUsed" "remove `maxReplicas` from a predictor that is not used"
         |object, _| is_service(object) && object.spec("predictor").is_some_and(used_by_most_alone)
-    "G8" [strategy_required] "a FineTunedWeight whose `hyperParameters.strategy` cannot be read fails its services; before a line was logged"
-        "#318, components/base.go" "write `spec.hyperParameters.strategy` as a string"
+    "G8" [strategy_required] "services of a FineTunedWeight whose `hyperParameters.strategy` cannot be read fail; before, the controller only logged it"
+        "#318, components/base.go" "set `spec.hyperParameters.strategy` to a string"
         |object, _| object.id.kind == "FineTunedWeight"
             && object.node.at(&["spec", "hyperParameters", "strategy"]).and_then(Node::as_str).is_none()
 };

@@ -90,22 +90,27 @@ fn difference(own: &Difference) -> Value {
 
 /// What deciding again came to.
 fn proof(edit: &RuleEdit, way: Direction) -> String {
-    let way = word(way);
-    let after = format!("after the {way} the rule makes no difference");
+    let after = format!("the rule has no effect after the {}", word(way));
     if edit.is_verified() {
-        format!("verified by deciding again: before the {way} nothing changes, {after}")
+        format!("verified: with this edit nothing changes now, and {after}")
     } else {
-        format!("decided again: {after}; applying the edit before it: {}", said(&edit.today))
+        format!("with this edit {after}; applying it now: {}", said(&edit.today))
     }
 }
 
-/// The lines under a rule that say how to keep what runs.
-pub(super) fn lines(proposal: Option<&Proposal>, settled: bool, way: Direction) -> Vec<String> {
+/// The lines under a rule that say how to keep what runs; none of one that asks for nothing.
+pub(super) fn lines(
+    rule: &ReleaseRule,
+    proposal: Option<&Proposal>,
+    settled: bool,
+    way: Direction,
+) -> Vec<String> {
     match proposal {
         None => Vec::new(),
+        Some(Proposal::None(_)) if rule.action.starts_with("nothing") => Vec::new(),
         Some(Proposal::None(why)) if !settled => vec![format!("no edit: {}", printable(why))],
         Some(Proposal::None(_)) => {
-            vec!["no edit of its own: with those of the other rules it makes no difference, decided again".to_owned()]
+            vec!["no edit needed: with the edits for the other rules it has no effect".to_owned()]
         }
         Some(Proposal::Edit(edit)) => {
             let changes = edit.changes.iter().map(|change| format!("edit: {}", assigned(change)));
@@ -117,15 +122,14 @@ pub(super) fn lines(proposal: Option<&Proposal>, settled: bool, way: Direction) 
 /// The lines about all edits of a group together.
 pub(super) fn together(edits: &AllEdits, way: Direction) -> Vec<String> {
     let edit = if edits.changes.len() == 1 { "this edit" } else { "these edits" };
-    let mut said_of = vec![format!("{edit} on {}, decided again:", printable(&edits.service))];
-    let change = word(way);
-    said_of.push(format!("  applied before the {change}: {}", said(&edits.today)));
-    said_of.push(format!("  applied with the {change}: {}", said(&edits.upgrade)));
+    let mut said_of = vec![format!("with {edit} on {}:", printable(&edits.service))];
+    said_of.push(format!("  now: {}", said(&edits.today)));
+    said_of.push(format!("  after the {}: {}", word(way), said(&edits.upgrade)));
     for (rule, proposal) in &edits.brought_up {
         let title = title(rule, way);
-        said_of.push(format!("  with {edit} another rule counts. {title}"));
+        said_of.push(format!("  then another rule has an effect. {title}"));
         said_of.extend(
-            lines(Some(proposal), false, way).into_iter().map(|line| format!("    {line}")),
+            lines(rule, Some(proposal), false, way).into_iter().map(|line| format!("    {line}")),
         );
     }
     if edits.patch.is_none() {

@@ -1,9 +1,9 @@
 //! The answer on a terminal.
 
-use super::shown::Shown;
+use super::shown::{NAMES, Shown};
 use crate::report::meaning::{self, Meaning};
 use crate::report::screen::{Page, line, printable};
-use crate::report::table::Style;
+use crate::report::table::{Style, wrapped};
 
 /// Groups with their causes and objects, and a line that sums up.
 pub(super) fn text(shown: &Shown, style: Style) -> String {
@@ -16,6 +16,34 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text }
     };
     let mut out = Page::default();
+    // Sentences are wrapped, values are not.
+    let prose = |out: &mut Page, indent: &str, text: &str| {
+        let own = text.len() - text.trim_start().len();
+        let text = format!("{indent}{}", printable(text));
+        out.draw(&wrapped(&text, style.width, &" ".repeat(indent.len() + own + 2)));
+    };
+    // Remarks of a line, each with what is before it; below each other where the line is too long.
+    let remarks = |out: &mut Page,
+                   taken: usize,
+                   indent: &str,
+                   text: &str,
+                   more: [(&str, &str); 2]| {
+        let text = printable(text);
+        let more = more.map(|(before, remark)| (before, printable(remark)));
+        let more = || more.iter().filter(|(_, remark)| !remark.is_empty());
+        let line: String = more().flat_map(|(before, remark)| [*before, remark.as_str()]).collect();
+        let line = format!("{text}{line}\n");
+        if style.width.is_none_or(|width| taken + line.chars().count() <= usize::from(width) + 1) {
+            return out.draw(&line);
+        }
+        out.draw(&text);
+        out.end_line();
+        for (before, remark) in more() {
+            // A value is not wrapped.
+            let columns = style.width.filter(|_| *before != " ");
+            out.draw(&wrapped(&format!("{indent}{remark}"), columns, indent));
+        }
+    };
     line!(out, "mode: {} · base: {} · {}\n", shown.semantics, shown.base, shown.compared);
     for group in &shown.groups {
         let facts =
@@ -26,29 +54,28 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         line!(out, "{facts}");
         let more =
             if group.more == 0 { String::new() } else { format!(" and {} more", group.more) };
-        line!(out, "  {}{more}", group.services.join(", "));
+        prose(&mut out, "  ", &format!("{}{more}", group.services.join(", ")));
         if let Some(error) = &group.error {
-            out.push_str("  ");
-            out.draw(&meaning::shown(error, style.color));
-            out.end_line();
+            let text = format!("  {}", meaning::shown(error, style.color));
+            out.draw(&wrapped(&text, style.width, "    "));
         }
         for choice in &group.choices {
             line!(out, "  {}: {} → {}", choice.what, choice.from, choice.to);
         }
         for line in &group.rollout {
-            line!(out, "  {line}");
+            prose(&mut out, "  ", line);
         }
         for rule in &group.rules {
-            line!(out, "  {}", rule.title);
+            prose(&mut out, "  ", &rule.title);
             if let Some(action) = rule.action {
-                line!(out, "    before the upgrade: {action}");
+                prose(&mut out, "    ", &format!("before the upgrade: {action}"));
             }
             for line in &rule.edit {
-                line!(out, "    {line}");
+                prose(&mut out, "    ", line);
             }
         }
         for line in &group.edits {
-            line!(out, "  {line}");
+            prose(&mut out, "  ", line);
         }
         for line in &group.patch {
             line!(out, "    {line}");
@@ -56,20 +83,24 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         for cause in &group.causes {
             let field =
                 if cause.field.is_empty() { String::new() } else { format!(" {}:", cause.field) };
-            line!(out, "  because {}{field} {}  {}", cause.object, cause.change, cause.place);
+            let because = format!("because {}{field}", cause.object);
+            out.push_str("  ");
+            let more = [(" ", cause.change.as_str()), ("  ", cause.place.as_str())];
+            remarks(&mut out, 2, "    ", &because, more);
             if let Some(turned) = &cause.turned {
-                line!(out, "    {turned}");
+                prose(&mut out, "    ", turned);
             }
         }
         if group.more_causes > 0 {
             line!(out, "  … {} more causes · show with --all", group.more_causes);
         }
         for object in &group.objects {
-            let note =
-                if object.note.is_empty() { String::new() } else { format!("  {}", object.note) };
             out.push_str("    ");
             out.draw(&paint(object.marker, object.marker));
-            line!(out, " {}{note}", object.name);
+            out.push_str(" ");
+            let taken = 5 + object.marker.chars().count();
+            let more = [("  ", object.note.as_str()), ("", "")];
+            remarks(&mut out, taken, "        ", &object.name, more);
             for line in &object.lines {
                 out.push_str("        ");
                 out.draw(&paint(line.marker, line.marker));
@@ -81,22 +112,35 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         }
         out.end_line();
     }
+    if let Some(served) = &shown.served {
+        out.draw(&paint("+", "+"));
+        out.push_str(" ");
+        out.draw(&bold(&served.title));
+        line!(out, " · {}", served.facts);
+        for line in served.lines.iter().take(NAMES) {
+            prose(&mut out, "  ", line);
+        }
+        if served.lines.len() > NAMES {
+            let more = served.lines.len() - NAMES;
+            line!(out, "  … {more} more services · show with --all");
+        }
+        out.end_line();
+    }
     for note in &shown.notes {
-        line!(out, "{}", note.title);
-        line!(out, "  reaches {}", note.reaches);
+        prose(&mut out, "", &note.title);
+        prose(&mut out, "  ", &format!("reaches {}", note.reaches));
         if let Some(action) = note.action {
-            line!(out, "  before the upgrade: {action}");
+            prose(&mut out, "  ", &format!("before the upgrade: {action}"));
         }
     }
     if let Some(basis) = &shown.basis {
-        line!(out, "{basis}");
+        prose(&mut out, "", basis);
     }
     if !shown.notes.is_empty() || shown.basis.is_some() {
         out.end_line();
     }
     for line in &shown.capacity {
-        out.draw(&meaning::shown(line, style.color));
-        out.end_line();
+        out.draw(&wrapped(&meaning::shown(line, style.color), style.width, "  "));
     }
     if !shown.capacity.is_empty() {
         out.end_line();

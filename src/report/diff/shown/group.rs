@@ -126,7 +126,7 @@ pub(super) fn group<'v>(
             .map(|(place, rule)| {
                 let mut settled = group.all_edits.iter().flat_map(|edits| &edits.settled);
                 let settled = settled.any(|own| own.id == rule.id);
-                let edit = edit::lines(group.edits.get(place), settled, way);
+                let edit = edit::lines(rule, group.edits.get(place), settled, way);
                 ShownRule { title: edit::title(rule, way), action: edit::action(rule, way), edit }
             })
             .collect(),

@@ -4,7 +4,9 @@ pub(super) mod fields;
 mod group;
 
 use super::{View, edit};
-use crate::diff::{Capacity, Cost, Direction, Note, ObjectChange, Pair, Room, Waits};
+use crate::diff::{
+    Action, Capacity, Cost, Direction, Group, Note, ObjectChange, Pair, Room, Waits,
+};
 use crate::quantity::Count;
 use crate::report::phrases::{first_of, plural};
 use crate::report::screen::printable;
@@ -13,7 +15,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Names of a group and causes of a group that are shown before they are counted.
-const NAMES: usize = 6;
+pub(super) const NAMES: usize = 6;
 const CAUSES: usize = 8;
 /// Services that are named in the order of their restarts.
 const ORDER: usize = 20;
@@ -40,6 +42,8 @@ pub(super) struct Shown {
     pub(super) compared: String,
     gpus: Bars,
     pub(super) groups: Vec<ShownGroup>,
+    /// Services that the later release serves and the earlier one refuses, in place of their groups.
+    pub(super) served: Option<Served>,
     /// What the change does to the room on the nodes, a sentence each.
     pub(super) capacity: Vec<String>,
     /// What an upgrade changes beside objects.
@@ -48,6 +52,15 @@ pub(super) struct Shown {
     pub(super) basis: Option<&'static str>,
     /// Groups that are left out.
     left_out: usize,
+}
+
+/// Services that are refused before an upgrade, and served after it.
+#[derive(Debug, Serialize)]
+pub(super) struct Served {
+    pub(super) title: String,
+    pub(super) facts: String,
+    /// "a/chat: ClusterServingRuntime/srt".
+    pub(super) lines: Vec<String>,
 }
 
 /// A rule that changes no object of a service.
@@ -207,8 +220,11 @@ impl Shown {
         let summary = &view.diff.summary;
         let capacity = view.diff.capacity.as_ref().map(capacity).unwrap_or_default();
         let mut seen = BTreeSet::new();
+        let brief = view.diff.between_releases.is_some() && !view.all;
+        let (new, full): (Vec<&Group>, Vec<&Group>) =
+            view.diff.groups.iter().partition(|group| brief && is_new(group));
         let groups: Vec<ShownGroup> =
-            view.diff.groups.iter().take(most).map(|found| group(found, view, &mut seen)).collect();
+            full.iter().take(most).map(|found| group(found, view, &mut seen)).collect();
         Self {
             headline: headline(view),
             semantics: view.semantics.to_string(),
@@ -220,9 +236,35 @@ impl Shown {
                 view.diff.notes.iter().map(|own| note(own, way)).collect()
             }),
             basis: view.diff.basis,
-            left_out: view.diff.groups.len() - groups.len(),
+            left_out: full.len() - groups.len(),
             groups,
+            served: (!new.is_empty()).then(|| served(&new)),
         }
+    }
+}
+
+/// Whether services are only refused no longer: nothing of them exists that a rule could change.
+fn is_new(group: &Group) -> bool {
+    let served = |error: &Pair<_>| matches!(error, Pair { from: Some(_), to: None });
+    group.rules.is_empty()
+        && group.error.as_ref().is_some_and(served)
+        && group.objects.iter().all(|object| object.action == Action::Create)
+}
+
+fn served(groups: &[&Group]) -> Served {
+    let all = groups.iter().flat_map(|group| {
+        let runtime = group.runtime.as_ref().and_then(|runtime| runtime.to.as_ref());
+        group.services.iter().map(move |service| match runtime {
+            Some(runtime) => printable(&format!("{service}: {runtime}")),
+            None => printable(service),
+        })
+    });
+    let sum = |side: fn(&Pair<Count>) -> Count| groups.iter().map(|own| side(&own.gpus)).sum();
+    let lines: Vec<String> = all.collect();
+    Served {
+        title: format!("{} no longer refused", plural(lines.len(), "service")),
+        facts: self::gpus(&Pair { from: sum(|gpus| gpus.from), to: sum(|gpus| gpus.to) }),
+        lines,
     }
 }
 
