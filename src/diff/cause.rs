@@ -19,6 +19,7 @@ use crate::secret::Place;
 use crate::source::{Location, Span};
 use crate::tree::Change;
 use crate::yaml::{FieldPath, Node, Segment, Value};
+use ecow::EcoString;
 use std::collections::BTreeSet;
 
 /// Fields of a runtime that only selection looks at.
@@ -64,6 +65,8 @@ pub(super) struct Question<'q, 'c, 'a> {
     pub(super) inputs: &'c Inputs<'a>,
     /// The service itself, where it is there.
     pub(super) subject: [Option<&'a Object>; 2],
+    /// The runtime that it names.
+    pub(super) named: [Option<&'a EcoString>; 2],
     /// What was decided on each side.
     pub(super) decided: [&'q Decided<'a>; 2],
     pub(super) objects: &'q [ObjectChange],
@@ -169,6 +172,18 @@ fn reaching<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
             .classes()
             .for_each(|class| add(question.sides[side].world.catalog.accelerator_class(class)));
     }
+    // A runtime that is named counts also where the service is refused with it or without it.
+    let is_named = |id: &ObjectRef| {
+        let scope = |subject: &Object| {
+            id.scope.namespace().is_none_or(|own| subject.id.scope.namespace() == Some(own))
+        };
+        matches!(&*id.kind, "ServingRuntime" | "ClusterServingRuntime")
+            && question.named.contains(&Some(&id.name))
+            && question.subject.iter().flatten().any(|subject| scope(subject))
+    };
+    let named = question.inputs.iter().filter_map(|input| input.id()).filter(|id| is_named(id));
+    let api = question.subject.iter().flatten().next().map(|subject| subject.api);
+    ids.extend(named.filter_map(|id| Some((api?, id.clone()))));
     let mut inputs: Vec<&'c Input<'a>> =
         ids.iter().filter_map(|(api, id)| question.inputs.get(*api, id)).collect();
     if question.inputs.shared {

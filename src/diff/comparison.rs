@@ -113,6 +113,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 sides: self.sides,
                 inputs: self.inputs,
                 subject: both.map(|subject| subject.map(|subject| self.object(subject))),
+                named: both.map(|subject| self.named(subject?)),
                 decided: [was, is],
                 objects: &group.objects,
                 refused: was.error != is.error,
@@ -155,6 +156,18 @@ impl<'c, 'a> Comparison<'c, 'a> {
         match subject {
             Subject::Service(views) => &views.of(self.settings.semantics).object,
             Subject::ModelServing(serving) => &serving.object,
+        }
+    }
+
+    /// The runtime that a service names.
+    fn named(&self, subject: Subject<'a>) -> Option<&'a EcoString> {
+        match subject {
+            Subject::Service(views) => views
+                .of(self.settings.semantics)
+                .runtime
+                .as_ref()
+                .map(|runtime| &runtime.name.value),
+            Subject::ModelServing(_) => None,
         }
     }
 
