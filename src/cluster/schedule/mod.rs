@@ -24,6 +24,8 @@ pub(crate) mod requests;
 pub(crate) mod room;
 pub(crate) mod running;
 pub(crate) mod scheduler;
+#[cfg(test)]
+pub(crate) mod scheduler_recordings;
 pub(crate) mod spread;
 pub(crate) mod state;
 pub(crate) mod template;

@@ -1,45 +1,15 @@
 //! A scenario as a world.
 
-use super::Row;
-use crate::api::{Api, Object, ObjectRef, Scope};
-use crate::cluster::Machine;
+use crate::cluster::schedule::scheduler_recordings::{
+    NAMESPACE, Row, change_node, machine, node, text,
+};
 use crate::cluster::schedule::{
     Budget, Options, PodId, PodState, PodTemplate, PriorityClasses, Scheduler, TieBreak, labels,
 };
 use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec, Start, WorkloadId, World};
-use crate::source::{SourceId, Span};
-use crate::yaml::{Node, Origin, Rule};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
-const NAMESPACE: &str = "default";
-
-pub(super) fn node(value: &Value) -> Node {
-    Node::from_json(value, Origin::Flag(&TEST))
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-pub(super) fn machine(value: &Value) -> Arc<Machine> {
-    let object = Object {
-        api: Api::Cluster,
-        api_version: "v1".into(),
-        id: ObjectRef {
-            kind: "Node".into(),
-            scope: Scope::Cluster,
-            name: text(&value["metadata"]["name"]).into(),
-        },
-        node: node(value),
-        span: Span { source: SourceId(0), start: 0, end: 0 },
-        builtin: false,
-        reported: true,
-    };
-    Arc::new(Machine::of(&object))
-}
 
 /// A world with the names of what is in it.
 pub(super) struct Bench {
@@ -213,30 +183,6 @@ impl Bench {
             evicted(pod) && !matches!(scheduler.state(**pod), PodState::Bound(_))
         });
         gone.map(|(name, _)| name.clone()).collect()
-    }
-}
-
-fn change_node(node: &mut Value, verb: &str) {
-    let taint = serde_json::json!({
-        "key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule",
-    });
-    let spec = node["spec"].as_object_mut().unwrap();
-    match verb {
-        "cordon" => {
-            spec.insert("unschedulable".into(), true.into());
-            let taints = spec.entry("taints").or_insert_with(|| Value::Array(Vec::new()));
-            taints.as_array_mut().unwrap().push(taint);
-        }
-        "uncordon" => {
-            spec.remove("unschedulable");
-            if let Some(taints) = spec.get_mut("taints").and_then(Value::as_array_mut) {
-                taints.retain(|known| *known != taint);
-            }
-        }
-        "untaint" => {
-            spec.remove("taints");
-        }
-        other => panic!("{other} is not known"),
     }
 }
 

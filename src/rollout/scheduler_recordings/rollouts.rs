@@ -1,8 +1,7 @@
 //! rollout.jsonl and lws*.jsonl: updates, tick by tick.
 
-use super::Row;
 use super::bench::Bench;
-use super::ties;
+use crate::cluster::schedule::scheduler_recordings::{Row, ties};
 use crate::cluster::schedule::{First, PodTemplate, TieBreak};
 use crate::rollout::play::Ended;
 use crate::rollout::replica_set::Counts;

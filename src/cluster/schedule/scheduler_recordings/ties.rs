@@ -20,7 +20,7 @@ impl TieBreak for Script {
 
 /// Runs until a run is accepted, every run with other choices; false when none is. Late choices
 /// change first.
-pub(super) fn any(most: usize, mut run: impl FnMut(&mut dyn TieBreak) -> bool) -> bool {
+pub(crate) fn any(most: usize, mut run: impl FnMut(&mut dyn TieBreak) -> bool) -> bool {
     let mut given: Vec<usize> = Vec::new();
     for _ in 0..most {
         let mut script = Script { given: given.clone(), sizes: Vec::new() };
