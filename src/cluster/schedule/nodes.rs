@@ -103,6 +103,12 @@ fn amount(machine: &Machine, name: &str) -> i64 {
     stated.map_or(0, |(_, quantity)| exact(quantity).unwrap_or(i64::MAX))
 }
 
+/// Most pods: a kubelet states how many it takes; a description by hand may not limit them.
+fn slots(machine: &Machine) -> i64 {
+    let stated = machine.allocatable.iter().flatten().any(|(name, _)| name == "pods");
+    if stated { amount(machine, "pods") } else { i64::MAX }
+}
+
 impl Nodes {
     pub(super) fn new(machines: impl IntoIterator<Item = Arc<Machine>>) -> Self {
         let mut nodes = Self::default();
@@ -141,9 +147,7 @@ impl Nodes {
         for column in &mut self.scored {
             column.push(0);
         }
-        // A kubelet states how many pods it takes; a description by hand may not limit them.
-        let stated = machine.allocatable.iter().flatten().any(|(name, _)| name == "pods");
-        self.slots.push(if stated { amount(&machine, "pods") } else { i64::MAX });
+        self.slots.push(slots(&machine));
         self.pods.push(Vec::new());
         self.ports.push(Vec::new());
         for (key, topology) in self.topology_keys.iter().zip(&mut self.topologies) {
@@ -166,7 +170,7 @@ impl Nodes {
         for (resource, name) in self.resources.iter().enumerate() {
             self.allocatable[resource][node] = amount(&machine, name);
         }
-        self.slots[node] = amount(&machine, "pods");
+        self.slots[node] = slots(&machine);
         self.guards[node] = self.guard(&machine);
         self.machines[node] = machine;
         self.images = Images::default();
