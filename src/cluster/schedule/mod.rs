@@ -30,6 +30,8 @@ pub(crate) mod spread;
 pub(crate) mod state;
 pub(crate) mod template;
 pub(crate) mod terms;
+#[cfg(test)]
+mod tests;
 
 pub use budget::Budget;
 pub use choice::Preference;

@@ -1,0 +1,353 @@
+//! Which pods are evicted, for whom, and pods that are placed together.
+
+use super::{Bench, asks, beside, gpus, machine, node, required, template, with_gpus};
+use crate::cluster::schedule::ids::PodId;
+use crate::cluster::schedule::scheduler::{Options, Scheduler};
+use crate::cluster::schedule::{Budget, InvalidPod};
+
+/// A pod that runs: node, GPUs, priority, start.
+type Runs<'a> = (&'a str, i64, i32, &'a str);
+
+/// The pods by place that are evicted for one of priority 100, and the node.
+fn evicted(nodes: &[(&str, i64)], running: &[Runs<'_>], wanted: i64) -> (String, Vec<usize>) {
+    let mut bench = with_gpus(nodes);
+    let pods: Vec<PodId> = running
+        .iter()
+        .map(|(on, count, priority, started)| {
+            let template = bench.take(template("", &gpus(*count, *priority)));
+            let started = (!started.is_empty()).then_some(*started);
+            bench.scheduler.run(template, on, started).unwrap()
+        })
+        .collect();
+    let pod = bench.add("", &gpus(wanted, 100));
+    bench.scheduler.schedule();
+    let place = |pod: PodId| pods.iter().position(|known| *known == pod).unwrap();
+    let victims = bench.scheduler.evictions().iter().map(|one| place(one.victim)).collect();
+    let on = bench.scheduler.nominated(pod).map(|on| bench.scheduler.node(on).name.to_string());
+    (on.unwrap_or_default(), victims)
+}
+
+#[test]
+fn the_node_is_freed_whose_pods_matter_least() {
+    let (early, late) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
+    let two = [("a", 2), ("b", 2)];
+    for (rule, running, wanted, expected) in [
+        ("lowest of the highest", vec![("a", 2, 5, ""), ("b", 2, 4, "")], 2, ("b", vec![1])),
+        (
+            "lowest of the highest, not of the sums",
+            vec![("a", 2, 5, ""), ("b", 1, 4, ""), ("b", 1, 4, "")],
+            2,
+            ("b", vec![1, 2]),
+        ),
+        (
+            "lowest sum",
+            vec![("a", 1, 5, ""), ("a", 1, 4, ""), ("b", 1, 5, ""), ("b", 1, 3, "")],
+            2,
+            ("b", vec![2, 3]),
+        ),
+        (
+            "fewest pods",
+            vec![("a", 1, 5, ""), ("a", 1, -5, ""), ("b", 2, 5, "")],
+            2,
+            ("b", vec![2]),
+        ),
+        ("latest start", vec![("a", 2, 5, early), ("b", 2, 5, late)], 2, ("b", vec![1])),
+        ("latest start", vec![("a", 2, 5, late), ("b", 2, 5, early)], 2, ("a", vec![0])),
+        (
+            "latest start of the most important",
+            vec![("a", 1, 5, early), ("a", 1, 4, late), ("b", 1, 5, late), ("b", 1, 4, early)],
+            2,
+            ("b", vec![2, 3]),
+        ),
+        (
+            "earliest of several",
+            vec![("a", 1, 5, early), ("a", 1, 5, late), ("b", 1, 5, late), ("b", 1, 5, late)],
+            2,
+            ("b", vec![2, 3]),
+        ),
+        (
+            "a stated start is before others",
+            vec![("a", 2, 5, late), ("b", 2, 5, "")],
+            2,
+            ("b", vec![1]),
+        ),
+        ("first by name", vec![("b", 2, 5, ""), ("a", 2, 5, "")], 2, ("a", vec![1])),
+        (
+            "only pods of lower priority",
+            vec![("a", 2, 100, ""), ("b", 2, 99, "")],
+            2,
+            ("b", vec![1]),
+        ),
+        ("none of lower priority", vec![("a", 2, 100, ""), ("b", 2, 101, "")], 2, ("", vec![])),
+        (
+            "the most important stay",
+            vec![("a", 1, 3, ""), ("a", 1, 9, ""), ("b", 2, 100, "")],
+            1,
+            ("a", vec![0]),
+        ),
+        (
+            "the earlier stay",
+            vec![("a", 1, 3, late), ("a", 1, 3, early), ("b", 2, 100, "")],
+            1,
+            ("a", vec![0]),
+        ),
+        (
+            "the most important is evicted first",
+            vec![("a", 1, 3, ""), ("a", 1, 9, ""), ("b", 2, 100, "")],
+            2,
+            ("a", vec![1, 0]),
+        ),
+        ("more than a node has", vec![("a", 2, 1, ""), ("b", 2, 1, "")], 3, ("", vec![])),
+    ] {
+        let (on, victims) = evicted(&two, &running, wanted);
+        assert_eq!((on.as_str(), victims), expected, "{rule}");
+    }
+}
+
+#[test]
+fn why_nothing_is_evicted_is_told() {
+    let fit = "0/2 nodes are available:";
+    let tail = "no new claims to deallocate, preemption:";
+    let message = |running: &[(&str, i32)], wanted: i64, more: &str| {
+        let mut bench = with_gpus(&[("a", 1), ("b", 2)]);
+        for (on, priority) in running {
+            bench.run("", &gpus(1, *priority), on);
+        }
+        bench.schedule("", &format!("{}, {more}", gpus(wanted, 5)))
+    };
+    let short = |count: usize| format!("{fit} {count} Insufficient nvidia.com/gpu. {tail}");
+    let (helps, none) = (
+        "Preemption is not helpful for scheduling",
+        "No preemption victims found for incoming pod",
+    );
+    let full = [("a", 5), ("b", 5), ("b", 5)];
+    assert_eq!(message(&full, 1, ""), format!("{} {fit} 2 {none}.", short(2)));
+    assert_eq!(message(&full, 2, ""), format!("{} {fit} 1 {none}, 1 {helps}.", short(2)));
+    assert_eq!(message(&full, 3, ""), format!("{} {fit} 2 {helps}.", short(2)));
+    let mixed = [("a", 4), ("b", 5), ("b", 5)];
+    assert_eq!(message(&mixed, 2, ""), format!("{} {fit} 1 {none}, 1 {helps}.", short(2)));
+    let weak = [("a", 5), ("b", 4), ("b", 5)];
+    // Evicting one of them is not enough.
+    assert_eq!(
+        message(&weak, 2, ""),
+        format!("{} {fit} 1 Insufficient nvidia.com/gpu, 1 {helps}.", short(2))
+    );
+    assert_eq!(
+        message(&[("a", 4), ("b", 4), ("b", 4)], 1, "preemptionPolicy: Never"),
+        format!("{} not eligible due to preemptionPolicy=Never.", short(2))
+    );
+    assert_eq!(
+        message(&[("a", 5), ("b", 5), ("b", 4)], 1, ""),
+        format!("{fit} 2 Insufficient nvidia.com/gpu.")
+    );
+}
+
+#[test]
+fn a_node_is_kept_for_the_pod_that_freed_it() {
+    let mut bench = with_gpus(&[("a", 2)]);
+    let victim = bench.run("", &gpus(2, 0), "a");
+    let urgent = bench.add("", &gpus(2, 10));
+    bench.scheduler.schedule();
+    assert_eq!(bench.place(victim), "ends");
+    assert_eq!(bench.scheduler.nominated(urgent), Some(bench.id("a")));
+    assert_eq!(bench.place(urgent), "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
+    // Tried again before the victim is gone it evicts no other.
+    bench.scheduler.retry_all();
+    bench.scheduler.schedule();
+    assert!(
+        bench
+            .place(urgent)
+            .ends_with("not eligible due to a terminating pod on the nominated node."),
+        "{}",
+        bench.place(urgent)
+    );
+    assert_eq!(bench.scheduler.nominated(urgent), Some(bench.id("a")));
+    assert_eq!(bench.scheduler.evictions().len(), 1);
+    // What comes with a lower priority finds the room kept; a higher one takes it.
+    let small = |priority: i32| gpus(1, priority);
+    let mut kept = Bench { scheduler: bench.scheduler.clone() };
+    kept.scheduler.finish(victim);
+    let low = kept.add("", &small(9));
+    kept.scheduler.schedule();
+    assert_eq!([urgent, low].map(|pod| kept.place(pod) == "a"), [true, false]);
+    let mut taken = Bench { scheduler: bench.scheduler.clone() };
+    let high = taken.add("", &gpus(2, 11));
+    taken.scheduler.schedule();
+    // It does not evict the pod that ends, and waits; the node is kept for it.
+    taken.scheduler.finish(victim);
+    taken.scheduler.schedule();
+    assert_eq!([urgent, high].map(|pod| taken.place(pod) == "a"), [false, true]);
+    assert_eq!(taken.scheduler.nominated(urgent), None);
+    // Gone, it keeps nothing.
+    bench.scheduler.delete(urgent);
+    bench.scheduler.finish(victim);
+    let low = bench.add("", &small(1));
+    bench.scheduler.schedule();
+    assert_eq!(bench.place(low), "a");
+}
+
+#[test]
+fn evicting_helps_against_neighbors_and_taken_ports() {
+    let port = "containers: [{ports: [{hostPort: 80}]}]";
+    let avoids = required("podAntiAffinity", &[beside("web", "kubernetes.io/hostname")]);
+    for (labels, running, spec) in [
+        ("app: x", port.to_owned(), port.to_owned()),
+        ("app: web", String::new(), avoids.clone()),
+        ("app: x", required("podAntiAffinity", &[beside("api", "kubernetes.io/hostname")]), String::new()),
+        (
+            "app: s",
+            String::new(),
+            "topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, labelSelector: {matchLabels: {app: s}}}]"
+                .to_owned(),
+        ),
+    ] {
+        let mut bench = Bench::new([
+            machine("a", "zone: x", "", ""),
+            machine("b", "zone: y", "taints: [{key: k, effect: NoSchedule}]", ""),
+        ]);
+        let victim = bench.run(labels, &running, "a");
+        let own = if labels == "app: s" { labels } else { "app: api" };
+        let pod = bench.add(own, &format!("priority: 5, {spec}"));
+        bench.scheduler.schedule();
+        assert_eq!(bench.place(victim), "ends", "{spec}");
+        bench.scheduler.finish(victim);
+        bench.scheduler.retry_all();
+        bench.scheduler.schedule();
+        assert_eq!(bench.place(pod), "a", "{spec}");
+    }
+    // Nothing that is evicted brings a pod that is wanted as a neighbor.
+    let mut bench = Bench::new([machine("a", "", "", "")]);
+    let other = bench.run("app: x", "", "a");
+    let wants = required("podAffinity", &[beside("db", "kubernetes.io/hostname")]);
+    bench.schedule("", &format!("priority: 5, {wants}"));
+    assert_eq!(bench.place(other), "a");
+}
+
+#[test]
+fn budgets_are_broken_last() {
+    let read = |spec: &str| -> Result<Budget, InvalidPod> {
+        Budget::read("ml", &node(&format!("{{spec: {{{spec}}}}}")))
+    };
+    let guarded = "selector: {matchLabels: {app: web}}";
+    // One of three ready pods of `web` would go from a, a pod of the same priority from b.
+    for (spec, on) in [
+        (format!("{guarded}, minAvailable: 3"), "b"),
+        (format!("{guarded}, minAvailable: 2"), "a"),
+        (format!("{guarded}, minAvailable: 100%"), "b"),
+        (format!("{guarded}, minAvailable: 67%"), "b"),
+        (format!("{guarded}, minAvailable: 66%"), "a"),
+        (format!("{guarded}, maxUnavailable: 0"), "b"),
+        (format!("{guarded}, maxUnavailable: 1"), "a"),
+        (format!("{guarded}, maxUnavailable: 10%"), "a"),
+        (format!("{guarded}, maxUnavailable: 0%"), "b"),
+        (guarded.to_owned(), "a"),
+        ("selector: {}, minAvailable: 3".to_owned(), "a"),
+        ("minAvailable: 3".to_owned(), "a"),
+        ("selector: {matchLabels: {app: db}}, minAvailable: 3".to_owned(), "a"),
+    ] {
+        for (ready, expected) in [(true, on), (false, "b")] {
+            let options = Options { budgets: vec![read(&spec).unwrap()], ..Options::default() };
+            let nodes = [("a", 1), ("b", 1), ("c", 2)].map(|(name, gpus)| {
+                machine(name, "", "", &format!("allocatable: {{nvidia.com/gpu: {gpus}}}"))
+            });
+            let mut bench = Bench { scheduler: Scheduler::new(nodes, &options) };
+            let pods = ["a", "c", "c"]
+                .map(|on| bench.run("app: web", &gpus(1, if on == "a" { 1 } else { 200 }), on));
+            if ready {
+                for pod in pods {
+                    bench.scheduler.set_ready(pod, true);
+                }
+            }
+            bench.run("app: x", &gpus(1, 1), "b");
+            let pod = bench.add("", &gpus(1, 100));
+            bench.scheduler.schedule();
+            let at = bench.scheduler.nominated(pod).unwrap();
+            let at = bench.scheduler.node(at).name.as_str();
+            let guards = spec.contains("web");
+            assert_eq!(at, if guards { expected } else { on }, "{spec}, ready: {ready}");
+        }
+    }
+    assert!(read("selector: {matchExpressions: [{key: a, operator: Like}]}").is_err());
+    // Of one node the guarded pod stays, though the other is as important and started earlier.
+    let options = Options { budgets: vec![read(guarded).unwrap()], ..Options::default() };
+    let a = machine("a", "", "", "allocatable: {nvidia.com/gpu: 2}");
+    let mut bench = Bench { scheduler: Scheduler::new([a], &options) };
+    let other = bench.run("app: x", &gpus(1, 1), "a");
+    let web = bench.run("app: web", &gpus(1, 1), "a");
+    bench.scheduler.set_ready(web, true);
+    bench.schedule("", &gpus(1, 100));
+    assert_eq!([other, web].map(|pod| bench.place(pod)), ["ends", "a"]);
+    // A pod that comes back does not count twice, one that ends is not healthy.
+    bench.scheduler.set_ready(web, true);
+    bench.scheduler.delete(web);
+    bench.scheduler.delete(web);
+    assert_eq!(bench.place(web), "ends");
+}
+
+#[test]
+fn a_gang_is_placed_whole_or_not_at_all() {
+    let mut bench = with_gpus(&[("a", 2), ("b", 1)]);
+    let one = bench.take(template("app: g", &gpus(1, 0)));
+    let two = bench.take(template("app: g", &gpus(2, 0)));
+    let held = bench.run("", &gpus(1, 0), "b");
+    let gang = bench.scheduler.add_gang(&[two, one]);
+    bench.scheduler.schedule();
+    let places = |bench: &Bench, gang: &[PodId]| -> Vec<String> {
+        gang.iter().map(|pod| bench.place(*pod)).collect()
+    };
+    let short = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu. no new claims to \
+                 deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found \
+                 for incoming pod.";
+    assert_eq!(places(&bench, &gang), [short, short]);
+    assert_eq!(bench.scheduler.room(bench.id("a"), "nvidia.com/gpu"), (2, 0));
+    // Another pod takes the room that the gang could not use.
+    assert_eq!(bench.schedule("", &gpus(1, 0)), "a");
+    bench.scheduler.finish(held);
+    bench.scheduler.schedule();
+    assert!(places(&bench, &gang).iter().all(|place| place.starts_with("0/2")));
+    bench.scheduler.add_node(machine("c", "", "", "allocatable: {nvidia.com/gpu: 2}")).unwrap();
+    bench.scheduler.schedule();
+    let mut on = places(&bench, &gang);
+    on.sort();
+    assert_eq!(on, ["a", "c"]);
+    // It evicts no pods, whatever its priority.
+    let mut bench = with_gpus(&[("a", 1)]);
+    let low = bench.run("", &gpus(1, 0), "a");
+    let urgent = bench.take(template("", &gpus(1, 10)));
+    let gang = bench.scheduler.add_gang(&[urgent, urgent]);
+    bench.scheduler.schedule();
+    assert_eq!(bench.place(low), "a");
+    assert!(places(&bench, &gang).iter().all(|place| place.starts_with("0/1")));
+    assert_eq!(bench.scheduler.add_gang(&[]), []);
+}
+
+#[test]
+fn a_caller_may_place_pods_where_the_filters_let_them() {
+    let mut bench = with_gpus(&[("a", 1), ("b", 2)]);
+    let two = bench.take(template("", &gpus(2, 0)));
+    let (a, b) = (bench.id("a"), bench.id("b"));
+    assert_eq!(bench.scheduler.fitting(two), [b]);
+    assert_eq!(bench.scheduler.add_to(two, a), None);
+    let pod = bench.scheduler.add_to(two, b).unwrap();
+    assert_eq!(bench.place(pod), "b");
+    assert_eq!(bench.scheduler.add_to(two, b), None);
+    assert_eq!(bench.scheduler.pods_on(b), [pod]);
+    let named = |name: &str| format!("{{key: metadata.name, operator: In, values: [{name}]}}");
+    let contradicts = format!(
+        "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: \
+         {{nodeSelectorTerms: [{{matchFields: [{}, {}]}}]}}}}}}",
+        named("a"),
+        named("b")
+    );
+    let nowhere = bench.take(template("", &contradicts));
+    assert_eq!(bench.scheduler.fitting(nowhere), []);
+    assert_eq!(bench.scheduler.add_to(nowhere, a), None);
+    // A start that is set decides who is evicted first.
+    let mut bench = with_gpus(&[("a", 1), ("b", 1)]);
+    let pods = ["a", "b"].map(|on| bench.run("", &gpus(1, 0), on));
+    bench.scheduler.set_started(pods[0], "2026-01-01T00:00:00Z");
+    bench.schedule("", &gpus(1, 5));
+    assert_eq!(pods.map(|pod| bench.place(pod)), ["a", "ends"]);
+    assert_eq!(bench.schedule("", &asks("cpu: 0")), "a");
+    assert!(bench.scheduler.template_of(pods[0]).requests.contains_key("nvidia.com/gpu"));
+}

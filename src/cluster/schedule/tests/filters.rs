@@ -1,0 +1,323 @@
+//! Which nodes a pod fits on.
+
+use super::{
+    Bench, asks, beside, constraints, in_namespace, labeled, machine, node, required, spread,
+    template,
+};
+use crate::cluster::schedule::scheduler::{Options, Scheduler};
+use crate::cluster::schedule::{Answer, labels};
+
+const HOST: &str = "kubernetes.io/hostname";
+
+#[test]
+fn nodes_are_refused_for_cords_taints_labels_and_names() {
+    let node_affinity = |terms: &str| {
+        format!(
+            "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: \
+             {{nodeSelectorTerms: [{terms}]}}}}}}"
+        )
+    };
+    let named = |operator: &str, name: &str| {
+        format!("{{matchFields: [{{key: metadata.name, operator: {operator}, values: [{name}]}}]}}")
+    };
+    let pool = |operator: &str| {
+        format!("{{matchExpressions: [{{key: pool, operator: {operator}, values: [x]}}]}}")
+    };
+    let toleration = |more: &str| format!("tolerations: [{{{more}}}]");
+    let mut bench = Bench::new([
+        machine("a", "pool: x", "", ""),
+        machine("b", "pool: y", "unschedulable: true", ""),
+        machine("c", "pool: y, n: '5'", "taints: [{key: k, value: v, effect: NoSchedule}]", ""),
+        machine("d", "n: '7'", "taints: [{key: l, effect: NoExecute}]", ""),
+        machine("e", "pool: x", "taints: [{key: k, effect: PreferNoSchedule}]", ""),
+    ]);
+    for (spec, answers) in [
+        (String::new(), ".UTT."),
+        (toleration("operator: Exists"), "....."),
+        (toleration("key: k, operator: Exists"), ".U.T."),
+        (toleration("key: k, value: v"), ".U.T."),
+        (toleration("key: k, value: w"), ".UTT."),
+        (toleration("key: k, value: v, effect: NoExecute"), ".UTT."),
+        (toleration("key: node.kubernetes.io/unschedulable, operator: Exists"), "..TT."),
+        ("nodeSelector: {pool: x}".to_owned(), ".UTT."),
+        ("nodeSelector: {pool: y}".to_owned(), "NUTTN"),
+        (format!("{}, nodeSelector: {{pool: x}}", toleration("operator: Exists")), ".NNN."),
+        (format!("{}, nodeSelector: {{pool: x, n: '5'}}", toleration("operator: Exists")), "NNNNN"),
+        (node_affinity(&pool("In")), ".UTT."),
+        (node_affinity(&pool("NotIn")), "NUTTN"),
+        (node_affinity(""), "NUTTN"),
+        (node_affinity("{}"), "NUTTN"),
+        (format!("{}, {}", toleration("operator: Exists"), node_affinity(&pool("NotIn"))), "N...N"),
+        // Any term is enough; an empty one matches nothing.
+        (node_affinity(&[named("In", "e"), "{}".to_owned()].join(", ")), "NUTT."),
+        (node_affinity(&[named("In", "e"), named("In", "a")].join(", ")), ".OOO."),
+        (node_affinity(&named("In", "a")), ".OOOO"),
+        (node_affinity(&named("NotIn", "a")), "NUTT."),
+        (
+            format!(
+                "{}, {}",
+                toleration("operator: Exists"),
+                node_affinity("{matchExpressions: [{key: n, operator: Gt, values: ['5']}]}")
+            ),
+            "NNN.N",
+        ),
+        (
+            format!(
+                "{}, {}",
+                toleration("operator: Exists"),
+                node_affinity("{matchExpressions: [{key: n, operator: Lt, values: ['7']}]}")
+            ),
+            "NN.NN",
+        ),
+    ] {
+        assert_eq!(bench.answers("", &spec), answers, "{spec}");
+    }
+    let both = format!(
+        "{{matchFields: [{}, {}]}}",
+        "{key: metadata.name, operator: In, values: [a]}",
+        "{key: metadata.name, operator: In, values: [e]}"
+    );
+    assert_eq!(
+        bench.schedule("", &node_affinity(&both)),
+        "0/5 nodes are available: pod affinity terms conflict. not found"
+    );
+    // What evicting pods could help is told apart.
+    let curable = |answers: &[Answer]| answers.iter().map(|one| one.curable).collect::<Vec<_>>();
+    let answers = bench.examine(template("", ""));
+    assert_eq!(curable(&answers), [false; 5]);
+}
+
+#[test]
+fn a_pod_needs_free_ports_room_and_a_place_among_the_pods() {
+    let ports = |ports: &str| format!("containers: [{{ports: [{ports}]}}]");
+    let mut bench = Bench::new([
+        machine("a", "", "", "allocatable: {cpu: 4, memory: 8Gi, nvidia.com/gpu: 2, pods: 2}"),
+        machine("b", "", "", "allocatable: {cpu: 8, memory: 4Gi, pods: 1}"),
+        machine("c", "", "", "allocatable: {cpu: 2}"),
+    ]);
+    let held = format!("hostNetwork: true, {}", ports("{containerPort: 80}"));
+    bench.run("", &held, "a");
+    bench.run("", &ports("{hostPort: 81, hostIP: 10.0.0.1, protocol: UDP}"), "c");
+    for (spec, answers) in [
+        (asks("cpu: 4"), "..I"),
+        (asks("cpu: 4001m"), "I.I"),
+        (asks("memory: 4Gi"), "..I"),
+        (asks("memory: 4097Mi"), ".II"),
+        (asks("nvidia.com/gpu: 2"), ".II"),
+        (asks("nvidia.com/gpu: 3"), "III"),
+        (asks("example.com/none: 1"), "III"),
+        (asks("example.com/none: 0"), "..."),
+        (ports("{hostPort: 80}"), "P.."),
+        (ports("{hostPort: 80, protocol: UDP}"), "..."),
+        (ports("{hostPort: 80, hostIP: 10.0.0.2}"), "P.."),
+        (ports("{containerPort: 80}"), "..."),
+        (ports("{hostPort: 81, protocol: UDP}"), "..P"),
+        (ports("{hostPort: 81, hostIP: 10.0.0.1, protocol: UDP}"), "..P"),
+        (ports("{hostPort: 81, hostIP: 10.0.0.2, protocol: UDP}"), "..."),
+        (ports("{hostPort: 81, hostIP: 10.0.0.1}"), "..."),
+    ] {
+        assert_eq!(bench.answers("", &spec), answers, "{spec}");
+    }
+    let full = bench.run("", &asks("cpu: 3, nvidia.com/gpu: 1"), "a");
+    assert_eq!(bench.answers("", ""), "M..");
+    assert_eq!(bench.answers("", &asks("cpu: 2, nvidia.com/gpu: 2")), "III");
+    let spec = asks("cpu: 2, nvidia.com/gpu: 2");
+    let answers = bench.examine(template("", &spec));
+    let told: Vec<String> = answers[0].reasons.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["Insufficient cpu", "Insufficient nvidia.com/gpu", "Too many pods"]);
+    let lacks: Vec<(&str, i64, i64, i64)> = answers[0]
+        .lacks
+        .iter()
+        .map(|own| (own.resource.as_str(), own.asked, own.left, own.allocatable))
+        .collect();
+    assert_eq!(lacks, [("cpu", 2000, 1000, 4000), ("nvidia.com/gpu", 2, 1, 2)]);
+    assert_eq!(bench.scheduler.room(bench.id("a"), "cpu"), (4000, 3000));
+    assert_eq!(bench.scheduler.room(bench.id("a"), "example.com/nothing"), (0, 0));
+    // Evicting pods helps where the node is large enough.
+    let curable: Vec<bool> = answers.iter().map(|one| one.curable).collect();
+    assert_eq!(curable, [true, false, false]);
+    bench.scheduler.finish(full);
+    assert_eq!(bench.answers("", &asks("cpu: 4, nvidia.com/gpu: 2")), ".II");
+    assert_eq!(bench.scheduler.room(bench.id("a"), "cpu"), (4000, 0));
+}
+
+/// Zones x and y, and a node without a zone.
+fn zones() -> Bench {
+    labeled(&[("a", "zone: x"), ("b", "zone: x"), ("c", "zone: y"), ("d", "")])
+}
+
+#[test]
+fn required_affinity_finds_its_pods_by_domain_and_namespace() {
+    let mut bench = zones();
+    bench.run("app: db", "", "a");
+    let other = bench.take(in_namespace("other", "app: db", ""));
+    bench.scheduler.run(other, "c", None).unwrap();
+    bench.run("app: cache, tier: x", "", "c");
+    let affinity = |terms: &[String]| required("podAffinity", terms);
+    let of = |more: &str| {
+        format!("{{topologyKey: zone, labelSelector: {{matchLabels: {{app: db}}}}, {more}}}")
+    };
+    let keyed = |key: &str, field: &str| {
+        format!("{{topologyKey: {key}, labelSelector: {{}}, {field}: [tier]}}")
+    };
+    for (own, terms, answers) in [
+        ("", vec![beside("db", "zone")], "..AA"),
+        ("", vec![beside("db", HOST)], ".AAA"),
+        ("", vec![beside("cache", "zone")], "AA.A"),
+        ("", vec![beside("db", "zone"), beside("cache", "zone")], "AAAA"),
+        ("", vec![of("namespaces: [other]")], "AA.A"),
+        ("", vec![of("namespaces: [other, ml]")], "...A"),
+        ("", vec![of("namespaceSelector: {}")], "...A"),
+        (
+            "",
+            vec![of("namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: other}}")],
+            "AA.A",
+        ),
+        ("", vec![of("namespaceSelector: {matchLabels: {team: z}}")], "AAAA"),
+        // The first of its kind goes anywhere with the label, unless pods of that kind run.
+        ("app: new", vec![beside("new", "zone")], "...A"),
+        ("app: db", vec![beside("db", "zone")], "..AA"),
+        ("app: new", vec![beside("other", "zone")], "AAAA"),
+        ("app: new", vec![beside("new", "zone"), beside("db", "zone")], "AAAA"),
+        ("tier: x", vec![keyed("zone", "matchLabelKeys")], "AA.A"),
+        ("tier: x", vec![keyed("zone", "mismatchLabelKeys")], "..AA"),
+        ("tier: x", vec![keyed("zone", "no")], "...A"),
+    ] {
+        assert_eq!(bench.answers(own, &affinity(&terms)), answers, "{own}: {terms:?}");
+    }
+}
+
+#[test]
+fn namespaces_are_selected_by_their_labels() {
+    let own = labels(Some(&node("{team: z}")));
+    let options =
+        Options { namespaces: [("other".into(), own)].into_iter().collect(), ..Options::default() };
+    let nodes = [machine("a", "zone: x", "", ""), machine("b", "zone: y", "", "")];
+    let mut bench = Bench { scheduler: Scheduler::new(nodes, &options) };
+    let other = bench.take(in_namespace("other", "app: db", ""));
+    bench.scheduler.run(other, "a", None).unwrap();
+    bench.run("app: db", "", "b");
+    let term = |selector: &str| {
+        let term = format!(
+            "{{topologyKey: zone, labelSelector: {{matchLabels: {{app: db}}}}, \
+             namespaceSelector: {{matchLabels: {{{selector}}}}}}}"
+        );
+        required("podAffinity", &[term])
+    };
+    assert_eq!(bench.answers("", &term("team: z")), ".A");
+    assert_eq!(bench.answers("", &term("team: w")), "AA");
+    assert_eq!(bench.answers("", &term("kubernetes.io/metadata.name: ml")), "A.");
+}
+
+#[test]
+fn anti_affinity_keeps_both_sides_apart() {
+    let mut bench = zones();
+    let lonely = required("podAntiAffinity", &[beside("web", "zone")]);
+    let guard = bench.run("app: db", &lonely, "c");
+    bench.run("app: web", "", "a");
+    let anti = |app: &str, key: &str| required("podAntiAffinity", &[beside(app, key)]);
+    for (own, spec, answers) in [
+        ("app: web", String::new(), "..E."),
+        ("app: x", String::new(), "...."),
+        ("", anti("web", HOST), "B..."),
+        ("", anti("web", "zone"), "BB.."),
+        ("", anti("db", "zone"), "..B."),
+        ("", anti("none", "zone"), "...."),
+        ("app: web", anti("web", "zone"), "BBE."),
+    ] {
+        assert_eq!(bench.answers(own, &spec), answers, "{own}: {spec}");
+    }
+    bench.scheduler.delete(guard);
+    assert_eq!(bench.answers("app: web", ""), "..E.", "it holds until it is gone");
+    bench.scheduler.finish(guard);
+    assert_eq!(bench.answers("app: web", ""), "....");
+}
+
+#[test]
+fn hard_constraints_spread_over_the_domains_that_count() {
+    let mut bench = Bench::new([
+        machine("a", "zone: x, pool: p", "", ""),
+        machine("b", "zone: y, pool: p", "", ""),
+        machine("c", "zone: z, pool: q", "", ""),
+        machine("d", "pool: p", "", ""),
+        machine("e", "zone: w, pool: p", "taints: [{key: k, effect: NoSchedule}]", ""),
+    ]);
+    let mut pods = vec![bench.run("app: s", "", "a"), bench.run("app: s", "", "a")];
+    pods.push(bench.run("app: s", "", "b"));
+    bench.run("app: other", "", "b");
+    let elsewhere = bench.take(in_namespace("other", "app: s", ""));
+    bench.scheduler.run(elsewhere, "b", None).unwrap();
+    for (own, selector, constraint, answers) in [
+        // Zones x, y, z and w have 2, 1, 0 and 0.
+        ("app: s", "", spread("zone", 1, ""), "SS.LT"),
+        ("app: s", "", spread("zone", 2, ""), "S..LT"),
+        ("app: s", "", spread("zone", 3, ""), "...LT"),
+        ("", "", spread("zone", 1, ""), "S..LT"),
+        ("", "", spread("zone", 2, ""), "...LT"),
+        ("app: s", "", spread("zone", 1, "whenUnsatisfiable: ScheduleAnyway"), "....T"),
+        // Only selected nodes are domains: x and y, and the tainted w.
+        ("app: s", "nodeSelector: {pool: p}, ", spread("zone", 1, "nodeTaintsPolicy: Honor"), "S.NLT"),
+        ("app: s", "nodeSelector: {pool: p}, ", spread("zone", 1, ""), "SSNLT"),
+        (
+            "app: s",
+            "nodeSelector: {pool: p}, ",
+            spread("zone", 1, "nodeTaintsPolicy: Honor, nodeAffinityPolicy: Ignore"),
+            "SSNLT",
+        ),
+        // With fewer domains than asked for the least is 0.
+        (
+            "app: s",
+            "nodeSelector: {pool: p}, ",
+            spread("zone", 1, "nodeTaintsPolicy: Honor, minDomains: 3"),
+            "SSNLT",
+        ),
+        (
+            "app: s",
+            "nodeSelector: {pool: p}, ",
+            spread("zone", 1, "nodeTaintsPolicy: Honor, minDomains: 2"),
+            "S.NLT",
+        ),
+        ("app: s", "", "{maxSkew: 1, topologyKey: zone, labelSelector: {}}".to_owned(), "...LT"),
+        ("app: s", "", "{maxSkew: 1, topologyKey: zone}".to_owned(), "...LT"),
+        (
+            "app: s, tier: x",
+            "",
+            "{maxSkew: 1, topologyKey: zone, labelSelector: {matchLabels: {app: s}}, matchLabelKeys: [tier]}"
+                .to_owned(),
+            "...LT",
+        ),
+    ] {
+        let spec = format!("{selector}{}", constraints(std::slice::from_ref(&constraint)));
+        assert_eq!(bench.answers(own, &spec), answers, "{own}: {spec}");
+    }
+    // A node counts for no constraint unless it has the labels of all.
+    let both = constraints(&[spread("zone", 1, ""), spread("rack", 1, "")]);
+    assert_eq!(bench.answers("app: s", &both), "LLLLT");
+    // Pods that end are not counted.
+    bench.scheduler.delete(pods[0]);
+    assert_eq!(bench.answers("app: s", &constraints(&[spread("zone", 2, "")])), "...LT");
+}
+
+#[test]
+fn templates_are_alike_that_every_node_answers_alike() {
+    let mut bench = zones();
+    let plain = bench.take(template("app: a", ""));
+    let alike = |bench: &mut Bench, labels: &str, spec: &str| {
+        let other = bench.take(template(labels, spec));
+        bench.scheduler.alike(plain) == bench.scheduler.alike(other)
+    };
+    for (labels, spec, expected) in [
+        ("app: a", String::new(), true),
+        ("app: b", String::new(), true),
+        ("app: a", asks("cpu: 1"), false),
+        ("app: a", "nodeSelector: {pool: p}".to_owned(), false),
+        ("app: a", "containers: [{ports: [{hostPort: 1}]}]".to_owned(), false),
+        ("app: a", constraints(&[spread("zone", 1, "")]), false),
+    ] {
+        assert_eq!(alike(&mut bench, labels, &spec), expected, "{labels}: {spec}");
+    }
+    // Once pods have terms, the labels of others matter.
+    bench.run("app: x", &required("podAntiAffinity", &[beside("a", "zone")]), "a");
+    assert!(alike(&mut bench, "app: a", ""));
+    assert!(!alike(&mut bench, "app: b", ""));
+}

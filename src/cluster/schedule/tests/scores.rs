@@ -1,0 +1,325 @@
+//! How nodes are compared. Scores are summed with the weights of the default profile: 3 for taints,
+//! 2 for the affinity to nodes, to pods and for spreading, 1 for resources, balance and images.
+
+use super::{
+    Bench, asks, beside, constraints, labeled, machine, preferred, required, spread, template,
+};
+use crate::cluster::schedule::choice::Preference;
+use crate::cluster::schedule::cycle::TieBreak;
+use crate::cluster::schedule::ids::NodeId;
+use crate::cluster::schedule::label_selector;
+use crate::cluster::schedule::pod::PodTemplate;
+use crate::operators::ome::compose::testing::node;
+
+#[test]
+fn the_least_used_and_most_balanced_node_scores_highest() {
+    let sized =
+        |name: &str, amounts: &str| machine(name, "", "", &format!("allocatable: {{{amounts}}}"));
+    let mut bench = Bench::new([
+        sized("a", "cpu: 10, memory: 2000Mi"),
+        sized("b", "cpu: 20, memory: 2000Mi"),
+        sized("c", "cpu: 10"),
+        sized("d", "memory: 2000Mi"),
+        sized("e", "cpu: 50m, memory: 100Mi"),
+        sized("f", "nvidia.com/gpu: 8"),
+    ]);
+    for (spec, scores) in [
+        (String::new(), [100, 100, 100, 100, 100, 0]),
+        // 100m and 200Mi are assumed, and no balance: (99 + 90) / 2, (99 + 90) / 2, 99, 90, 0.
+        ("containers: [{}]".to_owned(), [94, 94, 99, 90, 0, 0]),
+        // (90 + 90) / 2 + 95, (95 + 90) / 2 + 97 (2.5 off balance), 90 + 100.
+        (asks("cpu: 1"), [185, 189, 190, -1, -1, -1]),
+        // (90 + 50) / 2 + (100 - 20), (95 + 50) / 2 + (100 - 22.5).
+        (asks("cpu: 1, memory: 1000Mi"), [150, 149, -1, -1, -1, -1]),
+        // (99 + 50) / 2 + (100 - 25); c has no memory; d has only memory.
+        (asks("memory: 1000Mi"), [149, 149, -1, 150, -1, -1]),
+        (asks("cpu: 10, memory: 2000Mi"), [100, 100, -1, -1, -1, -1]),
+        // Of two containers one is assumed to take 100m and 200Mi.
+        (
+            "containers: [{}, {resources: {requests: {cpu: 900m, memory: 800Mi}}}]".to_owned(),
+            [70 + 84, 72 + 82, -1, -1, -1, -1],
+        ),
+    ] {
+        assert_eq!(bench.scores("", &spec), scores, "{spec}");
+    }
+    // What runs counts with what it is assumed to take.
+    bench.run("", &asks("cpu: 4"), "a");
+    bench.run("", "containers: [{}]", "c");
+    let after = bench.scores("", &asks("cpu: 1"));
+    // (50 + 80) / 2 + (100 - 25); 89 + 100.
+    assert_eq!(after[..3], [65 + 75, 189, 189]);
+    assert_eq!(bench.schedule("", &asks("cpu: 1")), "b");
+}
+
+#[test]
+fn resources_of_the_pod_itself_are_seen_once_it_runs() {
+    let sized = |name: &str| machine(name, "", "", "allocatable: {cpu: 10, memory: 2000Mi}");
+    let mut bench = Bench::new([sized("a"), sized("b")]);
+    let own = "resources: {requests: {cpu: 5}}, containers: [{}]";
+    // It comes with 100m and 200Mi, and takes 5 processors: 94 + (100 - 25).
+    assert_eq!(bench.scores("", own), [94 + 75; 2]);
+    bench.run("", own, "a");
+    // Then 5 processors and 200Mi are held: (49 + 80) / 2.
+    assert_eq!(bench.scores("", "containers: [{}]"), [64, 94]);
+}
+
+#[test]
+fn nodes_with_soft_taints_are_liked_less() {
+    let soft = |key: &str| format!("{{key: {key}, effect: PreferNoSchedule}}");
+    let mut bench = Bench::new([
+        machine("a", "", "", ""),
+        machine("b", "", &format!("taints: [{}]", soft("k")), ""),
+        machine("c", "", &format!("taints: [{}, {}]", soft("k"), soft("l")), ""),
+        machine(
+            "d",
+            "pool: x",
+            &format!("taints: [{}, {}, {}]", soft("k"), soft("l"), soft("m")),
+            "",
+        ),
+    ]);
+    let toleration = |key: &str| format!("tolerations: [{{key: {key}, operator: Exists}}]");
+    for (spec, scores) in [
+        (String::new(), [0, -99, -198, -300]),
+        (toleration("k"), [0, 0, -150, -300]),
+        ("tolerations: [{operator: Exists}]".to_owned(), [0; 4]),
+        // Only nodes that fit are set against each other.
+        (
+            "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: \
+             {nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: DoesNotExist}]}]}}}"
+                .to_owned(),
+            [0, -150, -300, -1],
+        ),
+    ] {
+        assert_eq!(bench.scores("", &spec), scores, "{spec}");
+    }
+    let mut bench = Bench::new([
+        machine("a", "", "", ""),
+        machine("b", "", &format!("unschedulable: true, taints: [{}]", soft("k")), ""),
+    ]);
+    assert_eq!(bench.scores("", ""), [0, -1]);
+}
+
+#[test]
+fn preferred_nodes_are_set_against_the_most_preferred() {
+    let mut bench = labeled(&[("a", "p: x, q: x"), ("b", "p: x"), ("c", ""), ("d", "q: x")]);
+    let term = |weight: i64, key: &str| {
+        format!(
+            "{{weight: {weight}, preference: {{matchExpressions: [{{key: {key}, operator: Exists}}]}}}}"
+        )
+    };
+    let spec = |terms: &[String]| {
+        let terms = terms.join(", ");
+        format!(
+            "affinity: {{nodeAffinity: {{preferredDuringSchedulingIgnoredDuringExecution: [{terms}]}}}}"
+        )
+    };
+    for (terms, scores) in [
+        (vec![term(10, "p"), term(30, "q")], [200, 50, 0, 150]),
+        (vec![term(10, "p")], [200, 200, 0, 0]),
+        (vec![term(10, "none")], [0; 4]),
+        (vec!["{weight: 5}".to_owned()], [0; 4]),
+        (
+            vec!["{weight: 5, preference: {matchFields: [{key: metadata.name, operator: In, values: [c]}]}}".to_owned()],
+            [0, 0, 200, 0],
+        ),
+    ] {
+        assert_eq!(bench.scores("", &spec(&terms)), scores, "{terms:?}");
+    }
+}
+
+#[test]
+fn pods_are_liked_or_disliked_as_neighbors() {
+    let mut bench = labeled(&[
+        ("a", "zone: x"),
+        ("b", "zone: x"),
+        ("c", "zone: y"),
+        ("d", "zone: z"),
+        ("e", ""),
+    ]);
+    bench.run("app: db", "", "a");
+    bench.run("app: db", "", "a");
+    bench.run("app: db", "", "c");
+    bench.run("app: cache", "", "c");
+    let like = |terms: &[(i64, String)]| preferred("podAffinity", terms);
+    let avoid = |terms: &[(i64, String)]| preferred("podAntiAffinity", terms);
+    for (spec, scores) in [
+        (like(&[(10, beside("db", "zone"))]), [200, 200, 100, 0, 0]),
+        (avoid(&[(10, beside("db", "zone"))]), [0, 0, 100, 200, 200]),
+        // x has 20, y 10 + 30.
+        (like(&[(10, beside("db", "zone")), (30, beside("cache", "zone"))]), [100, 100, 200, 0, 0]),
+        // a has 20 + 4, b 20, c 10 + 2, of at most 24.
+        (
+            like(&[(10, beside("db", "zone")), (2, beside("db", "kubernetes.io/hostname"))]),
+            [200, 166, 100, 0, 0],
+        ),
+        (like(&[(10, beside("none", "zone"))]), [0; 5]),
+    ] {
+        assert_eq!(bench.scores("", &spec), scores, "{spec}");
+    }
+    // Pods that run like or avoid the one that comes; required affinity counts 1.
+    let mut bench = labeled(&[("a", "zone: x"), ("b", "zone: y"), ("c", "zone: z")]);
+    bench.run("app: fan", &like(&[(3, beside("web", "zone"))]), "a");
+    assert_eq!(bench.scores("app: web", ""), [200, 0, 0]);
+    assert_eq!(bench.scores("app: other", ""), [0; 3]);
+    bench.run("app: foe", &avoid(&[(1, beside("web", "zone"))]), "b");
+    assert_eq!(bench.scores("app: web", ""), [200, 0, 50]);
+    let friend = bench.run("app: web", &required("podAffinity", &[beside("web", "zone")]), "c");
+    assert_eq!(bench.scores("app: web", ""), [200, 0, 100]);
+    bench.scheduler.finish(friend);
+    assert_eq!(bench.scores("app: web", ""), [200, 0, 50]);
+}
+
+#[test]
+fn soft_constraints_prefer_the_emptier_domains() {
+    let mut bench = labeled(&[("a", "zone: x"), ("b", "zone: x"), ("c", "zone: y"), ("d", "")]);
+    for on in ["a", "a", "a", "c"] {
+        bench.run("app: s", "", on);
+    }
+    let soft = |key: &str, skew: i64, more: &str| {
+        spread(key, skew, &format!("whenUnsatisfiable: ScheduleAnyway, {more}"))
+    };
+    let host = "kubernetes.io/hostname";
+    for (list, scores) in [
+        // Counts weigh ln(2 zones + 2): 3 * 1.39 = 4 and 1; 100 * (4 + 1 - 4) / 4 = 25.
+        (vec![soft("zone", 1, "")], [50, 50, 200, 0]),
+        // Two more each: 6 and 3.
+        (vec![soft("zone", 3, "")], [100, 100, 200, 0]),
+        // By host, ln(4 nodes + 2): 5, 0, 2, 0.
+        (vec![soft(host, 1, "")], [0, 200, 120, 200]),
+        // Both, of the three nodes with a zone, ln(5): 4.16 + 4.83 = 9, 4, 1.39 + 1.61 = 3.
+        (vec![soft("zone", 1, ""), soft(host, 1, "")], [66, 176, 200, 0]),
+        (vec![soft("none", 1, "")], [0; 4]),
+        (
+            vec![format!(
+                "{{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, labelSelector: {{}}}}"
+            )],
+            [200, 200, 200, 0],
+        ),
+    ] {
+        assert_eq!(bench.scores("app: s", &constraints(&list)), scores, "{list:?}");
+    }
+    let zone = |zone: &str| format!("topology.kubernetes.io/zone: {zone}");
+    let mut bench = labeled(&[("a", &zone("x")), ("b", &zone("x")), ("c", &zone("y")), ("d", "")]);
+    for on in ["a", "a", "a", "c"] {
+        bench.run("app: s", "", on);
+    }
+    // Pods of a ReplicaSet without constraints: hosts with a skew of 3, zones with one of 5.
+    let mut owned = template("app: s", "");
+    owned.owner = label_selector(Some(&node("{matchLabels: {app: s}}"))).unwrap();
+    let scores = |bench: &mut Bench, template: PodTemplate| -> Vec<i64> {
+        let answers = bench.examine(template);
+        answers.into_iter().map(|one| one.score.unwrap_or(-1) - 300).collect()
+    };
+    // Hosts: 2 + n * ln(6); zones: 4 + n * ln(3 values + 2), the missing one among them.
+    // a: 2 + 5.4 + 4 + 4.8 = 16, b: 2 + 4 + 4.8 = 11, c: 2 + 1.8 + 4 + 1.6 = 9, d: 2.
+    assert_eq!(scores(&mut bench, owned.clone()), [24, 86, 112, 200]);
+    owned.owner = label_selector(Some(&node("{}"))).unwrap();
+    assert_eq!(scores(&mut bench, owned), [0; 4]);
+}
+
+#[test]
+fn large_images_attract_pods_as_far_as_nodes_have_them() {
+    const MIB: i64 = 1 << 20;
+    let images = |names: &[(&str, i64)]| {
+        let list: Vec<String> = names
+            .iter()
+            .map(|(name, mib)| format!("{{names: [{name}], sizeBytes: {}}}", mib * MIB))
+            .collect();
+        format!("images: [{}]", list.join(", "))
+    };
+    let mut bench = Bench::new([
+        machine("a", "", "", &images(&[("model:v1", 1000), ("tool:latest", 200)])),
+        machine(
+            "b",
+            "",
+            "",
+            &images(&[("model:v1", 1000), ("tool:latest", 200), ("huge:1", 9000)]),
+        ),
+        machine("c", "", "", &images(&[("host/team/tool:latest", 46)])),
+        machine("d", "", "", ""),
+    ]);
+    let of = |images: &[&str]| {
+        let list: Vec<String> = images.iter().map(|name| format!("{{image: '{name}'}}")).collect();
+        format!("containers: [{}]", list.join(", "))
+    };
+    for (spec, scores) in [
+        // Half of the nodes have it: 500 MiB; (500 - 23) / (1000 - 23).
+        (of(&["model:v1"]), [48, 48, 0, 0]),
+        // 100 MiB: (100 - 23) / 977.
+        (of(&["tool"]), [7, 7, 0, 0]),
+        // (600 - 23) / (2000 - 23).
+        (of(&["model:v1", "tool"]), [29, 29, 0, 0]),
+        // A quarter of 9000 MiB is more than counts.
+        (of(&["huge:1"]), [0, 100, 0, 0]),
+        // A quarter of 46 MiB is less than counts.
+        (of(&["host/team/tool"]), [0; 4]),
+        (of(&["model"]), [0; 4]),
+        ("initContainers: [{image: 'model:v1'}]".to_owned(), [48, 48, 0, 0]),
+    ] {
+        assert_eq!(bench.scores("", &spec), scores, "{spec}");
+    }
+    // A node that changes brings its images along.
+    let b = bench.id("b");
+    bench.scheduler.change_node(b, machine("b", "", "", ""));
+    // A quarter of 1000 MiB: (250 - 23) / 977.
+    assert_eq!(bench.scores("", &of(&["model:v1"])), [23, 0, 0, 0]);
+}
+
+/// Takes the last of equally good nodes.
+struct Last(Vec<String>);
+
+impl TieBreak for Last {
+    fn choose(&mut self, _: &PodTemplate, nodes: &[&str]) -> Option<usize> {
+        self.0.push(nodes.join(" "));
+        Some(nodes.len() - 1)
+    }
+}
+
+#[test]
+fn of_equally_good_nodes_the_first_by_name_is_taken_unless_the_caller_chooses() {
+    let mut bench = labeled(&[("c", ""), ("a", ""), ("b", "pool: x")]);
+    assert_eq!(bench.schedule("", ""), "a");
+    assert_eq!(bench.scheduler.ties(), 1);
+    assert_eq!(bench.schedule("", "nodeSelector: {pool: x}"), "b");
+    assert_eq!(bench.scheduler.ties(), 1, "one node is no tie");
+    let mut last = Last(Vec::new());
+    let pod = bench.add("", "");
+    bench.scheduler.schedule_with(&mut last);
+    assert_eq!((bench.place(pod).as_str(), &*last.0), ("b", &["c a b".to_owned()][..]));
+    let order: Vec<NodeId> = ["b", "c", "a"].iter().map(|name| bench.id(name)).collect();
+    bench.scheduler.prefer(&order);
+    assert_eq!(bench.schedule("", ""), "b");
+    // A node that comes is ranked by name.
+    let added = bench.scheduler.add_node(machine("A", "", "", ""));
+    assert!(added.is_some());
+    assert_eq!(bench.schedule("", ""), "A");
+    assert!(bench.scheduler.add_node(machine("A", "", "", "")).is_none());
+    assert_eq!(bench.scheduler.nodes().count(), 4);
+}
+
+#[test]
+fn the_tightest_node_has_the_fewest_devices_left() {
+    let sized = |name: &str, amounts: &str| {
+        machine(name, "", "", &format!("allocatable: {{cpu: 8, {amounts}}}"))
+    };
+    let mut bench = Bench::new([
+        sized("a", "nvidia.com/gpu: 8"),
+        sized("b", "nvidia.com/gpu: 4, amd.com/gpu: 1"),
+        sized("c", "nvidia.com/gpu: 4"),
+        sized("d", "nvidia.com/gpu: 1"),
+    ]);
+    bench.scheduler.set_preference(Preference::Tightest);
+    let two = asks("nvidia.com/gpu: 2");
+    // c has as many as b, and no other devices.
+    assert_eq!(bench.schedule("", &two), "c");
+    assert_eq!(bench.schedule("", &two), "c");
+    assert_eq!(bench.schedule("", &two), "b");
+    assert_eq!(bench.schedule("", &asks("nvidia.com/gpu: 8")), "a");
+    // Without devices: those with the fewest, c before d before a before b.
+    bench.run("", &asks("cpu: 1"), "a");
+    assert_eq!(bench.schedule("", ""), "a");
+    let mut bench = Bench::new([sized("b", "x/y: 1"), sized("a", "x/y: 1")]);
+    bench.scheduler.set_preference(Preference::Tightest);
+    assert_eq!(bench.schedule("", &asks("cpu: 1")), "a", "the first by name");
+    assert_eq!(bench.schedule("", &asks("cpu: 1")), "a", "it has fewer processors left");
+}
