@@ -405,6 +405,8 @@ fn a_pod_asks_for_what_its_containers_ask_for() {
         assert!(shape.is_known(), "{pod}");
         assert!(shape.amounts().any(|(name, milli)| name == "pods" && milli == 1000));
     }
+    let none = Shape::of(&node("{containers: [{resources: {requests: {cpu: 0}}}]}"));
+    assert_eq!(none, Shape::of(&node("{}")), "nothing of 0");
     let odd = Shape::of(&node("{containers: [{resources: {requests: {cpu: x, memory: 1}}}]}"));
     assert!(!odd.is_known() && odd.amount("memory") == 1);
     let pod = |name: &str, phase: &str, at: &str| {

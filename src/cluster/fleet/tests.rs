@@ -1,5 +1,7 @@
 //! What is true of every placement.
 
+mod ways;
+
 use super::{Fleet, Manner, Other, Placed, Replica, Running, Verdict, Workload};
 use crate::cluster::schedule::{PodSpec, PodTemplate, PriorityClasses};
 use crate::cluster::{Machine, Taint};

@@ -37,7 +37,7 @@ impl Scheduler {
     /// A new pod of a template on a node that the caller names; none where a filter rejects it.
     pub fn add_to(&mut self, template: TemplateId, node: NodeId) -> Option<PodId> {
         let looked = self.parts().look(template, None);
-        if looked.judged.selection.contradicts || looked.view.codes[node.index()] != FITS {
+        if looked.view.codes[node.index()] != FITS {
             return None;
         }
         let pod = self.push(template);
@@ -53,9 +53,6 @@ impl Scheduler {
     /// The nodes that would take a pod of a template now.
     pub fn fitting(&mut self, template: TemplateId) -> Vec<NodeId> {
         let looked = self.parts().look(template, None);
-        if looked.judged.selection.contradicts {
-            return Vec::new();
-        }
         looked.nodes.ids().filter(|node| looked.view.codes[node.index()] == FITS).collect()
     }
 

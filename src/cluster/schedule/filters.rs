@@ -201,10 +201,9 @@ impl<'j> View<'j> {
         let counts = self.counts.to_mut();
         counts[before as usize] -= 1;
         counts[code as usize] += 1;
+        // What other pods add only refuses more.
         if before == FITS {
             self.fitting.to_mut()[profile] -= 1;
-        } else if code == FITS {
-            self.fitting.to_mut()[profile] += 1;
         }
     }
 

@@ -1,9 +1,9 @@
-//! Which pods are evicted, for whom, and pods that are placed together.
+//! Which pods are evicted, and for whom.
 
 use super::{Bench, asks, beside, gpus, machine, node, required, template, with_gpus};
 use crate::cluster::schedule::ids::PodId;
 use crate::cluster::schedule::scheduler::{Options, Scheduler};
-use crate::cluster::schedule::{Budget, InvalidPod};
+use crate::cluster::schedule::{Budget, InvalidPod, PodTemplate, TieBreak};
 
 /// A pod that runs: node, GPUs, priority, start.
 type Runs<'a> = (&'a str, i64, i32, &'a str);
@@ -277,77 +277,144 @@ fn budgets_are_broken_last() {
     bench.scheduler.set_ready(web, true);
     bench.schedule("", &gpus(1, 100));
     assert_eq!([other, web].map(|pod| bench.place(pod)), ["ends", "a"]);
-    // A pod that comes back does not count twice, one that ends is not healthy.
-    bench.scheduler.set_ready(web, true);
-    bench.scheduler.delete(web);
-    bench.scheduler.delete(web);
-    assert_eq!(bench.place(web), "ends");
+    // One of two that is not ready any more leaves none that may go.
+    for (ready, expected) in [(true, "a"), (false, "b")] {
+        let options = Options {
+            budgets: vec![read(&format!("{guarded}, minAvailable: 1")).unwrap()],
+            ..Options::default()
+        };
+        let nodes =
+            ["a", "b", "c"].map(|name| machine(name, "", "", "allocatable: {nvidia.com/gpu: 1}"));
+        let mut bench = Bench { scheduler: Scheduler::new(nodes, &options) };
+        let web = [("a", 1), ("c", 200)].map(|(on, priority)| {
+            let pod = bench.run("app: web", &gpus(1, priority), on);
+            bench.scheduler.set_ready(pod, true);
+            pod
+        });
+        bench.scheduler.set_ready(web[1], ready);
+        bench.run("app: x", &gpus(1, 1), "b");
+        let pod = bench.add("", &gpus(1, 100));
+        bench.scheduler.schedule();
+        assert_eq!(bench.scheduler.nominated(pod), Some(bench.id(expected)), "ready: {ready}");
+    }
 }
 
 #[test]
-fn a_gang_is_placed_whole_or_not_at_all() {
-    let mut bench = with_gpus(&[("a", 2), ("b", 1)]);
-    let one = bench.take(template("app: g", &gpus(1, 0)));
-    let two = bench.take(template("app: g", &gpus(2, 0)));
-    let held = bench.run("", &gpus(1, 0), "b");
-    let gang = bench.scheduler.add_gang(&[two, one]);
-    bench.scheduler.schedule();
-    let places = |bench: &Bench, gang: &[PodId]| -> Vec<String> {
-        gang.iter().map(|pod| bench.place(*pod)).collect()
-    };
-    let short = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu. no new claims to \
-                 deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found \
-                 for incoming pod.";
-    assert_eq!(places(&bench, &gang), [short, short]);
-    assert_eq!(bench.scheduler.room(bench.id("a"), "nvidia.com/gpu"), (2, 0));
-    // Another pod takes the room that the gang could not use.
-    assert_eq!(bench.schedule("", &gpus(1, 0)), "a");
-    bench.scheduler.finish(held);
-    bench.scheduler.schedule();
-    assert!(places(&bench, &gang).iter().all(|place| place.starts_with("0/2")));
-    bench.scheduler.add_node(machine("c", "", "", "allocatable: {nvidia.com/gpu: 2}")).unwrap();
-    bench.scheduler.schedule();
-    let mut on = places(&bench, &gang);
-    on.sort();
-    assert_eq!(on, ["a", "c"]);
-    // It evicts no pods, whatever its priority.
+fn a_pod_that_can_no_longer_be_helped_gives_up_its_node() {
+    // The node that was freed shrinks.
     let mut bench = with_gpus(&[("a", 1)]);
-    let low = bench.run("", &gpus(1, 0), "a");
-    let urgent = bench.take(template("", &gpus(1, 10)));
-    let gang = bench.scheduler.add_gang(&[urgent, urgent]);
+    let victim = bench.run("", &gpus(1, 0), "a");
+    let urgent = bench.add("", &gpus(1, 10));
     bench.scheduler.schedule();
-    assert_eq!(bench.place(low), "a");
-    assert!(places(&bench, &gang).iter().all(|place| place.starts_with("0/1")));
-    assert_eq!(bench.scheduler.add_gang(&[]), []);
+    let a = bench.id("a");
+    bench.scheduler.finish(victim);
+    bench.scheduler.change_node(a, machine("a", "", "", ""));
+    bench.scheduler.retry_all();
+    bench.scheduler.schedule();
+    assert_eq!(bench.scheduler.nominated(urgent), None);
+    // The node that is being freed takes no pods any more: another one is freed.
+    let mut bench = with_gpus(&[("a", 1), ("b", 1)]);
+    for on in ["a", "b"] {
+        bench.run("", &gpus(1, i32::from(on == "b")), on);
+    }
+    let urgent = bench.add("", &gpus(1, 10));
+    bench.scheduler.schedule();
+    assert_eq!(bench.scheduler.nominated(urgent), Some(bench.id("a")));
+    let a = bench.id("a");
+    let cordoned = "allocatable: {nvidia.com/gpu: 1}";
+    bench.scheduler.change_node(a, machine("a", "", "unschedulable: true", cordoned));
+    bench.scheduler.retry_all();
+    bench.scheduler.schedule();
+    assert_eq!(bench.scheduler.nominated(urgent), Some(bench.id("b")));
+    assert_eq!(bench.scheduler.evictions().len(), 2);
+    // A node is kept for one of lower priority until one of higher priority frees more of it.
+    let mut bench = with_gpus(&[("a", 2)]);
+    let victims = [0, 1].map(|priority| bench.run("", &gpus(1, priority), "a"));
+    let urgent = bench.add("", &gpus(1, 10));
+    bench.scheduler.schedule();
+    assert_eq!(victims.map(|pod| bench.place(pod) == "ends"), [true, false]);
+    let more = bench.add("", &gpus(2, 20));
+    bench.scheduler.schedule();
+    assert_eq!(bench.place(victims[1]), "ends");
+    assert_eq!([urgent, more].map(|pod| bench.scheduler.nominated(pod).is_some()), [false, true]);
 }
 
 #[test]
-fn a_caller_may_place_pods_where_the_filters_let_them() {
-    let mut bench = with_gpus(&[("a", 1), ("b", 2)]);
-    let two = bench.take(template("", &gpus(2, 0)));
-    let (a, b) = (bench.id("a"), bench.id("b"));
-    assert_eq!(bench.scheduler.fitting(two), [b]);
-    assert_eq!(bench.scheduler.add_to(two, a), None);
-    let pod = bench.scheduler.add_to(two, b).unwrap();
-    assert_eq!(bench.place(pod), "b");
-    assert_eq!(bench.scheduler.add_to(two, b), None);
-    assert_eq!(bench.scheduler.pods_on(b), [pod]);
-    let named = |name: &str| format!("{{key: metadata.name, operator: In, values: [{name}]}}");
-    let contradicts = format!(
-        "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: \
-         {{nodeSelectorTerms: [{{matchFields: [{}, {}]}}]}}}}}}",
-        named("a"),
-        named("b")
+fn a_pod_does_not_evict_the_neighbor_that_it_wants() {
+    let wants = required("podAffinity", &[beside("db", "kubernetes.io/hostname")]);
+    let mut bench = with_gpus(&[("a", 2)]);
+    bench.run("app: db", &gpus(1, 10), "a");
+    let other = bench.run("app: x", &gpus(1, 1), "a");
+    bench.schedule("", &format!("{wants}, {}", gpus(1, 10)));
+    assert_eq!(bench.place(other), "ends");
+    let mut bench = with_gpus(&[("a", 1)]);
+    let db = bench.run("app: db", &gpus(1, 0), "a");
+    let message = bench.schedule("", &format!("{wants}, {}", gpus(1, 10)));
+    assert_eq!(bench.place(db), "a");
+    assert!(
+        message.ends_with(
+            "preemption: 0/1 nodes are available: 1 node(s) didn't match pod affinity rules."
+        ),
+        "{message}"
     );
-    let nowhere = bench.take(template("", &contradicts));
-    assert_eq!(bench.scheduler.fitting(nowhere), []);
-    assert_eq!(bench.scheduler.add_to(nowhere, a), None);
-    // A start that is set decides who is evicted first.
+}
+
+#[test]
+fn ties_are_counted_where_several_nodes_or_victims_are_as_good() {
     let mut bench = with_gpus(&[("a", 1), ("b", 1)]);
-    let pods = ["a", "b"].map(|on| bench.run("", &gpus(1, 0), on));
-    bench.scheduler.set_started(pods[0], "2026-01-01T00:00:00Z");
+    bench.run("", &gpus(1, 0), "a");
+    bench.run("", &gpus(1, 1), "b");
+    bench.schedule("", &gpus(2, 0));
+    assert_eq!(bench.scheduler.ties(), 0, "no node fits");
     bench.schedule("", &gpus(1, 5));
-    assert_eq!(pods.map(|pod| bench.place(pod)), ["a", "ends"]);
-    assert_eq!(bench.schedule("", &asks("cpu: 0")), "a");
-    assert!(bench.scheduler.template_of(pods[0]).requests.contains_key("nvidia.com/gpu"));
+    assert_eq!(bench.scheduler.ties(), 0, "one node is the best to free");
+    let mut bench = with_gpus(&[("a", 1), ("b", 1)]);
+    for on in ["a", "b"] {
+        bench.run("", &gpus(1, 0), on);
+    }
+    bench.schedule("", &gpus(1, 5));
+    assert_eq!(bench.scheduler.ties(), 1);
+}
+
+/// Counts how often it is asked, and between how many nodes.
+struct Asked(Vec<usize>);
+
+impl TieBreak for Asked {
+    fn choose(&mut self, _: &PodTemplate, nodes: &[&str]) -> Option<usize> {
+        self.0.push(nodes.len());
+        Some(nodes.len())
+    }
+}
+
+#[test]
+fn the_caller_is_asked_about_two_nodes_at_least_and_may_answer_nonsense() {
+    let mut bench = with_gpus(&[("a", 1), ("b", 1)]);
+    let mut asked = Asked(Vec::new());
+    let pods = [0, 0, 5].map(|priority| {
+        let pod = bench.add("", &gpus(1, priority));
+        bench.scheduler.schedule_with(&mut asked);
+        pod
+    });
+    // Two nodes for the first pod, one for the second; two to free for the third.
+    assert_eq!(asked.0, [2, 2]);
+    assert_eq!(pods.map(|pod| bench.place(pod))[..2], ["ends", "b"]);
+}
+
+#[test]
+fn a_message_names_what_is_missing_now() {
+    let port = "ports: [{hostPort: 80}]";
+    let sized = machine("a", "", "", "allocatable: {cpu: 1}");
+    let mut bench = Bench::new([sized]);
+    let held = bench.run("", &asks("cpu: 1"), "a");
+    let waits =
+        bench.add("", &format!("containers: [{{{port}, resources: {{requests: {{cpu: 1}}}}}}]"));
+    bench.scheduler.schedule();
+    assert!(bench.place(waits).starts_with("0/1 nodes are available: 1 Insufficient cpu. "));
+    bench.run("", &format!("containers: [{{{port}}}]"), "a");
+    bench.scheduler.finish(held);
+    bench.scheduler.retry_all();
+    bench.scheduler.schedule();
+    let ports = "1 node(s) didn't have free ports for the requested pod ports";
+    let message = bench.place(waits);
+    assert!(message.starts_with(&format!("0/1 nodes are available: {ports}. ")), "{message}");
 }

@@ -5,7 +5,7 @@ use super::{
     template,
 };
 use crate::cluster::schedule::scheduler::{Options, Scheduler};
-use crate::cluster::schedule::{Answer, labels};
+use crate::cluster::schedule::{Answer, Reason, labels};
 
 const HOST: &str = "kubernetes.io/hostname";
 
@@ -231,6 +231,7 @@ fn anti_affinity_keeps_both_sides_apart() {
     assert_eq!(bench.answers("app: web", ""), "..E.", "it holds until it is gone");
     bench.scheduler.finish(guard);
     assert_eq!(bench.answers("app: web", ""), "....");
+    assert_eq!(bench.answers("", &anti("db", "zone")), "....", "it is nobody's neighbor");
 }
 
 #[test]
@@ -293,9 +294,45 @@ fn hard_constraints_spread_over_the_domains_that_count() {
     // A node counts for no constraint unless it has the labels of all.
     let both = constraints(&[spread("zone", 1, ""), spread("rack", 1, "")]);
     assert_eq!(bench.answers("app: s", &both), "LLLLT");
-    // Pods that end are not counted.
+    // Pods that end are not counted, and not taken off once more when they are gone.
+    let two = constraints(&[spread("zone", 2, "")]);
+    pods.push(bench.run("app: s", "", "a"));
     bench.scheduler.delete(pods[0]);
-    assert_eq!(bench.answers("app: s", &constraints(&[spread("zone", 2, "")])), "...LT");
+    assert_eq!(bench.answers("app: s", &two), "S..LT");
+    bench.scheduler.finish(pods[0]);
+    assert_eq!(bench.answers("app: s", &two), "S..LT");
+    bench.scheduler.delete(pods[1]);
+    assert_eq!(bench.answers("app: s", &two), "...LT");
+}
+
+#[test]
+fn one_domain_is_enough_unless_more_are_asked_for() {
+    for (more, answers) in [("", "."), ("minDomains: 1", "."), ("minDomains: 2", "S")] {
+        let mut bench = labeled(&[("a", "zone: x")]);
+        bench.run("app: s", "", "a");
+        let spec = constraints(&[spread("zone", 1, more)]);
+        assert_eq!(bench.answers("app: s", &spec), answers, "{more}");
+    }
+}
+
+#[test]
+fn every_reason_has_the_filter_that_names_it() {
+    for (reason, filter) in [
+        (Reason::Unschedulable, "NodeUnschedulable"),
+        (Reason::Taint, "TaintToleration"),
+        (Reason::NodeAffinity, "NodeAffinity"),
+        (Reason::OtherNodes, "NodeAffinity"),
+        (Reason::HostPort, "NodePorts"),
+        (Reason::TooManyPods, "NodeResourcesFit"),
+        (Reason::Insufficient("cpu".into()), "NodeResourcesFit"),
+        (Reason::Spread, "PodTopologySpread"),
+        (Reason::SpreadLabel, "PodTopologySpread"),
+        (Reason::PodAffinity, "InterPodAffinity"),
+        (Reason::PodAntiAffinity, "InterPodAffinity"),
+        (Reason::ExistingAntiAffinity, "InterPodAffinity"),
+    ] {
+        assert_eq!(Reason::FILTERS[reason.filter()], filter, "{reason}");
+    }
 }
 
 #[test]

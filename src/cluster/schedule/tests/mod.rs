@@ -3,6 +3,7 @@
 mod events;
 mod evict;
 mod filters;
+mod gangs;
 mod read;
 mod scores;
 

@@ -2,7 +2,7 @@
 //! 2 for the affinity to nodes, to pods and for spreading, 1 for resources, balance and images.
 
 use super::{
-    Bench, asks, beside, constraints, labeled, machine, preferred, required, spread, template,
+    Bench, asks, beside, constraints, gpus, labeled, machine, preferred, required, spread, template,
 };
 use crate::cluster::schedule::choice::Preference;
 use crate::cluster::schedule::cycle::TieBreak;
@@ -153,6 +153,15 @@ fn pods_are_liked_or_disliked_as_neighbors() {
             [200, 166, 100, 0, 0],
         ),
         (like(&[(10, beside("none", "zone"))]), [0; 5]),
+        // A term without a weight is none.
+        (
+            format!(
+                "affinity: {{podAffinity: {{preferredDuringSchedulingIgnoredDuringExecution: \
+                 [{{podAffinityTerm: {}}}]}}}}",
+                beside("db", "zone")
+            ),
+            [0; 5],
+        ),
     ] {
         assert_eq!(bench.scores("", &spec), scores, "{spec}");
     }
@@ -322,4 +331,61 @@ fn the_tightest_node_has_the_fewest_devices_left() {
     bench.scheduler.set_preference(Preference::Tightest);
     assert_eq!(bench.schedule("", &asks("cpu: 1")), "a", "the first by name");
     assert_eq!(bench.schedule("", &asks("cpu: 1")), "a", "it has fewer processors left");
+}
+
+#[test]
+fn only_nodes_that_fit_count_as_domains_to_spread_over() {
+    let soft = |key: &str| spread(key, 1, "whenUnsatisfiable: ScheduleAnyway");
+    let host = "kubernetes.io/hostname";
+    let three = [("a", "zone: x"), ("b", "zone: y"), ("c", "zone: z")];
+    let run = |bench: &mut Bench, pods: &[(&str, usize)]| {
+        for (on, count) in pods {
+            for _ in 0..*count {
+                bench.run("app: s", "", on);
+            }
+        }
+    };
+    // Zones x and y: 9 and 4 of ln(4) are 12 and 6; with z 9 and 4 of ln(5) were 14 and 6.
+    let mut bench = labeled(&three);
+    run(&mut bench, &[("a", 9), ("b", 4)]);
+    let only = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: \
+                {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: NotIn, values: [z]}]}]}}}";
+    for key in ["zone", host] {
+        let spec = format!("{only}, {}", constraints(&[soft(key)]));
+        assert_eq!(bench.scores("app: s", &spec), [2 * (100 * 6 / 12), 200, -1], "{key}");
+    }
+    // The same where the pods of another keep it off.
+    let avoids = required("podAntiAffinity", &[beside("foe", host)]);
+    bench.run("app: foe", "", "c");
+    let spec = format!("{avoids}, {}", constraints(&[soft(host)]));
+    assert_eq!(bench.scores("app: s", &spec), [100, 200, -1]);
+}
+
+#[test]
+fn a_node_that_is_kept_for_another_pod_counts_while_there_is_room() {
+    let sized = |name: &str, gpus: i64| {
+        machine(name, "", "", &format!("allocatable: {{nvidia.com/gpu: {gpus}}}"))
+    };
+    let mut bench = Bench::new([sized("a", 2), sized("b", 2)]);
+    let victims = ["a", "b"].map(|on| bench.run("app: s", &gpus(2, i32::from(on == "b")), on));
+    let urgent = bench.add("", &gpus(1, 10));
+    bench.scheduler.schedule();
+    assert_eq!(bench.scheduler.nominated(urgent), Some(bench.id("a")));
+    for victim in victims {
+        bench.scheduler.finish(victim);
+    }
+    let soft = spread("kubernetes.io/hostname", 1, "whenUnsatisfiable: ScheduleAnyway");
+    for on in ["a", "b", "b", "b", "b"] {
+        bench.run("app: s", "", on);
+    }
+    for (wanted, priority, expected) in [
+        // Of two nodes: ln(4) and 4 of it, 1 and 6.
+        (1, 0, [200, 2 * (100 / 6)]),
+        (2, 0, [-1, 200]),
+        (2, 11, [200, 2 * (100 / 6)]),
+    ] {
+        let spec =
+            format!("{}, {}", gpus(wanted, priority), constraints(std::slice::from_ref(&soft)));
+        assert_eq!(bench.scores("app: s", &spec), expected, "{wanted} of priority {priority}");
+    }
 }

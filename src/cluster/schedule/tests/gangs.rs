@@ -1,0 +1,87 @@
+//! Pods that are placed together, and pods that the caller places.
+
+use super::{Bench, asks, gpus, machine, template, with_gpus};
+use crate::cluster::schedule::ids::PodId;
+
+#[test]
+fn a_gang_is_placed_whole_or_not_at_all() {
+    let mut bench = with_gpus(&[("a", 2), ("b", 1)]);
+    let one = bench.take(template("app: g", &gpus(1, 0)));
+    let two = bench.take(template("app: g", &gpus(2, 0)));
+    let held = bench.run("", &gpus(1, 0), "b");
+    let gang = bench.scheduler.add_gang(&[two, one]);
+    bench.scheduler.schedule();
+    let places = |bench: &Bench, gang: &[PodId]| -> Vec<String> {
+        gang.iter().map(|pod| bench.place(*pod)).collect()
+    };
+    let short = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu. no new claims to \
+                 deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found \
+                 for incoming pod.";
+    assert_eq!(places(&bench, &gang), [short, short]);
+    assert_eq!(bench.scheduler.room(bench.id("a"), "nvidia.com/gpu"), (2, 0));
+    // Another pod takes the room that the gang could not use.
+    assert_eq!(bench.schedule("", &gpus(1, 0)), "a");
+    bench.scheduler.finish(held);
+    bench.scheduler.schedule();
+    assert!(places(&bench, &gang).iter().all(|place| place.starts_with("0/2")));
+    bench.scheduler.add_node(machine("c", "", "", "allocatable: {nvidia.com/gpu: 2}")).unwrap();
+    bench.scheduler.schedule();
+    let mut on = places(&bench, &gang);
+    on.sort();
+    assert_eq!(on, ["a", "c"]);
+    // It evicts no pods, whatever its priority.
+    let mut bench = with_gpus(&[("a", 1)]);
+    let low = bench.run("", &gpus(1, 0), "a");
+    let urgent = bench.take(template("", &gpus(1, 10)));
+    let gang = bench.scheduler.add_gang(&[urgent, urgent]);
+    bench.scheduler.schedule();
+    assert_eq!(bench.place(low), "a");
+    assert!(places(&bench, &gang).iter().all(|place| place.starts_with("0/1")));
+    assert_eq!(bench.scheduler.add_gang(&[]), []);
+}
+
+#[test]
+fn the_rest_of_a_gang_waits_for_room_without_the_pods_that_are_gone() {
+    let mut bench = with_gpus(&[("a", 1)]);
+    let low = bench.run("", &gpus(1, 0), "a");
+    let urgent = bench.take(template("", &gpus(1, 10)));
+    let gang = bench.scheduler.add_gang(&[urgent, urgent]);
+    bench.scheduler.delete(gang[1]);
+    bench.scheduler.schedule();
+    let none = "0/1 nodes are available: 1 No preemption victims found for incoming pod.";
+    assert!(bench.place(gang[0]).ends_with(none), "{}", bench.place(gang[0]));
+    bench.scheduler.finish(low);
+    bench.scheduler.schedule();
+    assert_eq!([gang[0], gang[1]].map(|pod| bench.place(pod)), ["a", "gone"]);
+}
+
+#[test]
+fn a_caller_may_place_pods_where_the_filters_let_them() {
+    let mut bench = with_gpus(&[("a", 1), ("b", 2)]);
+    let two = bench.take(template("", &gpus(2, 0)));
+    let (a, b) = (bench.id("a"), bench.id("b"));
+    assert_eq!(bench.scheduler.fitting(two), [b]);
+    assert_eq!(bench.scheduler.add_to(two, a), None);
+    let pod = bench.scheduler.add_to(two, b).unwrap();
+    assert_eq!(bench.place(pod), "b");
+    assert_eq!(bench.scheduler.add_to(two, b), None);
+    assert_eq!(bench.scheduler.pods_on(b), [pod]);
+    let named = |name: &str| format!("{{key: metadata.name, operator: In, values: [{name}]}}");
+    let contradicts = format!(
+        "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: \
+         {{nodeSelectorTerms: [{{matchFields: [{}, {}]}}]}}}}}}",
+        named("a"),
+        named("b")
+    );
+    let nowhere = bench.take(template("", &contradicts));
+    assert_eq!(bench.scheduler.fitting(nowhere), []);
+    assert_eq!(bench.scheduler.add_to(nowhere, a), None);
+    // A start that is set decides who is evicted first.
+    let mut bench = with_gpus(&[("a", 1), ("b", 1)]);
+    let pods = ["a", "b"].map(|on| bench.run("", &gpus(1, 0), on));
+    bench.scheduler.set_started(pods[0], "2026-01-01T00:00:00Z");
+    bench.schedule("", &gpus(1, 5));
+    assert_eq!(pods.map(|pod| bench.place(pod)), ["a", "ends"]);
+    assert_eq!(bench.schedule("", &asks("cpu: 0")), "a");
+    assert!(bench.scheduler.template_of(pods[0]).requests.contains_key("nvidia.com/gpu"));
+}
