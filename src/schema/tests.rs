@@ -4,6 +4,7 @@ mod descriptions;
 mod findings;
 mod help;
 mod properties;
+mod small;
 
 use super::*;
 use crate::diag::{Code, Diagnostic, Severity};

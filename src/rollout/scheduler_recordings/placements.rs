@@ -34,5 +34,5 @@ pub(super) fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
         bench.act(action);
         bench.come_to_rest(ties);
     }
-    outcome(services(&bench), before, &bench.evicted())
+    outcome(&services(&bench), before.as_ref(), &bench.evicted())
 }

@@ -35,7 +35,7 @@ impl Service {
 
 /// An outcome as the table has it: the services at the end, before what came later, and pods that
 /// ran before and were evicted.
-pub(crate) fn outcome(services: Value, before: Option<Value>, evicted: &[String]) -> Value {
+pub(crate) fn outcome(services: &Value, before: Option<&Value>, evicted: &[String]) -> Value {
     let mut out = json!({"services": services});
     if let Some(before) = before {
         out["before"] = json!({"services": before});

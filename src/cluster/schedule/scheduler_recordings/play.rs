@@ -161,5 +161,5 @@ pub(super) fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
         cluster.act(action);
         cluster.come_to_rest(ties);
     }
-    outcome(cluster.services(), before, &cluster.evicted())
+    outcome(&cluster.services(), before.as_ref(), &cluster.evicted())
 }
