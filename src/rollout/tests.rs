@@ -1,5 +1,7 @@
 //! What is true of every rolling update, and of worlds that run already.
 
+mod parts;
+
 use super::read::revision_name;
 use super::{
     DeploymentSpec, End, LeaderWorkerSetSpec, PodPhase, StageOf, Start, WorkloadId, World,

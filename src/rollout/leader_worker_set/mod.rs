@@ -27,9 +27,9 @@ struct Workers {
 
 /// Whether a group is ready and of the current version, as the controller sees it.
 #[derive(Clone, Copy, Debug, Default)]
-struct State {
-    ready: bool,
-    updated: bool,
+pub(super) struct State {
+    pub(super) ready: bool,
+    pub(super) updated: bool,
 }
 
 /// A LeaderWorkerSet with its pods.
@@ -405,7 +405,7 @@ impl LeaderWorkerSet {
 }
 
 /// `rollingUpdatePartition`: how far down groups may be updated, so many (`step`) at a time.
-fn next_partition(states: &[State], step: i64, current: usize) -> usize {
+pub(super) fn next_partition(states: &[State], step: i64, current: usize) -> usize {
     let done = |state: &&State| state.ready && state.updated;
     let tail = states.iter().rev().take_while(done).count();
     let left = i64::try_from(states.len() - tail).unwrap_or(i64::MAX);
