@@ -1,8 +1,8 @@
 //! Nodes, their labels, what selects them, and how many pods fit on them.
 
-use super::placement::{Shape, running};
+use super::placement::{Shape, is_known, running};
 use super::terms::{
-    kubernetes_terms, label_selector_matches, pinned, selector_mismatch, terms_match,
+    kubernetes_terms, label_selector_matches, pinned, selector_mismatch, terms_about, terms_match,
 };
 use super::{
     Machine, Matcher, Taint, Toleration, affinity_matches, class_matches, class_product,
@@ -240,6 +240,37 @@ fn a_class_has_the_nodes_that_its_discovery_names() {
 }
 
 #[test]
+fn a_device_label_without_a_class_names_vendor_and_device() {
+    let machine = labeled("{feature.node.kubernetes.io/pci-10de_2330.present: 'true'}");
+    for (ids, expected) in [("['2330']", true), ("['2331']", false), ("[]", true)] {
+        let tree = format!(
+            "{{metadata: {{name: c}}, spec: {{discovery: {{pciVendorID: 10de, deviceIDs: {ids}}}}}}}"
+        );
+        let class =
+            accelerator_class(object("AcceleratorClass", "c", &tree), Semantics::Documented);
+        assert_eq!(class_matches(&class, &machine), expected, "{ids}");
+    }
+}
+
+#[test]
+fn terms_about_some_keys_are_known_when_each_says_something() {
+    let about = |terms: &str| {
+        let found = terms_about(node(terms).items(), |key| key == "a");
+        found.map(|terms| terms.iter().map(flow).collect::<Vec<_>>().join(", "))
+    };
+    let (a, b) = ("{key: a, operator: Exists}", "{key: b, operator: Exists}");
+    let term = |expressions: &str| format!("{{matchExpressions: [{expressions}]}}");
+    for (terms, expected) in [
+        (term(a), Some(term(a))),
+        (term(&format!("{a}, {b}")), Some(term(a))),
+        (term(b), None),
+        (format!("{}, {}", term(a), term(b)), None),
+    ] {
+        assert_eq!(about(&format!("[{terms}]")), expected, "{terms}");
+    }
+}
+
+#[test]
 fn the_product_of_a_class_is_what_its_labels_name() {
     let key = "nvidia.com/gpu.product";
     let term = format!(
@@ -294,7 +325,7 @@ fn labels_say_memory_compute_and_what_cannot_be_read() {
     assert_eq!(compute("{nvidia.com/gpu.compute.major: '9'}"), None);
     let labels = labeled(
         "{nvidia.com/gpu.memory: '0', amd.com/gpu.vram: 64G, beta.amd.com/gpu.vram: lots, \
-         nvidia.com/gpu.count: '8', nvidia.com/gpu.replicas: '-1', other: x}",
+         nvidia.com/gpu.count: '9999999999', nvidia.com/gpu.replicas: '-1', other: x}",
     );
     let found: Vec<(String, bool)> = unreadable(&labels.labels)
         .into_iter()
@@ -305,6 +336,7 @@ fn labels_say_memory_compute_and_what_cannot_be_read() {
         [
             ("nvidia.com/gpu.memory: 0".to_owned(), true),
             ("beta.amd.com/gpu.vram: lots".to_owned(), true),
+            ("nvidia.com/gpu.count: 9999999999".to_owned(), false),
             ("nvidia.com/gpu.replicas: -1".to_owned(), false),
         ]
     );
@@ -363,6 +395,9 @@ fn a_toleration_covers_a_taint_or_not() {
         assert_eq!((machine.ready, machine.usable(&[])), (ready, ready), "{status}");
     }
     assert!(!stated("n", "{unschedulable: true}", "{}").usable(&[]));
+    let images = "{status: {images: [{names: [a, b], sizeBytes: 5}, {names: [c]}]}}";
+    let images = Machine::of(&object("Node", "n", images)).images;
+    assert_eq!(images, [("a".into(), 5), ("b".into(), 5), ("c".into(), 0)]);
 }
 
 #[test]
@@ -405,6 +440,10 @@ fn a_pod_asks_for_what_its_containers_ask_for() {
         assert!(shape.is_known(), "{pod}");
         assert!(shape.amounts().any(|(name, milli)| name == "pods" && milli == 1000));
     }
+    let tiny =
+        Shape::of(&node("{containers: [{resources: {requests: {cpu: 1m, memory: 1001m}}}]}"));
+    assert_eq!([tiny.amount("cpu"), tiny.amount("memory")], [1, 2], "whole units, rounded up");
+    assert!(is_known(&[stated("n", "{}", "{cpu: 1}")]) && !is_known(&[labeled("{}")]));
     let none = Shape::of(&node("{containers: [{resources: {requests: {cpu: 0}}}]}"));
     assert_eq!(none, Shape::of(&node("{}")), "nothing of 0");
     let odd = Shape::of(&node("{containers: [{resources: {requests: {cpu: x, memory: 1}}}]}"));

@@ -148,3 +148,18 @@ fn what_keeps_a_pod_off_a_node_is_told_with_both_operands() {
     assert_eq!(busy.without(used).fit(&shape, None, 1).replicas, 2);
     assert!(Inventory::new(&[labeled("{}")], []).is_none());
 }
+
+#[test]
+fn several_groups_of_a_leader_and_workers_share_a_machine() {
+    let own = shape(1, 1);
+    for (gpus, workers, replicas) in [(4, 1, 2), (6, 1, 3), (6, 2, 2), (5, 1, 2), (1, 1, 0)] {
+        let machines = [machine("n", gpus, 16, 16)];
+        let inventory = Inventory::new(&machines, []).unwrap();
+        let found = inventory.fit(&own, Some((&own, workers)), 1).replicas;
+        assert_eq!(found, replicas, "{gpus} GPUs, {workers} workers");
+    }
+    let sized = Shape::of(&node(
+        "{containers: [{resources: {limits: {nvidia.com/gpu: 2, example.com/x: 1, memory: 3, cpu: 4}}}]}",
+    ));
+    assert_eq!(sized.size(), (3000, 3000, 4000));
+}

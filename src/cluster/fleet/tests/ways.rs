@@ -1,6 +1,6 @@
 //! Ways of placing a fleet, the words of the verdict, and the nodes to add.
 
-use super::super::{Growth, Packing};
+use super::super::{Growth, Packing, kind};
 use super::*;
 use crate::cluster::schedule::PodId;
 
@@ -213,6 +213,9 @@ fn the_fewest_nodes_of_the_best_kind_are_added() {
         hosts(&[1, 1], vec![Workload { replicas: workload(0, 0, 2).replicas, ..selects }]);
     fleet.machines = vec![machine(0, (1, 64, 0, 0, false)), machine(1, (1, 64, 0, 1, false))];
     assert_eq!(growth(&fleet), Some(vec![(1, 1)]));
+    let other_name = machine(2, (1, 64, 0, 1, false));
+    let kinds = [&fleet.machines[0], &fleet.machines[1], &other_name].map(|machine| kind(machine));
+    assert!(kinds[0] != kinds[1] && kinds[1] == kinds[2], "{kinds:?}");
     // Of nodes that take no pods none are added.
     Arc::make_mut(&mut fleet.machines[1]).cordoned = true;
     assert_eq!(growth(&fleet), None);

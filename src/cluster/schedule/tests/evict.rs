@@ -268,6 +268,27 @@ fn budgets_are_broken_last() {
         }
     }
     assert!(read("selector: {matchExpressions: [{key: a, operator: Like}]}").is_err());
+    // Pods that end or never got a node are neither wanted nor ready.
+    for ends in [true, false] {
+        let options = Options {
+            budgets: vec![read(&format!("{guarded}, minAvailable: 2")).unwrap()],
+            ..Options::default()
+        };
+        let nodes =
+            ["a", "b", "c"].map(|name| machine(name, "", "", "allocatable: {nvidia.com/gpu: 1}"));
+        let mut bench = Bench { scheduler: Scheduler::new(nodes, &options) };
+        let web = [("a", 1), ("c", 200)].map(|(on, priority)| {
+            let pod = bench.run("app: web", &gpus(1, priority), on);
+            bench.scheduler.set_ready(pod, true);
+            pod
+        });
+        bench.run("app: x", &gpus(1, 1), "b");
+        let waits = bench.add("app: web", &gpus(9, 0));
+        bench.scheduler.delete(if ends { web[1] } else { waits });
+        let pod = bench.add("", &gpus(1, 100));
+        bench.scheduler.schedule();
+        assert_eq!(bench.scheduler.nominated(pod), Some(bench.id("b")), "ends: {ends}");
+    }
     // Of one node the guarded pod stays, though the other is as important and started earlier.
     let options = Options { budgets: vec![read(guarded).unwrap()], ..Options::default() };
     let a = machine("a", "", "", "allocatable: {nvidia.com/gpu: 2}");
@@ -395,6 +416,14 @@ fn the_caller_is_asked_about_two_nodes_at_least_and_may_answer_nonsense() {
         bench.scheduler.schedule_with(&mut asked);
         pod
     });
+    // Of two nodes to free one is better.
+    let mut one = with_gpus(&[("a", 1), ("b", 1)]);
+    let mut once = Asked(Vec::new());
+    for priority in [0, 3, 5] {
+        one.add("", &gpus(1, priority));
+        one.scheduler.schedule_with(&mut once);
+    }
+    assert_eq!((once.0, one.scheduler.ties()), (vec![2], 1));
     // Two nodes for the first pod, one for the second; two to free for the third.
     assert_eq!(asked.0, [2, 2]);
     assert_eq!(pods.map(|pod| bench.place(pod))[..2], ["ends", "b"]);

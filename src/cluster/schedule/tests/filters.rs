@@ -312,6 +312,8 @@ fn one_domain_is_enough_unless_more_are_asked_for() {
         bench.run("app: s", "", "a");
         let spec = constraints(&[spread("zone", 1, more)]);
         assert_eq!(bench.answers("app: s", &spec), answers, "{more}");
+        // The skew is 1 unless another one is given.
+        assert_eq!(bench.answers("app: s", &spec.replace("maxSkew: 1, ", "")), answers, "{more}");
     }
 }
 

@@ -118,6 +118,7 @@ fn preferred_nodes_are_set_against_the_most_preferred() {
         (vec![term(10, "p")], [200, 200, 0, 0]),
         (vec![term(10, "none")], [0; 4]),
         (vec!["{weight: 5}".to_owned()], [0; 4]),
+        (vec![term(10, "p").replace("weight: 10, ", "")], [0; 4]),
         (
             vec!["{weight: 5, preference: {matchFields: [{key: metadata.name, operator: In, values: [c]}]}}".to_owned()],
             [0, 0, 200, 0],
