@@ -187,3 +187,62 @@ fn keys_that_are_mappings_cannot_be_compared_in_lists_of_any_length() {
         assert!(error.ends_with("a mapping cannot be compared, a scalar is needed"), "{error}");
     }
 }
+
+#[test]
+fn an_order_is_given_to_lists_of_its_own_kind() {
+    let env = |list: &str| format!("{{env: [{list}]}}");
+    let order = |names: &str, list: &str| {
+        let names: Vec<String> = names.split(' ').map(|name| format!("{{name: {name}}}")).collect();
+        format!("{{$setElementOrder/env: [{}], env: [{list}]}}", names.join(", "))
+    };
+    let all = env("{name: A}, {name: B}, {name: C}, {name: D}");
+    for (base, patch, expected) in [
+        // A list that is replaced does not keep elements of the base.
+        (
+            "{args: [a]}".to_owned(),
+            "{$setElementOrder/args: [b, c], args: [b, c]}".to_owned(),
+            "{args: [b, c]}".to_owned(),
+        ),
+        // Without a deletion a new element goes where the order has it.
+        (
+            all.clone(),
+            order("X A", "{name: X}, {name: A}"),
+            env("{name: X}, {name: A}, {name: B}, {name: C}, {name: D}"),
+        ),
+        // Go appends it where a deleted element left room, and takes it for one of the base.
+        (
+            all.clone(),
+            order("X A", "{name: B, $patch: delete}, {name: X}, {name: A}"),
+            env("{name: C}, {name: D}, {name: X}, {name: A}"),
+        ),
+        (
+            all,
+            order("X Y A", "{name: B, $patch: delete}, {name: X}, {name: Y}, {name: A}"),
+            env("{name: C}, {name: D}, {name: X}, {name: Y}, {name: A}"),
+        ),
+    ] {
+        assert_eq!(patched(&base, &patch, "Container"), Ok(expected), "{base} {patch}");
+    }
+    let error = patched("{finalizers: [a]}", "{$setElementOrder/finalizers: [{}]}", "ObjectMeta");
+    let said = error.unwrap_err();
+    assert!(said.ends_with("a mapping cannot be compared, a scalar is needed"), "{said}");
+    // Numbers beyond 64 bits are floats to Go.
+    let numbers =
+        patched("{finalizers: [1.5]}", "{finalizers: [18446744073709551615]}", "ObjectMeta");
+    assert_eq!(numbers.as_deref(), Ok("{finalizers: [18446744073709551615, 1.5]}"));
+}
+
+#[test]
+fn mappings_that_are_replaced_keep_nothing() {
+    let text = schema::kind("policy/v1", "PodDisruptionBudget").unwrap().root();
+    let base = node("{spec: {selector: {matchLabels: {a: x}}, minAvailable: 1}}");
+    let patch = node("{spec: {selector: {matchLabels: {b: y}}}}");
+    let merged = smp::merge(base, &patch, Some(text), &mut ()).unwrap();
+    assert_eq!(flow(&merged), "{spec: {selector: {matchLabels: {b: y}}, minAvailable: 1}}");
+}
+
+#[test]
+fn an_error_at_the_root_names_no_field() {
+    let said = patched("[]", "{a: 1}", "ObjectMeta").unwrap_err();
+    assert!(!said.starts_with('`'), "{said}");
+}

@@ -327,6 +327,18 @@ mod tests {
     }
 
     #[test]
+    fn ports_are_the_same_by_number_however_it_is_written() {
+        for (lower, upper, expected) in [
+            ("80", "80.0", "{ports: [{containerPort: 80.0, name: a}]}"),
+            ("80", "'80'", "{ports: [{containerPort: 80}, {containerPort: 80, name: a}]}"),
+        ] {
+            let lower = format!("{{ports: [{{containerPort: {lower}}}]}}");
+            let upper = format!("{{ports: [{{containerPort: {upper}, name: a}}]}}");
+            assert_eq!(merged(&lower, &upper), expected, "{upper}");
+        }
+    }
+
+    #[test]
     fn a_variable_is_replaced_as_a_unit() {
         let plain = "{env: [{name: A, value: x}]}";
         let secret = "{env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}";
