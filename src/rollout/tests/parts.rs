@@ -258,7 +258,7 @@ fn a_pod_below_the_partition_comes_back_as_the_last_whole_update_had_it() {
 fn phases(world: &World, id: WorkloadId) -> Vec<Vec<(usize, PodPhase)>> {
     let Some(StageOf::Groups { groups, .. }) = world.stage_of(id) else { panic!("no groups") };
     let member = |own: GroupMember| (own.index, own.phase);
-    groups.into_iter().map(|(_, members)| members.into_iter().map(member).collect()).collect()
+    groups.into_values().map(|members| members.into_iter().map(member).collect()).collect()
 }
 
 #[test]
@@ -322,8 +322,8 @@ fn a_group_with_a_domain_of_its_own_stays_in_it() {
         play(&mut world, |_| ());
         let Some(StageOf::Groups { groups, .. }) = world.stage_of(id) else { panic!("no groups") };
         let places: Vec<Vec<String>> = groups
-            .into_iter()
-            .map(|(_, members)| members.iter().map(|own| place(&world, own.pod)).collect())
+            .into_values()
+            .map(|members| members.iter().map(|own| place(&world, own.pod)).collect())
             .collect();
         assert_eq!(places, expected, "{racks:?}");
     }
