@@ -1,4 +1,4 @@
-//! The recordings of a real control plane: every scenario is played, and what comes out must be
+//! The recordings of a real control plane: every scenario is run, and what comes out must be
 //! what was recorded, or for what hangs on chance one of what may come out.
 //!
 //! Here are the placements, by the scheduler alone; those that need the controllers are beside the

@@ -75,7 +75,7 @@ fn counts(outcome: &Value) -> Value {
     out
 }
 
-/// Checks a scenario that is played with some ties.
+/// Checks a scenario that is run with some ties.
 pub(crate) fn check(
     row: &Row,
     play: impl Fn(&Row, &mut dyn TieBreak) -> Value,
