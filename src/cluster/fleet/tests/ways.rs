@@ -141,6 +141,14 @@ fn pods_that_run_keep_their_nodes_unless_they_may_move() {
 }
 
 #[test]
+fn workloads_come_by_priority_then_those_that_run() {
+    let priority = |priority: i32| app("p", 1, json!({ "priority": priority }));
+    let runs = |own: Workload| Workload { running: vec![running("a")], ..own };
+    let workloads = vec![priority(-5), priority(0), runs(priority(0)), priority(5), priority(5)];
+    assert_eq!(named(&[("a", 1)], workloads).sequence(), [3, 4, 2, 1, 0]);
+}
+
+#[test]
 fn replicas_are_held_placed_whole_or_pod_by_pod() {
     let replica =
         |pods: usize, together: usize, held: bool| Replica { pods: vec![0; pods], together, held };
@@ -160,8 +168,8 @@ fn replicas_are_held_placed_whole_or_pod_by_pod() {
     }
     // Replicas that are not whole come before the other pods of all.
     let two = Workload { replicas: vec![replica(2, 1, false); 2], ..workload(1, 0, 1) };
-    let placed = named(&[("a", 3)], vec![two]).place(Manner::default());
-    assert_eq!(on(&placed), ["a", "a", "a", "-"]);
+    let placed = named(&[("a", 2)], vec![two]).place(Manner::default());
+    assert_eq!(on(&placed), ["a", "-", "a", "-"]);
     // One pod that is placed alone may evict others, several that are placed whole do not.
     let victim = app("x", 1, json!({}));
     for (pods, together, evicted) in [(1, 1, 1), (1, 0, 1), (2, 2, 0)] {

@@ -1,6 +1,7 @@
-//! Pods that are placed together, and pods that the caller places.
+//! Pods that are placed together, pods that the caller places, and places that others hold.
 
 use super::{Bench, asks, gpus, machine, template, with_gpus};
+use super::{constraints, in_namespace, spread};
 use crate::cluster::schedule::ids::PodId;
 
 #[test]
@@ -84,4 +85,76 @@ fn a_caller_may_place_pods_where_the_filters_let_them() {
     assert_eq!(pods.map(|pod| bench.place(pod)), ["a", "ends"]);
     assert_eq!(bench.schedule("", &asks("cpu: 0")), "a");
     assert!(bench.scheduler.template_of(pods[0]).requests.contains_key("nvidia.com/gpu"));
+}
+
+#[test]
+fn a_place_among_the_pods_of_a_node_is_freed_like_room() {
+    for (places, urgent, evicted) in [(1, 1, 1), (2, 1, 1), (2, 2, 2)] {
+        let a = machine("a", "", "", &format!("allocatable: {{pods: {places}}}"));
+        let mut bench = Bench::new([a]);
+        let low: Vec<PodId> = (0..places).map(|_| bench.run("", "", "a")).collect();
+        let pods: Vec<PodId> = (0..urgent).map(|_| bench.add("", "priority: 5")).collect();
+        bench.scheduler.schedule();
+        assert_eq!(bench.scheduler.evictions().len(), evicted, "{places} places");
+        for pod in low.iter().filter(|pod| bench.place(**pod) == "ends").collect::<Vec<_>>() {
+            bench.scheduler.finish(*pod);
+        }
+        bench.scheduler.schedule();
+        assert!(pods.iter().all(|pod| bench.place(*pod) == "a"), "{places} places");
+        let a = bench.id("a");
+        let mut held: Vec<PodId> = low.into_iter().filter(|pod| bench.place(*pod) == "a").collect();
+        held.extend(pods);
+        assert_eq!(bench.scheduler.pods_on(a), held);
+    }
+}
+
+#[test]
+fn a_place_that_is_kept_is_kept_from_pods_of_the_same_priority() {
+    for priority in [9, 10] {
+        let mut bench = with_gpus(&[("a", 2)]);
+        let victim = bench.run("", &gpus(2, 0), "a");
+        let urgent = bench.add("", &gpus(2, 10));
+        bench.scheduler.schedule();
+        // It was created before the other is tried again.
+        let other = bench.add("", &gpus(1, priority));
+        bench.scheduler.finish(victim);
+        bench.scheduler.schedule();
+        let placed = [urgent, other].map(|pod| bench.place(pod) == "a");
+        assert_eq!(placed, [true, false], "{priority}");
+    }
+}
+
+#[test]
+fn only_pods_that_were_evicted_are_waited_for() {
+    let mut bench = with_gpus(&[("a", 2)]);
+    let victims = [0, 1].map(|priority| bench.run("", &gpus(1, priority), "a"));
+    let urgent = bench.add("", &gpus(1, 10));
+    bench.scheduler.schedule();
+    assert_eq!(bench.place(victims[0]), "ends");
+    // A pod of higher priority takes the place; the other one ends for another reason.
+    let high = bench.take(template("", &gpus(1, 20)));
+    bench.scheduler.finish(victims[0]);
+    bench.scheduler.run(high, "a", None).unwrap();
+    bench.scheduler.delete(victims[1]);
+    bench.scheduler.retry_all();
+    bench.scheduler.schedule();
+    assert!(!bench.place(urgent).contains("terminating"), "{}", bench.place(urgent));
+}
+
+#[test]
+fn pods_of_other_namespaces_are_not_evicted_for_the_spread() {
+    for (namespace, evicted) in [("other", false), ("ml", true)] {
+        let mut bench = Bench::new([
+            machine("a", "zone: x", "", ""),
+            machine("b", "zone: y", "taints: [{key: k, effect: NoSchedule}]", ""),
+        ]);
+        if !evicted {
+            bench.run("app: s", "priority: 20", "a");
+        }
+        let low = bench.take(in_namespace(namespace, "app: s", ""));
+        let low = bench.scheduler.run(low, "a", None).unwrap();
+        let spreads = constraints(&[spread("zone", 1, "")]);
+        bench.schedule("app: s", &format!("priority: 10, {spreads}"));
+        assert_eq!(bench.place(low) == "ends", evicted, "{namespace}");
+    }
 }

@@ -259,7 +259,10 @@ fn a_selector_of_labels_meets_what_has_them_all() {
     ] {
         assert_eq!(meets(selector), expected, "{selector}");
     }
-    let wrong = "{matchExpressions: [{key: a, operator: Gt, values: ['1']}]}";
-    assert!(label_selector(Some(&node(wrong))).is_err(), "numbers are for nodes only");
+    for operator in ["Gt", "Lt"] {
+        let wrong =
+            format!("{{matchExpressions: [{{key: a, operator: {operator}, values: ['1']}}]}}");
+        assert!(label_selector(Some(&node(&wrong))).is_err(), "numbers are for nodes only");
+    }
     assert!(selector_of([("a", "x")]).unwrap().matches(|key| (key == "a").then_some("x")));
 }

@@ -129,6 +129,21 @@ fn preferred_nodes_are_set_against_the_most_preferred() {
 }
 
 #[test]
+fn the_parts_of_a_score_are_added() {
+    let soft = "taints: [{key: k, effect: PreferNoSchedule}]";
+    let mut bench = Bench::new([
+        machine("a", "", "", ""),
+        machine("b", "p: x", soft, ""),
+        machine("c", "p: x", "", ""),
+    ]);
+    let spec = "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: \
+                [{weight: 1, preference: {matchExpressions: [{key: p, operator: Exists}]}}]}}";
+    assert_eq!(bench.scores("", spec), [0, 200 - 300, 200]);
+    assert_eq!(bench.schedule("", spec), "c");
+    assert_eq!(bench.scheduler.ties(), 0, "the last node is better than those before");
+}
+
+#[test]
 fn pods_are_liked_or_disliked_as_neighbors() {
     let mut bench = labeled(&[
         ("a", "zone: x"),
@@ -245,7 +260,12 @@ fn large_images_attract_pods_as_far_as_nodes_have_them() {
             "",
             &images(&[("model:v1", 1000), ("tool:latest", 200), ("huge:1", 9000)]),
         ),
-        machine("c", "", "", &images(&[("host/team/tool:latest", 46)])),
+        machine(
+            "c",
+            "",
+            "",
+            &images(&[("host/team/tool:latest", 46), ("dup:1", 1000), ("dup:1", 1000)]),
+        ),
         machine("d", "", "", ""),
     ]);
     let of = |images: &[&str]| {
@@ -264,6 +284,8 @@ fn large_images_attract_pods_as_far_as_nodes_have_them() {
         // A quarter of 46 MiB is less than counts.
         (of(&["host/team/tool"]), [0; 4]),
         (of(&["model"]), [0; 4]),
+        // Named twice by a node it is there once.
+        (of(&["dup:1"]), [0, 0, 23, 0]),
         ("initContainers: [{image: 'model:v1'}]".to_owned(), [48, 48, 0, 0]),
     ] {
         assert_eq!(bench.scores("", &spec), scores, "{spec}");
@@ -360,6 +382,20 @@ fn only_nodes_that_fit_count_as_domains_to_spread_over() {
     bench.run("app: foe", "", "c");
     let spec = format!("{avoids}, {}", constraints(&[soft(host)]));
     assert_eq!(bench.scores("app: s", &spec), [100, 200, -1]);
+}
+
+#[test]
+fn pods_on_nodes_without_all_labels_of_the_constraints_are_not_counted() {
+    let mut bench =
+        labeled(&[("a", "zone: x, rack: r"), ("b", "zone: y, rack: r"), ("c", "zone: x")]);
+    for _ in 0..9 {
+        bench.run("app: s", "", "c");
+    }
+    let soft = |key: &str| spread(key, 1, "whenUnsatisfiable: ScheduleAnyway");
+    let spec = constraints(&[soft("zone"), soft("rack")]);
+    assert_eq!(bench.scores("app: s", &spec), [200, 200, 0]);
+    let spec = constraints(&[soft("zone")]);
+    assert_eq!(bench.scores("app: s", &spec), [0, 200, 0]);
 }
 
 #[test]
