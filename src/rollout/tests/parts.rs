@@ -300,6 +300,29 @@ fn workers_wait_for_a_ready_leader_where_the_policy_asks_for_it() {
     }
 }
 
+/// Nodes for one pod each, by their racks.
+fn in_racks(racks: &[&str]) -> Scheduler {
+    let machine = |(at, rack): (usize, &&str)| {
+        let mut machine = Machine::labeled(format!("n{at}").as_str().into(), Map::new());
+        machine.labels.insert("rack", node(rack));
+        machine.allocatable = Some(vec![("pods".into(), Quantity::from_integer(1))]);
+        Arc::new(machine)
+    };
+    Scheduler::new(racks.iter().enumerate().map(machine), &Options::default())
+}
+
+#[test]
+fn a_worker_waits_for_room_in_the_domain_of_its_leader() {
+    for (exclusive, worker) in [(None, PodPhase::Ready), (Some("rack"), PodPhase::Pending)] {
+        let mut world = World::new(in_racks(&["x", "y"]));
+        let mut spec = groups(1, 2, 0, 1, "one");
+        spec.exclusive = exclusive.map(EcoString::from);
+        let id = world.deploy_groups(spec);
+        play(&mut world, |_| ());
+        assert_eq!(phases(&world, id), [[(0, PodPhase::Ready), (1, worker)]], "{exclusive:?}");
+    }
+}
+
 #[test]
 fn a_group_with_a_domain_of_its_own_stays_in_it() {
     for (racks, expected) in [
@@ -308,14 +331,7 @@ fn a_group_with_a_domain_of_its_own_stays_in_it() {
         // So is the next node for the other leader.
         (["x", "x", "y", "y"], [["n0", "n1"], ["n2", "n3"]]),
     ] {
-        let machine = |(at, rack): (usize, &&str)| {
-            let mut machine = Machine::labeled(format!("n{at}").as_str().into(), Map::new());
-            machine.labels.insert("rack", node(rack));
-            machine.allocatable = Some(vec![("pods".into(), Quantity::from_integer(1))]);
-            Arc::new(machine)
-        };
-        let scheduler = Scheduler::new(racks.iter().enumerate().map(machine), &Options::default());
-        let mut world = World::new(scheduler);
+        let mut world = World::new(in_racks(&racks));
         let mut spec = groups(2, 2, 0, 1, "one");
         spec.exclusive = Some("rack".into());
         let id = world.deploy_groups(spec);
