@@ -1,7 +1,17 @@
 //! Examples below the help of each command, as they are typed in `testdata/quickstart`.
 
-/// Commands with their examples: what is typed after `ome`, and what it does.
+/// Commands with their examples: what is typed after `ome`, and what it does. The first are those
+/// of `ome` itself.
 pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "",
+        &[
+            ("plan", "what each service of this directory becomes"),
+            ("explain chat", "why this runtime and this class"),
+            ("render chat", "the manifests of one service"),
+            ("validate", "mistakes in the input"),
+        ],
+    ),
     (
         "plan",
         &[
@@ -103,6 +113,13 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "kueue",
+        &[
+            ("kueue diff", "where classes and flavors disagree"),
+            ("kueue export -o yaml", "the flavors of the classes, for `kubectl apply -f -`"),
+        ],
+    ),
+    (
         "kueue import",
         &[
             ("kueue import", "what would change in the classes"),
@@ -121,6 +138,13 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("kueue diff", "where classes and flavors disagree"),
             ("kueue diff -o json", "the same as JSON"),
+        ],
+    ),
+    (
+        "payload",
+        &[
+            ("payload check request.json --protocol v2 --kind infer-request", "a request"),
+            ("payload check response.json --protocol v2 --kind infer-response", "a response"),
         ],
     ),
     (
@@ -187,6 +211,9 @@ pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
 
 /// The command with the examples of one command below it.
 fn with(command: clap::Command, name: &str, examples: &[(&str, &str)]) -> clap::Command {
+    if name.is_empty() {
+        return command.after_help(text(examples));
+    }
     match name.split_once(' ') {
         Some((group, name)) => command.mut_subcommand(group, |group| with(group, name, examples)),
         None => command.mut_subcommand(name, |verb| verb.after_help(text(examples))),

@@ -3,6 +3,7 @@
 use super::meaning::Meaning;
 use super::screen::printable;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use std::fmt::Write;
 
 /// How text may look.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +24,20 @@ const PADDING: u16 = 2;
 const PIECE: usize = 1000;
 
 /// A table without frame, as kubectl prints it. Words are never broken: columns of prose share what
-/// the others leave of the width, and what still does not fit overflows.
+/// the others leave of the width. Where that does not fit, each row is a block of lines.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> String {
-    let mut table = filled(header, [], style);
     let mut widths = extents(header);
-    for row in rows {
+    let widened = rows.into_iter().map(|row| {
         let cells = printed(&row);
         widen(&mut widths, &cells);
+        cells
+    });
+    let rows: Vec<Vec<String>> = widened.collect();
+    if !fit(&widths, style) {
+        return blocks(header, &rows, style);
+    }
+    let mut table = filled(header, [], style);
+    for cells in rows {
         table.add_row(cells.into_iter().map(|cell| colored(cell, style)));
     }
     for (column, (word, whole)) in table.column_iter_mut().zip(widths) {
@@ -50,13 +58,44 @@ pub(super) fn fits(
     rows: impl IntoIterator<Item = Vec<String>>,
     style: Style,
 ) -> bool {
-    let Some(width) = style.width else { return true };
+    if style.width.is_none() {
+        return true;
+    }
     let mut widths = extents(header);
     for row in rows {
         widen(&mut widths, &printed(&row));
     }
+    fit(&widths, style)
+}
+
+/// Whether columns of these extents fit the terminal.
+fn fit(widths: &[(usize, usize)], style: Style) -> bool {
+    let Some(width) = style.width else { return true };
     let least = widths.iter().map(|(word, whole)| (*whole).min((*word).max(PROSE)));
     least.map(|column| column + usize::from(PADDING)).sum::<usize>() <= usize::from(width)
+}
+
+/// A block per row: a line per cell that is not empty, behind its title.
+fn blocks(header: &[&str], rows: &[Vec<String>], style: Style) -> String {
+    let longest = header.iter().map(|title| title.chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (place, cells) in rows.iter().enumerate() {
+        if place > 0 {
+            out.push('\n');
+        }
+        for (title, cell) in header.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
+            let left = style.width.map(|width| {
+                usize::from(width).saturating_sub(longest + 2).try_into().unwrap_or(u16::MAX)
+            });
+            let meaning = style.color.then(|| Meaning::of(cell)).flatten();
+            for (place, line) in wrapped(cell, left, "").lines().enumerate() {
+                let title = if place == 0 { printable(title) } else { String::new() };
+                let line = meaning.map_or_else(|| line.to_owned(), |own| own.painted(line));
+                let _ = writeln!(out, "{title:<longest$}  {line}");
+            }
+        }
+    }
+    out
 }
 
 /// The same in pieces, for tables of any length: rows are made whenever they are asked for, and none
@@ -238,6 +277,24 @@ mod tests {
             assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{text}");
         }
         assert!(fits(&header, rows, Style { color: false, width: None }));
+    }
+
+    #[test]
+    fn a_table_that_does_not_fit_is_a_block_per_row() {
+        let text = drawn(40, false);
+        assert_eq!(
+            text,
+            "SERVICE  a-name-of-a-service\n\
+             FITS     ✓ yes\n\
+             DETAIL   because of a reason in words\n         that is long\n\
+             WHERE    testdata/quickstart/runtimes.yaml:134\n\
+             \n\
+             SERVICE  b\n\
+             FITS     ✗ no\n\
+             DETAIL   -\n\
+             WHERE    x.yaml:1\n"
+        );
+        assert!(drawn(40, true).contains("FITS     \u{1b}[31m✗ no\u{1b}[0m\n"));
     }
 
     #[test]

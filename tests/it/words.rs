@@ -239,13 +239,13 @@ fn replaced_phrases_do_not_come_back() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Every command that does something has examples in its help.
+/// Every command has examples in its help, a group of commands too.
 #[test]
 fn every_help_has_examples() {
     let missing: Vec<String> = printed()
         .into_iter()
         .filter(|(name, _)| name.to_string_lossy().ends_with(" --help"))
-        .filter(|(_, text)| !text.contains("\nCommands:") && !text.contains("Examples:"))
+        .filter(|(_, text)| !text.contains("Examples:"))
         .map(|(name, _)| name.display().to_string())
         .collect();
     assert!(missing.is_empty(), "{missing:?}");

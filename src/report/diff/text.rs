@@ -128,7 +128,7 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
     }
     for note in &shown.notes {
         prose(&mut out, "", &note.title);
-        prose(&mut out, "  ", &format!("reaches {}", note.reaches));
+        prose(&mut out, "  ", &format!("affects {}", note.reaches));
         if let Some(action) = note.action {
             prose(&mut out, "  ", &format!("before the upgrade: {action}"));
         }
