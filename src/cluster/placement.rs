@@ -71,38 +71,61 @@ pub struct Fit {
     pub blocked: BlockedNodes,
 }
 
-/// Machines without room, with what they have in common.
+/// Machines without room: how many by reason, and the first of them. A fleet has many, and is told of
+/// a few.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockedNodes {
-    all: Vec<Blocked>,
-    /// The first machine of each kind of refusal, and how many there are.
-    kinds: Vec<(usize, usize)>,
+    first: Vec<Blocked>,
+    counts: BTreeMap<&'static str, usize>,
+    /// The first machine of each of the first kinds of refusal, and how many there are.
+    kinds: Vec<(Blocked, usize)>,
+    all_kinds: usize,
 }
+
+/// Machines and kinds of refusal that are kept.
+const KEPT: usize = 10;
 
 impl BlockedNodes {
     /// Of these machines.
-    pub fn new(all: Vec<Blocked>) -> Self {
-        let mut known: HashMap<(&str, &EcoString), usize> = HashMap::new();
-        let mut kinds: Vec<(usize, usize)> = Vec::new();
-        for (at, own) in all.iter().enumerate() {
-            let kind = *known.entry((own.code, &own.detail)).or_insert(kinds.len());
-            match kinds.get_mut(kind) {
-                Some((_, count)) => *count += 1,
-                None => kinds.push((at, 1)),
+    pub fn new(all: impl IntoIterator<Item = Blocked>) -> Self {
+        let mut known: HashMap<(&'static str, EcoString), usize> = HashMap::new();
+        let mut out = Self::default();
+        for own in all {
+            *out.counts.entry(own.code).or_default() += 1;
+            let next = known.len();
+            let kind = *known.entry((own.code, own.detail.clone())).or_insert(next);
+            if let Some((_, count)) = out.kinds.get_mut(kind) {
+                *count += 1;
+            } else if kind < KEPT {
+                out.kinds.push((own.clone(), 1));
+            }
+            if out.first.len() < KEPT {
+                out.first.push(own);
             }
         }
-        Self { all, kinds }
+        out.all_kinds = known.len();
+        out
     }
 
-    /// All of them.
-    pub fn all(&self) -> &[Blocked] {
-        &self.all
+    /// The first of them.
+    pub fn first(&self) -> &[Blocked] {
+        &self.first
+    }
+
+    /// How many there are by code.
+    pub fn counts(&self) -> &BTreeMap<&'static str, usize> {
+        &self.counts
     }
 
     /// The first of those of which the same is said, and how many these are, in the order in which
-    /// they are met first.
-    pub fn kinds(&self) -> impl ExactSizeIterator<Item = (&Blocked, usize)> {
-        self.kinds.iter().map(|(first, count)| (&self.all[*first], *count))
+    /// they are met first; of the first kinds.
+    pub fn kinds(&self) -> impl Iterator<Item = (&Blocked, usize)> {
+        self.kinds.iter().map(|(first, count)| (first, *count))
+    }
+
+    /// How many kinds there are.
+    pub fn all_kinds(&self) -> usize {
+        self.all_kinds
     }
 }
 
@@ -403,9 +426,7 @@ impl<'m> Inventory<'m> {
         Fit {
             replicas,
             fits: replicas >= fewest,
-            blocked: BlockedNodes::new(
-                self.rooms.iter().filter_map(|room| room.blocked(main)).collect(),
-            ),
+            blocked: BlockedNodes::new(self.rooms.iter().filter_map(|room| room.blocked(main))),
         }
     }
 

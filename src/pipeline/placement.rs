@@ -2,7 +2,6 @@
 
 use crate::cluster::BlockedNodes;
 use ecow::EcoString;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Where the pods of a component are.
@@ -47,8 +46,6 @@ pub struct Waiting {
     pub code: &'static str,
     /// The scheduler's sentence, or what the queue says.
     pub message: EcoString,
-    /// Nodes by reason.
-    pub counts: BTreeMap<&'static str, usize>,
     /// The node that came nearest.
     pub example: Option<Example>,
     /// Nodes on which not even one pod of the kind that waits has room.

@@ -140,7 +140,7 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut hidden = 0;
     if let Some(blocked) = blocked {
-        hidden = blocked.kinds().len().saturating_sub(MISSING);
+        hidden = blocked.all_kinds().saturating_sub(MISSING);
         lines.extend(blocked.kinds().take(MISSING).map(|(first, nodes)| {
             let more = if nodes == 1 { String::new() } else { format!(" and {} more", nodes - 1) };
             format!("{}{more}: {}: {}", first.node, first.code, first.detail)

@@ -12,7 +12,7 @@ use crate::pipeline::{
 };
 use ecow::{EcoString, eco_format};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// Nodes that are listed one by one; more are counts by code.
 const LISTED: usize = 10;
@@ -121,8 +121,12 @@ pub(super) fn of_component(placement: &Placement) -> Value {
         "nodes": placement.nodes.iter().map(|(node, pods)| json!({ "node": node.as_str(), "pods": pods })).collect::<Vec<_>>(),
     });
     if let Some(waiting) = &placement.waiting {
-        let counts: Map<String, Value> =
-            waiting.counts.iter().map(|(code, nodes)| ((*code).into(), (*nodes).into())).collect();
+        let counts: Map<String, Value> = waiting
+            .blocked
+            .counts()
+            .iter()
+            .map(|(code, nodes)| ((*code).into(), (*nodes).into()))
+            .collect();
         out["reason"] = json!({
             "code": waiting.code,
             "message": waiting.message.as_str(),
@@ -221,11 +225,8 @@ pub(super) fn blocked(component: &PlannedComponent) -> Option<&BlockedNodes> {
 /// At most so many nodes; those beyond as counts by code.
 pub(super) fn blocked_json(blocked: Option<&BlockedNodes>) -> Value {
     let Some(blocked) = blocked else { return json!([]) };
-    let listed = &blocked.all()[..blocked.all().len().min(LISTED)];
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (one, nodes) in blocked.kinds() {
-        *counts.entry(one.code).or_default() += nodes;
-    }
+    let listed = &blocked.first()[..blocked.first().len().min(LISTED)];
+    let mut counts = blocked.counts().clone();
     for one in listed {
         *counts.entry(one.code).or_default() -= 1;
     }

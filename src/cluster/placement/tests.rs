@@ -102,7 +102,7 @@ fn what_keeps_a_pod_off_a_node_is_told_with_both_operands() {
     assert!(!inventory.fit(&shape, None, 3).fits);
     let told: Vec<String> = fit
         .blocked
-        .all()
+        .first()
         .iter()
         .map(|own| format!("{} {} {}", own.node, own.code, own.detail))
         .collect();
@@ -121,10 +121,20 @@ fn what_keeps_a_pod_off_a_node_is_told_with_both_operands() {
             "away taint node.kubernetes.io/not-ready:NoSchedule",
         ]
     );
-    let same = BlockedNodes::new([&fit.blocked.all()[..1], fit.blocked.all()].concat());
+    let same = BlockedNodes::new([&fit.blocked.first()[..1], fit.blocked.first()].concat());
     let kinds: Vec<(&str, usize)> =
         same.kinds().map(|(first, count)| (first.node.as_str(), count)).collect();
     assert_eq!((kinds[0], kinds[1], kinds.len()), (("cordoned", 2), ("taint", 1), 10));
+    // Of many machines the first are kept, and the number of all.
+    let lacks = |at: usize| Blocked {
+        node: format!("n{at}").into(),
+        code: "gpu",
+        detail: format!("{at} left").into(),
+    };
+    let many = BlockedNodes::new((0..25).chain([3, 24]).map(lacks));
+    let counted: Vec<usize> = many.kinds().map(|(_, count)| count).collect();
+    assert_eq!(counted, [1, 1, 1, 2, 1, 1, 1, 1, 1, 1]);
+    assert_eq!((many.first().len(), many.all_kinds(), many.counts()["gpu"]), (10, 25, 27));
     // A leader and workers of another shape, first fit: a worker beside the leader leaves no room
     // for a second one.
     let worker = Shape::of(&node(

@@ -19,7 +19,6 @@ const NEAREST: usize = 3;
 /// Verdicts of all nodes about pods of one template.
 #[derive(Debug)]
 struct Known {
-    counts: BTreeMap<&'static str, usize>,
     blocked: Arc<BlockedNodes>,
     look: Look,
     /// The nearest node, if it lacks only capacity.
@@ -168,10 +167,8 @@ impl Reasons {
             .filter(|answer| answer.score.is_none())
             .map(|answer| (answer, blocked(answer, template, scheduler.node(answer.node))))
             .collect();
-        let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
         let mut by_filter = [0; Reason::FILTERS.len()];
-        for (answer, one) in &refused {
-            *counts.entry(one.code).or_default() += 1;
+        for (answer, _) in &refused {
             if let Some(reason) = answer.reasons.first() {
                 by_filter[reason.filter()] += 1;
             }
@@ -183,7 +180,7 @@ impl Reasons {
             Filtered { filter, r#in: before, out: left }
         });
         let filters: Vec<Filtered> = filters.collect();
-        let all: Vec<Blocked> = refused.iter().map(|(_, one)| one.clone()).collect();
+        let blocked = Arc::new(BlockedNodes::new(refused.iter().map(|(_, one)| one.clone())));
         // Of equally near nodes the first in their order.
         refused.sort_by_key(|(answer, _)| distance(answer));
         let first = refused.first().filter(|(answer, _)| !distance(answer).0);
@@ -193,9 +190,8 @@ impl Reasons {
             code: one.code,
             detail: one.detail,
         });
-        let blocked = Arc::new(BlockedNodes::new(all));
         let look = Look { filters, nearest: nearest.collect() };
-        Known { counts, blocked, look, nearest: first, waiting: HashMap::new() }
+        Known { blocked, look, nearest: first, waiting: HashMap::new() }
     }
 
     /// Verdicts of all nodes about a pending pod.
@@ -212,20 +208,21 @@ impl Reasons {
     fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Arc<Waiting> {
         let scheduler = &self.placed.scheduler;
         let message = scheduler.rejection(pod).map(|own| own.message.clone()).unwrap_or_default();
-        let Known { counts, blocked, look, waiting, .. } = self.known(template, pod);
+        let Known { blocked, look, waiting, .. } = self.known(template, pod);
         if let Some(known) = waiting.get(&message) {
             return Arc::clone(known);
         }
         let example = look.nearest.first().cloned();
         // Of equally common reasons the one by which the nearest node refuses the pod.
         let code = example.as_ref().map(|example| example.code);
-        let most = counts
+        let most = blocked
+            .counts()
             .iter()
             .max_by_key(|(own, count)| (**count, Some(**own) == code))
             .map(|(code, _)| *code);
         let (code, blocked) = (most.unwrap_or("none"), Arc::clone(blocked));
         let key = message.clone();
-        let made = Waiting { code, message, counts: counts.clone(), example, blocked };
+        let made = Waiting { code, message, example, blocked };
         Arc::clone(waiting.entry(key).or_insert(Arc::new(made)))
     }
 }
@@ -233,7 +230,7 @@ impl Reasons {
 impl Waiting {
     /// The reason where no node was compared.
     fn said(code: &'static str, message: EcoString) -> Self {
-        Self { code, message, counts: BTreeMap::new(), example: None, blocked: Arc::default() }
+        Self { code, message, example: None, blocked: Arc::default() }
     }
 }
 
