@@ -69,12 +69,19 @@ pub(super) fn capacity(
     after: &Side<'_>,
     settings: Settings<'_>,
     groups: &[Group],
+    between_releases: bool,
 ) -> Option<Capacity> {
     if groups.is_empty() && same_room(&before.world.catalog, &after.world.catalog) {
         return None;
     }
     let placed = placed(after, settings.kthena[1], settings)?;
-    let earlier = self::placed(before, settings.kthena[0], settings);
+    // One input has one placement where no pod is another.
+    let [from, to] = settings.kthena;
+    let all = [before, after].iter().all(|side| is_whole(side));
+    let same =
+        between_releases && all && from.profile == to.profile && groups.iter().all(keeps_pods);
+    let before_alone = if same { None } else { self::placed(before, from, settings) };
+    let earlier = if same { Some(&placed) } else { before_alone.as_ref() };
     let waited: BTreeSet<(&EcoString, &EcoString)> = earlier
         .iter()
         .flat_map(|own| &own.pending)
@@ -99,15 +106,26 @@ pub(super) fn capacity(
     Some(Capacity {
         restarts: restarts && stuck.is_some(),
         order,
-        servings: Pair {
-            from: earlier.as_ref().map(servings).unwrap_or_default(),
-            to: servings(&placed),
-        },
-        before: earlier.as_ref().map(room),
+        servings: Pair { from: earlier.map(servings).unwrap_or_default(), to: servings(&placed) },
+        before: earlier.map(room),
         after: room(&placed),
         lost: lost.collect(),
         stuck,
     })
+}
+
+/// Whether every service that was read is asked for.
+fn is_whole(side: &Side<'_>) -> bool {
+    side.services.len() == side.world.catalog.services().count()
+}
+
+/// Whether a change leaves all pods as they are.
+fn keeps_pods(group: &Group) -> bool {
+    group.fate == Fate::Changed
+        && group.error.is_none()
+        && group.rolled.is_none()
+        && group.accelerators.is_empty()
+        && group.objects.iter().all(|object| !object.runs_pods)
 }
 
 /// Whether some pod of a state has no node.

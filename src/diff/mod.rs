@@ -349,7 +349,8 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     if diff.between_releases.is_some() {
         upgrade::order(&mut diff);
     }
-    diff.capacity = capacity::capacity(before, after, settings, &diff.groups);
+    let is_upgrade = diff.between_releases.is_some();
+    diff.capacity = capacity::capacity(before, after, settings, &diff.groups, is_upgrade);
     let servings = diff.capacity.as_ref().map(|capacity| capacity.servings.clone());
     let servings = servings.unwrap_or_else(|| capacity::unchanged(after, settings));
     cost::add_servings(&mut diff, [before, after], &servings);
