@@ -3,7 +3,7 @@
 use super::place::{Manner, Placed};
 use super::{Fleet, Workload};
 use crate::cluster::Machine;
-use crate::cluster::schedule::{NodeId, PodTemplate, Preference, Scheduler, TemplateId};
+use crate::cluster::schedule::{Alike, NodeId, PodTemplate, Preference, Scheduler, TemplateId};
 use ecow::EcoString;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -192,9 +192,19 @@ impl Fleet {
         let ordered = pods.iter().any(|(needs_others, ..)| *needs_others);
         let pods: Vec<TemplateId> = pods.into_iter().map(|(_, _, template)| template).collect();
         let mut templates = self.workloads.iter().flat_map(|own| &own.templates);
+        let scheduler = beginning.scheduler;
+        let standing = scheduler.nodes().flat_map(|(node, _)| scheduler.pods_on(node));
+        let standing = standing.map(|pod| scheduler.template_id(*pod));
+        let mut alike: HashMap<Alike, usize> = HashMap::new();
+        let kinds = pods.iter().copied().chain(standing).map(|template| {
+            let next = alike.len();
+            (template, *alike.entry(scheduler.alike(template)).or_insert(next))
+        });
+        let kinds = kinds.collect();
         let mut search = Search {
-            scheduler: beginning.scheduler,
+            scheduler,
             pods: &pods,
+            kinds,
             names_nodes: templates.any(|template| template.names_nodes()),
             seen: HashSet::new(),
             steps: 0,
@@ -222,10 +232,12 @@ fn size(template: &PodTemplate) -> [i64; 3] {
 struct Search<'a> {
     scheduler: Scheduler,
     pods: &'a [TemplateId],
+    /// The number of each template; templates whose pods take each other's place have one number.
+    kinds: HashMap<TemplateId, usize>,
     /// Nodes of one kind are not alike: a pod asks for one of them by name.
     names_nodes: bool,
     /// What was placed where, of partial placements that lead nowhere.
-    seen: HashSet<(usize, Vec<Vec<TemplateId>>)>,
+    seen: HashSet<(usize, Vec<Vec<usize>>)>,
     steps: usize,
 }
 
@@ -241,7 +253,7 @@ impl Search<'_> {
         if self.seen.contains(&state) {
             return Some(false);
         }
-        let mut tried: HashSet<(EcoString, Vec<TemplateId>)> = HashSet::new();
+        let mut tried: HashSet<(EcoString, Vec<usize>)> = HashSet::new();
         for node in self.scheduler.fitting(template) {
             let machine = self.scheduler.node(node);
             let alike = if self.names_nodes { machine.name.clone() } else { kind(machine) };
@@ -259,18 +271,15 @@ impl Search<'_> {
         Some(false)
     }
 
-    fn on(&self, node: NodeId) -> Vec<TemplateId> {
-        let mut on: Vec<TemplateId> = self
-            .scheduler
-            .pods_on(node)
-            .iter()
-            .map(|pod| self.scheduler.template_id(*pod))
-            .collect();
+    fn on(&self, node: NodeId) -> Vec<usize> {
+        let pods = self.scheduler.pods_on(node).iter();
+        let mut on: Vec<usize> =
+            pods.map(|pod| self.kinds[&self.scheduler.template_id(*pod)]).collect();
         on.sort_unstable();
         on
     }
 
-    fn state(&self) -> Vec<Vec<TemplateId>> {
+    fn state(&self) -> Vec<Vec<usize>> {
         self.scheduler.nodes().map(|(node, _)| self.on(node)).collect()
     }
 }

@@ -228,3 +228,26 @@ fn the_fewest_nodes_of_the_best_kind_are_added() {
     Arc::make_mut(&mut fleet.machines[1]).cordoned = true;
     assert_eq!(growth(&fleet), None);
 }
+
+#[test]
+fn pods_that_take_each_others_place_are_tried_once() {
+    // Twelve pods of seven shapes: there are too many placements for the search, one by one.
+    let nodes = [(4, 3), (7, 4), (10, 4), (5, 2), (6, 2)];
+    let pods = [
+        (3, 1),
+        (1, 2),
+        (3, 1),
+        (2, 2),
+        (2, 1),
+        (4, 2),
+        (3, 1),
+        (3, 1),
+        (3, 1),
+        (2, 1),
+        (4, 1),
+        (2, 1),
+    ];
+    let workloads = pods.iter().map(|(gpus, cpu)| workload(*gpus, *cpu, 1)).collect();
+    let found = verdict(&fleet(&nodes, workloads));
+    assert!(matches!(found, Verdict::IfPacked(Packing { searched: true, .. })), "{found:?}");
+}
