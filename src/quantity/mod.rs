@@ -22,11 +22,11 @@ mod memory;
 pub mod names;
 mod params;
 mod range;
+#[cfg(test)]
+pub(crate) mod recorded;
 mod resource;
 mod resource_name;
 mod selector;
-#[cfg(test)]
-pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 mod version;

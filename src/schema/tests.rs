@@ -8,6 +8,7 @@ mod small;
 
 use super::*;
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::quantity::recorded;
 use crate::source::{Source, SourceKind, SourceMap};
 use crate::yaml::{self, Node, Origin, Rule};
 
@@ -15,18 +16,6 @@ static RULE: Rule = Rule { id: "test", text: "", cite: "" };
 
 fn node(value: &serde_json::Value) -> Node {
     Node::from_json(value, Origin::Derived(&RULE))
-}
-
-/// The rows of a table of apimachinery; none where the folder is absent.
-#[expect(clippy::disallowed_methods, reason = "tests read their tables")]
-fn rows(table: &str) -> Vec<serde_json::Value> {
-    let directory = std::env::var("OME_APIMACHINERY_DIR").unwrap_or_else(|_| {
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/apimachinery").into()
-    });
-    let Ok(text) = std::fs::read_to_string(format!("{directory}/{table}.jsonl")) else {
-        return Vec::new();
-    };
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn schema_of(object: &serde_json::Value) -> Option<&'static Schema> {
@@ -52,7 +41,7 @@ fn said(text: &str, strictness: Strictness) -> Vec<String> {
 
 #[test]
 fn the_server_stores_the_same_defaults() {
-    for row in rows("crd-defaults") {
+    for row in recorded::rows::<serde_json::Value>("apimachinery/crd-defaults") {
         let schema = schema_of(&row["object"]).unwrap();
         let mut object = node(&row["object"]);
         schema.drop_nulls(&mut object);
@@ -75,7 +64,10 @@ fn the_server_stores_the_same_defaults() {
 fn go_structs_print_the_same() {
     let mut failed = Vec::new();
     let mut count = 0;
-    for row in rows("strategic-merge").iter().filter(|row| row["mode"] == "typed") {
+    for row in recorded::rows::<serde_json::Value>("apimachinery/strategic-merge")
+        .iter()
+        .filter(|row| row["mode"] == "typed")
+    {
         let ty = structure(row["type"].as_str().unwrap()).unwrap();
         let pairs = [
             ("original", "original_marshalled"),
@@ -112,7 +104,7 @@ fn go_structs_print_the_same() {
 #[test]
 fn built_in_objects_are_judged_as_the_server_does() {
     let mut failed = Vec::new();
-    for row in rows("object-validation") {
+    for row in recorded::rows::<serde_json::Value>("apimachinery/object-validation") {
         let schema = schema_of(&row["object"]).unwrap();
         let mut findings = Vec::new();
         schema.check(&node(&row["object"]), Strictness::Server, &SourceMap::new(), &mut findings);

@@ -12,7 +12,6 @@ use crate::source::{SourceId, Span};
 use crate::yaml::{Node, Origin};
 use proptest::prelude::*;
 use serde_json::Value as Json;
-use std::path::PathBuf;
 
 fn at(start: u32) -> Origin {
     Origin::File(Span { source: SourceId(0), start, end: start + 1 })

@@ -5,27 +5,11 @@ mod written;
 
 use super::*;
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::quantity::recorded;
 use crate::source::SourceId;
 use serde_json::{Value as Json, json};
-use std::path::PathBuf;
 
 const SOURCE: SourceId = SourceId(0);
-
-/// Rows of a recorded table; none when the tables are not there.
-fn table(name: &str) -> Vec<Json> {
-    let folder = std::env::var_os("OME_APIMACHINERY_DIR").map_or_else(
-        || {
-            PathBuf::from(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../shared/conformance/apimachinery"
-            ))
-        },
-        PathBuf::from,
-    );
-    #[expect(clippy::disallowed_methods, reason = "tests read their tables")]
-    let Ok(text) = std::fs::read_to_string(folder.join(name)) else { return Vec::new() };
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
 
 /// All documents of a text that are not null, with all findings.
 fn read(text: &str) -> (Vec<Node>, Vec<Diagnostic>) {
@@ -100,7 +84,7 @@ fn read_like_kubectl(text: &str) -> (Vec<Node>, Vec<Diagnostic>) {
 #[test]
 fn scalars_read_as_kubectl_reads_them() {
     let mut wrong = Vec::new();
-    for row in table("yaml-scalars.jsonl") {
+    for row in recorded::rows::<Json>("apimachinery/yaml-scalars") {
         let text = row["yaml"].as_str().unwrap();
         let (nodes, findings) = read_like_kubectl(text);
         let kubectl = &row["kubectl"];

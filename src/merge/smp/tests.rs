@@ -1,5 +1,6 @@
 use super::*;
 use crate::merge::history::History;
+use crate::quantity::recorded;
 use crate::schema;
 use crate::yaml::{Origin, Rule};
 
@@ -9,21 +10,10 @@ fn node(value: &serde_json::Value) -> Node {
     Node::from_json(value, Origin::Derived(&RULE))
 }
 
-fn rows() -> Vec<serde_json::Value> {
-    let directory = std::env::var("OME_APIMACHINERY_DIR").unwrap_or_else(|_| {
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/apimachinery").into()
-    });
-    #[expect(clippy::disallowed_methods, reason = "tests read their tables")]
-    let Ok(text) = std::fs::read_to_string(format!("{directory}/strategic-merge.jsonl")) else {
-        return Vec::new();
-    };
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
 #[test]
 fn recorded_merges_come_out_alike() {
     let mut failed = Vec::new();
-    let rows = rows();
+    let rows: Vec<serde_json::Value> = recorded::rows("apimachinery/strategic-merge");
     for row in &rows {
         let ty = schema::structure(row["type"].as_str().unwrap());
         assert!(ty.is_some(), "{}", row["type"]);

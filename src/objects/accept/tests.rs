@@ -5,6 +5,7 @@
 use super::accept;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::testing::GIVEN;
+use crate::quantity::recorded;
 use crate::source::SourceMap;
 use crate::yaml::{Node, Origin};
 use serde_json::Value as Json;
@@ -20,14 +21,8 @@ fn judge(object: &Json) -> Vec<Diagnostic> {
 
 #[test]
 fn verdicts_are_those_of_the_server() {
-    let directory = std::env::var_os("OME_APIMACHINERY_DIR")
-        .map_or_else(|| Path::new(SHARED).join("conformance/apimachinery"), PathBuf::from);
-    let Ok(table) = std::fs::read_to_string(directory.join("object-validation.jsonl")) else {
-        return;
-    };
     let mut wrong = Vec::new();
-    for row in table.lines().map(|line| serde_json::from_str::<Json>(line).expect("a row of JSON"))
-    {
+    for row in recorded::rows::<Json>("apimachinery/object-validation") {
         let about = row["about"].as_str().unwrap_or_default();
         let findings = judge(&row["object"]);
         let said: Vec<_> = findings

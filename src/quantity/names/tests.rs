@@ -1,5 +1,6 @@
 use super::*;
-use crate::quantity::{Selector, tables};
+use crate::quantity::Selector;
+use crate::quantity::recorded;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -55,10 +56,9 @@ fn errors(kind: &str, text: &str) -> Option<Vec<String>> {
 
 #[test]
 fn agrees_with_the_recorded_library() {
-    let Some(lines) = tables::lines("names.jsonl") else { return };
     let mut wrong = Vec::new();
-    for line in &lines {
-        let row: Value = serde_json::from_str(line).unwrap();
+    for row in recorded::rows::<Value>("apimachinery/names") {
+        let line = &row.to_string();
         let (kind, text) = (row["kind"].as_str().unwrap(), row["in"].as_str().unwrap());
         let recorded: Vec<&str> =
             row["errors"].as_array().unwrap().iter().filter_map(Value::as_str).collect();

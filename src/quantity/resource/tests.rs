@@ -1,5 +1,5 @@
 use super::*;
-use crate::quantity::tables;
+use crate::quantity::recorded;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -66,9 +66,8 @@ fn judge(row: &Value, line: &str) -> Vec<String> {
 
 #[test]
 fn agrees_with_the_recorded_library() {
-    let Some(lines) = tables::lines("quantity.jsonl") else { return };
     let mut wrong = Vec::new();
-    for line in &lines {
+    for line in &recorded::lines("apimachinery/quantity") {
         let row: Value = serde_json::from_str(line).unwrap();
         wrong.extend(
             judge(&row, line).into_iter().map(|difference| format!("{line}\n  {difference}")),

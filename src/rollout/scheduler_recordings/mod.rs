@@ -8,20 +8,20 @@ use crate::cluster::schedule::scheduler_recordings::{check, placements as record
 
 #[test]
 fn placement() {
-    check("placement.jsonl", |row| recorded::check(row, placements::play));
+    check("placement", |row| recorded::check(row, placements::play));
 }
 
 #[test]
 fn rollout() {
-    check("rollout.jsonl", rollouts::check);
+    check("rollout", rollouts::check);
 }
 
 #[test]
 fn leader_worker_sets() {
-    check("lws.jsonl", |row| rollouts::check_groups(row, false));
+    check("lws", |row| rollouts::check_groups(row, false));
 }
 
 #[test]
 fn leader_worker_sets_with_the_gate() {
-    check("lws-gate-maxunavailable.jsonl", |row| rollouts::check_groups(row, true));
+    check("lws-gate-maxunavailable", |row| rollouts::check_groups(row, true));
 }

@@ -1,20 +1,6 @@
 use super::*;
+use crate::quantity::recorded;
 use crate::template::value::ServerFields;
-
-/// A table recorded from Go; none where it is absent.
-fn table(name: &str) -> Option<Vec<Json>> {
-    let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/apimachinery");
-    let directory = std::env::var_os("OME_APIMACHINERY_DIR")
-        .map_or_else(|| PathBuf::from(shared), PathBuf::from);
-    #[expect(clippy::disallowed_methods, reason = "tests read their tables")]
-    let text = std::fs::read_to_string(directory.join(name)).ok()?;
-    Some(
-        text.lines()
-            .filter(|line| !line.trim().is_empty())
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect(),
-    )
-}
 
 /// What a row expects against what came out; a sentence when they differ.
 fn compare(expected: &Json, key: &str, seen: Result<Json, String>) -> Option<String> {
@@ -32,9 +18,9 @@ fn compare(expected: &Json, key: &str, seen: Result<Json, String>) -> Option<Str
 
 #[test]
 fn every_row_recorded_from_go_agrees() {
-    let Some(mut rows) = table("go-template.jsonl") else { return };
+    let mut rows: Vec<Json> = recorded::rows("apimachinery/go-template");
     assert!(rows.len() > 100, "the table has {} rows", rows.len());
-    rows.extend(table("go-template-metadata.jsonl").into_iter().flatten());
+    rows.extend(recorded::rows::<Json>("apimachinery/go-template-metadata"));
     let mut wrong = Vec::new();
     let mut agreed = 0;
     for row in &rows {

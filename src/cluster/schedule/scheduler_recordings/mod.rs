@@ -10,11 +10,11 @@ pub(crate) mod ties;
 
 use crate::api::{Api, Object, ObjectRef, Scope};
 use crate::cluster::Machine;
+use crate::quantity::recorded;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Node, Origin, Rule};
 use serde::Deserialize;
 use serde_json::Value;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
@@ -69,26 +69,9 @@ pub(crate) struct Row {
     pub(crate) outcomes: Vec<Value>,
 }
 
-/// The scenarios of a table. A table that is not there is a failure: nothing passes unread.
-#[expect(clippy::disallowed_methods, reason = "a test reads its table")]
-fn rows(table: &str) -> Vec<Row> {
-    let beside =
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/scheduler"));
-    let directory = std::env::var_os("OME_SCHEDULER_DIR").map_or_else(beside, PathBuf::from);
-    let path = directory.join(table);
-    let text = std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let rows: Vec<Row> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
-        .collect();
-    assert!(!rows.is_empty(), "{} holds no scenario", path.display());
-    rows
-}
-
 /// Checks every scenario of a table, and names all that fail.
 pub(crate) fn check(table: &str, check: impl Fn(&Row) -> Result<(), String>) {
-    let rows = rows(table);
+    let rows: Vec<Row> = recorded::rows(&format!("scheduler/{table}"));
     let failures: Vec<String> = rows
         .iter()
         .filter_map(|row| Some(format!("{}: {}", row.name, check(row).err()?)))
@@ -129,5 +112,5 @@ pub(crate) fn change_node(node: &mut Value, verb: &str) {
 
 #[test]
 fn placement() {
-    check("placement.jsonl", |row| placements::check(row, play::play));
+    check("placement", |row| placements::check(row, play::play));
 }
