@@ -1,13 +1,36 @@
 //! The tables of `testdata/recorded`, for tests: what Kubernetes' libraries, an API server and a
 //! control plane answered.
 //!
-//! In: the name of a table, `apimachinery/quantity`. Out: its rows. A table that is not there fails
-//! the test that asks for it.
+//! In: the name of a table, `apimachinery/quantity`, or of a suite of `testdata/conformance`. Out:
+//! its rows, or the folders of its cases. What is not there fails the test that asks for it.
 
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The folders of the cases of a suite, by name.
+#[expect(clippy::disallowed_methods, reason = "tests read their cases")]
+pub(crate) fn cases(suite: &str) -> Vec<PathBuf> {
+    fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+        let entries = std::fs::read_dir(folder)
+            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
+            if path.join("case.json").is_file() {
+                found.push(path);
+            } else {
+                collect(&path, found);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/conformance").join(suite);
+    let mut found = Vec::new();
+    collect(&root, &mut found);
+    assert!(!found.is_empty(), "{} has no case", root.display());
+    found.sort();
+    found
+}
 
 /// The rows of a table.
 pub(crate) fn rows<T: DeserializeOwned>(table: &str) -> Vec<T> {

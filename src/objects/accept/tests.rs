@@ -11,8 +11,6 @@ use crate::yaml::{Node, Origin};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
-const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared");
-
 fn judge(object: &Json) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     accept(&Node::from_json(object, Origin::Default(&GIVEN)), &SourceMap::new(), &mut findings);
@@ -141,9 +139,7 @@ fn recorded_objects_are_refused_where_their_case_says_so() {
     let mut wrong = Vec::new();
     let mut judged = 0;
     for suite in ["ome-objects", "kserve-objects", "kthena-objects"] {
-        let mut cases = Vec::new();
-        directories(&Path::new(SHARED).join("conformance").join(suite), &mut cases);
-        for case in cases {
+        for case in recorded::cases(suite) {
             let read = |name: &str| {
                 std::fs::read_to_string(case.join(name))
                     .ok()
@@ -175,6 +171,7 @@ fn recorded_objects_are_refused_where_their_case_says_so() {
             }
         }
     }
+    assert!(judged > 200, "only {judged} cases were read");
     assert!(wrong.is_empty(), "{} of {judged} cases differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -190,15 +187,6 @@ fn as_rendered(object: &Json) -> Json {
         Json::Array(items) => Json::Array(items.iter().map(as_rendered).collect()),
         other => other.clone(),
     }
-}
-
-fn directories(at: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(at) else { return };
-    for entry in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
-        found.push(entry.clone());
-        directories(&entry, found);
-    }
-    found.sort();
 }
 
 /// The fields that the server reports for a Deployment whose pod has this in it; none when it

@@ -26,6 +26,8 @@ macro_rules! suites {
 }
 
 suites! {
+    api_server_invalid => "api-server/invalid",
+    api_server_valid => "api-server/valid",
     cluster_accelerators => "cluster/accelerators",
     cluster_builtin => "cluster/builtin",
     documented_s1_builtins => "documented/s1-builtins",
@@ -131,8 +133,11 @@ suites! {
     kserve_select_protocol => "kserve-select/protocol",
     kserve_select_scope => "kserve-select/scope",
     kthena_objects_own => "kthena-objects/own",
+    kthena_objects_server => "kthena-objects/server",
     kthena_rollout_own => "kthena-rollout/own",
     ome_accelerators_own => "ome-accelerators/own",
+    ome_objects_own => "ome-objects/own",
+    ome_releases_own => "ome-releases/own",
     ome_select_own => "ome-select/own",
     pipeline_diff => "pipeline/diff",
     pipeline_formats => "pipeline/formats",

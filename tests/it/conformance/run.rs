@@ -20,6 +20,14 @@ struct Case {
     #[serde(default)]
     #[expect(dead_code, reason = "for whoever reads the file")]
     ledger: Vec<String>,
+    /// What else the recorder saw.
+    #[serde(default)]
+    #[expect(dead_code, reason = "for whoever reads the file")]
+    recorded: serde_json::Value,
+    /// Between which releases its pods restart.
+    #[serde(default)]
+    #[expect(dead_code, reason = "for whoever reads the file")]
+    restarts: serde_json::Value,
     runs: Vec<Run>,
 }
 

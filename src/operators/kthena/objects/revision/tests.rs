@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::load::{Request, load};
+use crate::quantity::recorded;
 use crate::source::SourceId;
 use crate::yaml::{Limits, Origin, parse};
 use serde_json::Value as Json;
@@ -82,22 +83,17 @@ fn hashes_of_any_role_are_those_of_go() {
     }
 }
 
-/// Where the recorded cases are, whose manifests the table is about. Without them the rows of
-/// `testdata/kthena` alone are compared.
-const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance");
-
 /// Every ModelServing of the recorded cases, as its file has it: the recorder filled in no
 /// defaults.
 #[test]
 fn revisions_of_model_servings_are_those_of_each_release() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/conformance");
     let mut compared = 0;
-    let table = Path::new(CASES).join("apimachinery/kthena-revisions.jsonl");
-    #[expect(clippy::disallowed_methods, reason = "a test reads its table")]
-    let Ok(table) = std::fs::read_to_string(table) else { return };
-    for line in table.lines() {
-        let row: Json = serde_json::from_str(line).unwrap();
+    for row in recorded::rows::<Json>("apimachinery/kthena-revisions") {
         let file = row["file"].as_str().unwrap();
-        let path = Path::new(CASES).join(file);
+        let (suite, case) = file.split_once('/').unwrap();
+        let own = root.join(suite).join("own").join(case);
+        let path = if own.exists() { own } else { root.join(file) };
         let request = Request { paths: &[path], builtin: &[], ..Request::default() };
         let loaded = load(&request, &mut std::io::empty(), &Limits::default());
         let named = |node: &&Node| {
