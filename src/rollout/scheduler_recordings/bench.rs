@@ -1,24 +1,21 @@
 //! A scenario as a world.
 
 use crate::cluster::schedule::scheduler_recordings::{
-    NAMESPACE, Row, change_node, machine, node, text,
+    self as recordings, NAMESPACE, Row, act_on_node, node, text,
 };
-use crate::cluster::schedule::{
-    Budget, Options, PodId, PodState, PodTemplate, PriorityClasses, Scheduler, TieBreak, labels,
-};
+use crate::cluster::schedule::{PodId, PodState, PriorityClasses, TieBreak};
 use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec, Start, WorkloadId, World};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 /// A world with the names of what is in it.
-pub(super) struct Bench {
+pub(super) struct Bench<'r> {
     pub(super) world: World,
     classes: PriorityClasses,
     /// Workloads by name, with their objects as they are now.
     pub(super) workloads: BTreeMap<String, (WorkloadId, Value)>,
-    pub(super) running: BTreeMap<String, PodId>,
-    nodes: BTreeMap<String, Value>,
+    running: BTreeMap<&'r str, PodId>,
+    nodes: BTreeMap<&'r str, Value>,
     gate: bool,
 }
 
@@ -32,52 +29,11 @@ fn start(annotations: &Value) -> Start {
     }
 }
 
-impl Bench {
-    pub(super) fn new(row: &Row, gate: bool) -> Self {
-        let mut classes = PriorityClasses::default();
-        let mut budgets = Vec::new();
-        for object in &row.apply {
-            match text(&object["kind"]) {
-                "PriorityClass" => classes.add(&node(object)),
-                "PodDisruptionBudget" => {
-                    budgets.push(Budget::read(NAMESPACE, &node(object)).unwrap());
-                }
-                _ => {}
-            }
-        }
-        let options = Options {
-            budgets,
-            claims: Some(BTreeSet::new()),
-            ignore_ready: true,
-            ..Options::default()
-        };
-        let mut scheduler = Scheduler::new(row.nodes.iter().map(machine), &options);
-        let mut running = BTreeMap::new();
-        for pod in &row.running {
-            if matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed") {
-                continue;
-            }
-            let tree = node(pod);
-            let own = labels(tree.at(&["metadata", "labels"]));
-            let spec = tree.get("spec").cloned().unwrap();
-            let template = PodTemplate::read(NAMESPACE, own, &spec, &classes).unwrap();
-            let template = scheduler.template(Arc::new(template));
-            let id = scheduler.run(template, text(&pod["spec"]["nodeName"]), None).unwrap();
-            if pod["metadata"].get("deletionTimestamp").is_some() {
-                scheduler.delete(id);
-            }
-            running.insert(text(&pod["metadata"]["name"]).to_owned(), id);
-        }
-        let nodes =
-            row.nodes.iter().map(|node| (text(&node["metadata"]["name"]).to_owned(), node.clone()));
-        Self {
-            world: World::new(scheduler),
-            classes,
-            workloads: BTreeMap::new(),
-            running,
-            nodes: nodes.collect(),
-            gate,
-        }
+impl<'r> Bench<'r> {
+    pub(super) fn new(row: &'r Row, gate: bool) -> Self {
+        let recordings::Start { scheduler, classes, running, nodes } = recordings::Start::of(row);
+        let world = World::new(scheduler);
+        Self { world, classes, workloads: BTreeMap::new(), running, nodes, gate }
     }
 
     /// Lets time pass until nothing moves by itself.
@@ -147,24 +103,11 @@ impl Bench {
     }
 
     /// Does something to a node or a pod that was there before.
-    pub(super) fn act(&mut self, action: &Value) {
+    pub(super) fn act(&mut self, action: &'r Value) {
         let (verb, what) = action.as_object().unwrap().iter().next().unwrap();
         match verb.as_str() {
-            "deletePod" => {
-                let pod = self.running[text(what)];
-                self.world.scheduler_mut().delete(pod);
-            }
-            "addNode" => {
-                self.world.scheduler_mut().add_node(machine(what)).unwrap();
-            }
-            verb => {
-                let name = text(what);
-                let node = self.nodes.get_mut(name).unwrap();
-                change_node(node, verb);
-                let id = self.world.scheduler().node_id(name).unwrap();
-                let machine = machine(node);
-                self.world.scheduler_mut().change_node(id, machine);
-            }
+            "deletePod" => self.world.scheduler_mut().delete(self.running[text(what)]),
+            verb => act_on_node(self.world.scheduler_mut(), &mut self.nodes, verb, what),
         }
     }
 
@@ -182,7 +125,7 @@ impl Bench {
         let gone = self.running.iter().filter(|(_, pod)| {
             evicted(pod) && !matches!(scheduler.state(**pod), PodState::Bound(_))
         });
-        gone.map(|(name, _)| name.clone()).collect()
+        gone.map(|(name, _)| (*name).to_owned()).collect()
     }
 }
 

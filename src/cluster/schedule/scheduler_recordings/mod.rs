@@ -8,6 +8,7 @@ pub(crate) mod placements;
 mod play;
 pub(crate) mod ties;
 
+use super::{Budget, Options, PodId, PodTemplate, PriorityClasses, Scheduler, labels};
 use crate::api::{Api, Object, ObjectRef, Scope};
 use crate::cluster::Machine;
 use crate::quantity::recorded;
@@ -15,6 +16,7 @@ use crate::source::{SourceId, Span};
 use crate::yaml::{Node, Origin, Rule};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
@@ -69,6 +71,59 @@ pub(crate) struct Row {
     pub(crate) outcomes: Vec<Value>,
 }
 
+/// The cluster of a scenario before anything is applied.
+pub(crate) struct Start<'r> {
+    pub(crate) scheduler: Scheduler,
+    pub(crate) classes: PriorityClasses,
+    /// Running pods by name.
+    pub(crate) running: BTreeMap<&'r str, PodId>,
+    /// The nodes' objects by name.
+    pub(crate) nodes: BTreeMap<&'r str, Value>,
+}
+
+impl<'r> Start<'r> {
+    pub(crate) fn of(row: &'r Row) -> Self {
+        let mut classes = PriorityClasses::default();
+        let mut budgets = Vec::new();
+        for object in &row.apply {
+            match text(&object["kind"]) {
+                "PriorityClass" => classes.add(&node(object)),
+                "PodDisruptionBudget" => {
+                    budgets.push(Budget::read(NAMESPACE, &node(object)).unwrap());
+                }
+                _ => {}
+            }
+        }
+        let options = Options {
+            budgets,
+            claims: Some(BTreeSet::new()),
+            ignore_ready: true,
+            ..Options::default()
+        };
+        let mut scheduler = Scheduler::new(row.nodes.iter().map(machine), &options);
+        let mut running = BTreeMap::new();
+        let ended = |pod: &Value| matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed");
+        for pod in row.running.iter().filter(|pod| !ended(pod)) {
+            let template = scheduler.template(Arc::new(template(pod, &classes)));
+            let id = scheduler.run(template, text(&pod["spec"]["nodeName"]), None).unwrap();
+            scheduler.set_ready(id, true);
+            if pod["metadata"].get("deletionTimestamp").is_some() {
+                scheduler.delete(id);
+            }
+            running.insert(text(&pod["metadata"]["name"]), id);
+        }
+        let nodes = row.nodes.iter().map(|node| (text(&node["metadata"]["name"]), node.clone()));
+        Self { scheduler, classes, running, nodes: nodes.collect() }
+    }
+}
+
+/// What the scheduler reads of a pod or of a pod template.
+pub(crate) fn template(pod: &Value, classes: &PriorityClasses) -> PodTemplate {
+    let tree = node(pod);
+    let labels = labels(tree.at(&["metadata", "labels"]));
+    PodTemplate::read(NAMESPACE, labels, &node(&pod["spec"]), classes).unwrap()
+}
+
 /// Checks every scenario of a table, and names all that fail.
 pub(crate) fn check(table: &str, check: impl Fn(&Row) -> Result<(), String>) {
     let rows: Vec<Row> = recorded::rows(&format!("scheduler/{table}"));
@@ -85,8 +140,25 @@ pub(crate) fn check(table: &str, check: impl Fn(&Row) -> Result<(), String>) {
     );
 }
 
-/// Cordons a node, uncordons it or takes its taints away.
-pub(crate) fn change_node(node: &mut Value, verb: &str) {
+/// Adds a node, cordons it, uncordons it or takes its taints away.
+pub(crate) fn act_on_node<'r>(
+    scheduler: &mut Scheduler,
+    nodes: &mut BTreeMap<&'r str, Value>,
+    verb: &str,
+    what: &'r Value,
+) {
+    if verb == "addNode" {
+        scheduler.add_node(machine(what)).unwrap();
+        return;
+    }
+    let name = text(what);
+    let node = nodes.get_mut(name).unwrap();
+    change_node(node, verb);
+    let id = scheduler.node_id(name).unwrap();
+    scheduler.change_node(id, machine(node));
+}
+
+fn change_node(node: &mut Value, verb: &str) {
     let taint = serde_json::json!({
         "key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule",
     });
