@@ -13,7 +13,6 @@ use crate::policy::{BuiltinMode, KthenaPolicy};
 use crate::quantity::Selector;
 use crate::report::answer::Answer;
 use crate::report::findings;
-use crate::report::table::Style;
 use crate::secret::Secrets;
 use crate::source::{SourceId, Span};
 use crate::workspace::{self, Given, World};
@@ -267,7 +266,7 @@ impl Session {
         match format {
             PageFormat::Json => io.print_json(&answer.json())?,
             PageFormat::Table => {
-                io.print(&answer.text(Style { color: io.out_color(), width: io.width() }))?;
+                io.print(&answer.text(io.style()))?;
             }
             PageFormat::Markdown => io.print(&answer.markdown().map_err(Failure::Usage)?)?,
             PageFormat::Html => io.print(&answer.html().map_err(Failure::Usage)?)?,

@@ -3,6 +3,7 @@
 //! Results go to stdout, diagnostics to stderr. This is the only place that prints.
 
 use crate::report::screen::{guarded, printable};
+use crate::report::table::Style;
 use std::io::{self, IsTerminal, Write};
 
 /// Pieces of work, services for instance, that take a moment.
@@ -117,6 +118,11 @@ impl<'a> Io<'a> {
     /// Whether data goes to a terminal.
     pub fn out_is_terminal(&self) -> bool {
         self.out_is_terminal
+    }
+
+    /// How text looks where output goes.
+    pub fn style(&self) -> Style {
+        Style { color: self.out_color(), width: self.width() }
     }
 
     /// Width for tables: that of the terminal, else wide enough for anything, as 0 is.

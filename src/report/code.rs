@@ -1,7 +1,7 @@
 //! The reference of codes: for one code on the terminal, for all of them as a page.
 
 use super::markdown;
-use super::table::wrapped;
+use super::table::{Style, wrapped};
 use crate::diag::{CODES, CodeDoc, Topic, addresses};
 use std::fmt::Write;
 
@@ -29,6 +29,16 @@ pub fn one(doc: &CodeDoc) -> String {
         let _ = writeln!(out, "  {address}");
     }
     out
+}
+
+/// Each code with what it means.
+pub fn list(style: Style) -> String {
+    let name = CODES.iter().map(|doc| doc.id.len()).max().unwrap_or(0);
+    let indent = " ".repeat(name + 2);
+    let line = |doc: &CodeDoc| {
+        wrapped(&format!("{:name$}  {}", doc.id, doc.summary), style.width, &indent)
+    };
+    CODES.iter().map(line).collect()
 }
 
 /// Lines of at most 80 columns, set in by two.

@@ -1,8 +1,8 @@
 //! Classes from flavors, flavors from classes, and how the two stand: as tables, as YAML, as JSON.
 
 use super::discover::{changes, evidence, short, source, value};
-use super::screen::{Page, line, put};
-use super::table::{Style, table as plain_table};
+use super::screen::{Page, line, printable, put};
+use super::table::{Style, table as plain_table, wrapped};
 use super::{SCHEMA_VERSION, findings};
 use crate::diag::Diagnostic;
 use crate::exchange::class::{Action, Change};
@@ -94,14 +94,20 @@ fn listed(out: &mut Page, heading: &str, changes: &[Change]) {
     }
 }
 
-/// `left alone: cpu-b (not-a-gpu-flavor)`.
-fn left_alone<'a>(out: &mut Page, skipped: impl Iterator<Item = (&'a str, &'static str)>) {
+/// `left alone, not-a-gpu-flavor: cpu-b`.
+fn left_alone<'a>(
+    out: &mut Page,
+    skipped: impl Iterator<Item = (&'a str, &'static str)>,
+    style: Style,
+) {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, reason) in skipped {
         by_reason.entry(reason).or_default().push(name);
     }
     for (reason, names) in by_reason {
-        put!(out, "\n{reason}: {}\n", names.join(", "));
+        let line = printable(&format!("left alone, {reason}: {}", names.join(", ")));
+        out.end_line();
+        out.draw(&wrapped(&line, style.width, "  "));
     }
 }
 
@@ -161,6 +167,7 @@ pub fn classes_table(classes: &Classes, sources: &SourceMap, style: Style) -> St
     left_alone(
         &mut out,
         classes.skipped.iter().map(|(name, reason)| (name.as_str(), reason.as_str())),
+        style,
     );
     put!(out, "\nclasses: {}\n", counted(classes.classes.iter().map(|one| one.action.as_str())));
     out.finish()
@@ -191,6 +198,7 @@ pub fn flavors_table(flavors: &Flavors, style: Style) -> String {
     left_alone(
         &mut out,
         flavors.skipped.iter().map(|(name, reason)| (name.as_str(), reason.as_str())),
+        style,
     );
     put!(out, "\nflavors: {}\n", counted(flavors.exported.iter().map(|one| one.action.as_str())));
     out.finish()

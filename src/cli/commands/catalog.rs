@@ -12,7 +12,6 @@ use crate::operators::{self, released};
 use crate::report::SCHEMA_VERSION;
 use crate::report::catalog::{self, Item, ItemKind};
 use crate::report::releases::{self as report, ReleaseRow};
-use crate::report::table::Style;
 use serde_json::json;
 
 /// List and show runtimes, models and accelerator classes, built-in and your own.
@@ -119,7 +118,7 @@ fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "items": items }))?;
     } else {
         session.say(&found, io);
-        let style = Style { color: io.out_color(), width: io.width() };
+        let style = io.style();
         io.print(&catalog::table(&items, args.names, &session.world, style))?;
     }
     Ok(Outcome::Done)
@@ -183,7 +182,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     } else {
         let about = About::these(&session.world.catalog, [item.object()]);
         session.say(&about.of(&session.world.catalog, found), io);
-        let style = Style { color: io.out_color(), width: io.width() };
+        let style = io.style();
         io.print(&catalog::show(item, &session.world, style))?;
     }
     Ok(Outcome::Done)
@@ -206,7 +205,7 @@ fn releases(args: &ReleasesArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let rows: Vec<_> = rows.iter().map(ReleaseRow::json).collect();
         io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "releases": rows }))?;
     } else {
-        let style = Style { color: io.out_color(), width: io.width() };
+        let style = io.style();
         io.print(&report::text(&rows, style))?;
     }
     Ok(Outcome::Done)

@@ -15,9 +15,7 @@ pub(crate) struct Args {
 /// Prints the entry, or the list.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let Some(wanted) = &args.code else {
-        for doc in CODES {
-            io.print(&format!("{:<32} {}\n", doc.id, doc.summary))?;
-        }
+        io.print(&code::list(io.style()))?;
         return Ok(Outcome::Done);
     };
     let mut found = CODES.iter().filter(|doc| doc.id == wanted).peekable();

@@ -11,7 +11,6 @@ use crate::exchange::class::Action;
 use crate::exchange::discover::{self, Discovered, Options, Proposal};
 use crate::load::{self, settings::Settings};
 use crate::report::discover as view;
-use crate::report::table::Style;
 use crate::source::{SourceKind, Span};
 use crate::yaml::{self, Limits, Node, Origin};
 use std::path::{Path, PathBuf};
@@ -124,7 +123,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match &args.output {
         Output::Json => {}
         Output::Table => {
-            let style = Style { color: io.out_color(), width: io.width() };
+            let style = io.style();
             io.print(&view::table(
                 &discovered,
                 session.world.catalog.machines().len(),

@@ -10,7 +10,6 @@ use crate::operators;
 use crate::pipeline::{Rendered, Renderer};
 use crate::protocol::{self, Entrance, Entry, Facts, Protocol};
 use crate::report::endpoints::{self as view, ServiceEndpoints};
-use crate::report::table::Style;
 use crate::yaml::Node;
 
 /// Show the URLs services answer on, per protocol: inference, health and metadata.
@@ -75,7 +74,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         ReportFormat::Table => {
             session.say(&found, io);
-            let style = Style { color: io.out_color(), width: io.width() };
+            let style = io.style();
             io.print(&view::text(&services, proto, style))?;
         }
     }

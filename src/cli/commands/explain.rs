@@ -11,7 +11,7 @@ use crate::pipeline::{
     Beside, Depth, Flip, Layers, Planned, Planner, flip, merge, named, together, totals,
 };
 use crate::report::sheet::Sheet;
-use crate::report::{explain, graph, json, judged, serving, table, why};
+use crate::report::{explain, graph, json, judged, serving, why};
 use std::path::PathBuf;
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
@@ -184,7 +184,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 let notes = of_servings.about(planned.serving);
                 page.append(serving::explain(planned, session.kthena, notes, sources));
             }
-            let style = table::Style { color: io.out_color(), width: io.width() };
+            let style = io.style();
             io.print(&match args.output {
                 Format::Markdown => page.markdown(),
                 _ => page.text(style),

@@ -8,7 +8,6 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::emit::stream;
 use crate::exchange::class::Action as ClassAction;
 use crate::exchange::kueue::{self, Classes, FlavorAction, Flavors, KueueVersion, Options, Prefer};
-use crate::report::table::Style;
 use crate::report::{discover, kueue as view};
 
 /// Keep AcceleratorClasses and Kueue's ResourceFlavors in step.
@@ -185,10 +184,6 @@ fn with<T>(
     })
 }
 
-fn style(io: &Io<'_>) -> Style {
-    Style { color: io.out_color(), width: io.width() }
-}
-
 /// Classes to create or update, with the evidence behind each value, then flavors.
 fn yaml(classes: &Classes, flavors: &Flavors, session: &Session) -> String {
     let mut out = String::new();
@@ -215,7 +210,7 @@ fn import(args: &ImportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match args.output {
         Format::Json => io.print_json(&view::classes_json(&classes, &found, sources))?,
         Format::Yaml => io.print(&yaml(&classes, &Flavors::default(), &session))?,
-        Format::Table => io.print(&view::classes_table(&classes, sources, style(io)))?,
+        Format::Table => io.print(&view::classes_table(&classes, sources, io.style()))?,
     }
     if args.output != Format::Json {
         session.say(&found, io);
@@ -237,7 +232,7 @@ fn export(args: &ExportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             io.print_json(&view::flavors_json(&flavors, &found, &session.world.sources))?;
         }
         Format::Yaml => io.print(&yaml(&Classes::default(), &flavors, &session))?,
-        Format::Table => io.print(&view::flavors_table(&flavors, style(io)))?,
+        Format::Table => io.print(&view::flavors_table(&flavors, io.style()))?,
     }
     if args.output != Format::Json {
         session.say(&found, io);
@@ -264,7 +259,7 @@ fn diff(args: &DiffArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             });
             io.print(&yaml(&classes, &flavors, &session))?;
         }
-        Format::Table => io.print(&view::pairs_table(&diffed, style(io)))?,
+        Format::Table => io.print(&view::pairs_table(&diffed, io.style()))?,
     }
     if args.output != Format::Json {
         session.say(&found, io);

@@ -5,7 +5,7 @@ use crate::cli::ask::Ask;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::matrix;
-use crate::report::{matrix as view, table};
+use crate::report::matrix as view;
 
 /// Show which runtime would serve which model on which accelerator class, with ties, and the reason
 /// where there is none.
@@ -32,10 +32,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = session.settle([]);
     match args.output {
         PageFormat::Json => io.print_json(&view::json(&matrix, &session.world.sources))?,
-        PageFormat::Table => io.print(&view::text(
-            &matrix,
-            table::Style { color: io.out_color(), width: io.width() },
-        ))?,
+        PageFormat::Table => io.print(&view::text(&matrix, io.style()))?,
         PageFormat::Markdown => io.print(&view::markdown(&matrix))?,
         PageFormat::Html => io.print(&view::html(&matrix).map_err(Failure::Usage)?)?,
     }

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let said = (!said.is_empty()).then(|| format!("\n{said}"));
     let style = match args.output {
         PageFormat::Markdown => table::Style { color: false, width: None },
-        _ => table::Style { color: io.out_color(), width: io.width() },
+        _ => io.style(),
     };
     let plan = plan::Plan { semantics: mode, header: &header, planned: &planned, sources };
     match args.output {

@@ -3,7 +3,6 @@
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::nearest;
 use crate::emit;
-use crate::report::table::Style;
 use crate::report::{expect, json_schema, schema as view, schemas};
 use crate::schema::{self, Schema};
 use crate::yaml::FieldPath;
@@ -135,7 +134,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         };
         return print(&document, io);
     }
-    let style = Style { color: io.out_color(), width: io.width() };
+    let style = io.style();
     let pages = found.iter().filter_map(|schema| view::page(schema, &path));
     let texts: Vec<String> = pages.map(|page| page.text(style)).collect();
     if texts.is_empty() {

@@ -7,7 +7,7 @@ use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{runtimes_for_model, users_of_model, users_of_runtime};
 use crate::report::sheet::Sheet;
-use crate::report::{judged, table, users};
+use crate::report::{judged, users};
 use crate::schema::names_kind;
 
 /// What of the catalog is asked about.
@@ -95,7 +95,7 @@ impl<'a> Subject<'a> {
         let mut page = Sheet::default();
         page.lines([format!("mode: {}{}", session.mode(), session.header())]);
         page.append(sheet);
-        let style = table::Style { color: io.out_color(), width: io.width() };
+        let style = io.style();
         io.print(&if form == Form::Markdown { page.markdown() } else { page.text(style) })?;
         Ok(session.outcome(&found, false))
     }

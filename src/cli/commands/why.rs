@@ -9,7 +9,6 @@ use crate::merge::history::History;
 use crate::operators::kthena::objects as kthena;
 use crate::operators::kthena::objects::{Expanded, Replaced, pod_group};
 use crate::pipeline::{Layers, Leaf, Losers, Overrides, Renderer, ServingHistory, identity, why};
-use crate::report::table::Style;
 use crate::report::why as view;
 use crate::schema::{self, names_kind};
 use crate::yaml::{FieldPath, Node};
@@ -159,7 +158,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?;
         }
         ReportFormat::Table => {
-            let style = Style { color: io.out_color(), width: io.width() };
+            let style = io.style();
             io.print(&view::text(&leaves, &session.world.sources, style))?;
         }
     }

@@ -145,7 +145,9 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
     if !shown.capacity.is_empty() {
         out.end_line();
     }
-    out.draw(&bold(&shown.headline));
-    out.end_line();
+    for line in wrapped(&shown.headline, style.width, "  ").lines() {
+        out.draw(&bold(line));
+        out.end_line();
+    }
     out.finish()
 }

@@ -13,7 +13,7 @@ use crate::operators::kthena::read as kthena;
 use crate::operators::kthena::rollout::{Before, Scenario, fits};
 use crate::pipeline::RunningPods;
 use crate::policy::Admission;
-use crate::report::{findings, rollout, table};
+use crate::report::{findings, rollout};
 use ecow::EcoString;
 use serde_json::{Value, json};
 
@@ -133,7 +133,7 @@ pub(super) fn run(
         PageFormat::Json => io.print_json(&view)?,
         PageFormat::Table => {
             session.say(&found, io);
-            let style = table::Style { color: io.out_color(), width: io.width() };
+            let style = io.style();
             io.print(&view.text(style))?;
             if args.steps {
                 io.print(&format!("\n{}", view.steps_text()))?;
