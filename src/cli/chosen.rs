@@ -32,12 +32,8 @@ impl Session {
             });
             if found.is_empty() {
                 let known = services().map(|service| service.name().as_str());
-                let near = nearest(names::last(&wanted), known);
-                return Err(self.not_found(
-                    format!("no InferenceService `{wanted}`"),
-                    near.map(|near| format!("did you mean `{near}`?"))
-                        .or_else(|| Some("load it with `-f`".into())),
-                ));
+                let help = names::instead_of(&wanted, known);
+                return Err(self.not_found(format!("no InferenceService `{wanted}`"), Some(help)));
             }
             chosen.extend(found);
         }

@@ -2,8 +2,14 @@
 //! KIND/NAMESPACE/NAME, or KIND and then names.
 
 use crate::api::Object;
+use crate::diag::nearest;
 use crate::operators::is_service;
+use crate::report::phrases::first_of;
 use crate::schema::{kinds, names_kind};
+use std::collections::BTreeSet;
+
+/// How many names of the input stand where one is not found.
+const OFFERED: usize = 5;
 
 /// Whether a word names a kind of service.
 fn is_service_kind(word: &str) -> bool {
@@ -43,4 +49,14 @@ pub(super) fn is_named(
 /// The name alone.
 pub(super) fn last(wanted: &str) -> &str {
     wanted.rsplit('/').next().unwrap_or(wanted)
+}
+
+/// What to do about a service that is not in the input.
+pub(super) fn instead_of<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: BTreeSet<&str> = known.collect();
+    match nearest(last(wanted), known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "load it with `-f`".to_owned(),
+        None => format!("the input has {}", first_of(known, OFFERED)),
+    }
 }

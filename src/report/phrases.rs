@@ -18,7 +18,7 @@ pub fn plural(count: impl Display, one: &str) -> String {
 }
 
 /// Names, the first few of many: `a, b and 4 more`. Those that are not named are not made.
-pub(super) fn first_of<I>(names: I, most: usize) -> String
+pub fn first_of<I>(names: I, most: usize) -> String
 where
     I: IntoIterator<IntoIter: ExactSizeIterator, Item: Display>,
 {

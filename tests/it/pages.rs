@@ -231,3 +231,28 @@ fn explain_says_who_uses_a_runtime_or_a_model() {
     assert_eq!(json["runtime"]["name"], "vllm-qwen2-5");
     assert_eq!(json["services"].as_array().map(Vec::len), Some(3));
 }
+
+#[test]
+fn a_name_that_is_not_there_is_answered_with_those_that_are() {
+    for (args, help) in [
+        ("explain nope", "the input has assistant, chat, nightly-summary"),
+        ("rollout nope", "the input has assistant, chat, nightly-summary"),
+        ("plan chatt", "did you mean `chat`?"),
+    ] {
+        let done = quickstart(args);
+        assert!(done.exit == Some(1) && done.stderr.contains(help), "{args}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_field_is_named_as_for_kubectl_explain() {
+    let folder = Folder::new(&[]);
+    let expected = folder.ome("schema isvc spec.engine.runner");
+    assert!(expected.stdout.contains("image"), "{}", expected.stdout);
+    for word in ["isvc.spec.engine.runner", "inferenceservice.ome.io.spec.engine.runner"] {
+        let done = folder.ome(&format!("schema {word}"));
+        assert!(expected.stdout.starts_with(&done.stdout) && !done.stdout.is_empty(), "{word}");
+    }
+    let unknown = folder.ome("schema isv.spec");
+    assert!(unknown.stderr.contains("did you mean `isvc`?"), "{}", unknown.stderr);
+}

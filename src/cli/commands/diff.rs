@@ -5,7 +5,7 @@ use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg, releas
 use crate::cli::ask::Ask;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, complete, names};
-use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
 use crate::load;
 use crate::report::diff as view;
@@ -174,13 +174,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if let Some(missing) =
         services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted)))
     {
-        let near = [&before, &after].into_iter().flat_map(known_names);
-        let near =
-            nearest(names::last(missing), near).map(|near| format!("did you mean `{near}`?"));
-        return Err(after.not_found(
-            format!("no service `{missing}` on either side"),
-            near.or_else(|| Some("load it with `-f`".into())),
-        ));
+        let known = [&before, &after].into_iter().flat_map(known_names);
+        let help = names::instead_of(missing, known);
+        return Err(after.not_found(format!("no service `{missing}` on either side"), Some(help)));
     }
     let settings = Settings {
         semantics: after.semantics,

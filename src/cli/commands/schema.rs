@@ -23,7 +23,8 @@ pub(crate) struct Args {
     /// are listed.
     #[arg(value_name = "KIND", add = complete::kinds())]
     kind: Option<String>,
-    /// A field below it, such as `spec.engineConfig.runner`; of `output` a command, such as `plan`.
+    /// A field below it, such as `spec.engineConfig.runner`, also written as one word with the
+    /// kind, `isvc.spec.engine`; of `output` a command, such as `plan`.
     #[arg(value_name = "FIELD", add = complete::fields())]
     field: Option<String>,
     /// Group and version, when several groups have the kind.
@@ -92,7 +93,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let of_version = |schema: &&Schema| {
         args.api_version.as_deref().is_none_or(|version| version == schema.api_version)
     };
-    let mut found: Vec<&Schema> = schema::named(wanted).filter(of_version).collect();
+    let (kind, field) = split(wanted, args.field.as_deref());
+    let mut found: Vec<&Schema> = schema::named(kind).filter(of_version).collect();
     // One word may name kinds of several groups: those of OME first, then Kubernetes' own.
     found.sort_by_key(|schema| match schema.group() {
         "ome.io" => 0,
@@ -103,12 +105,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         return Err(Failure::NotFound {
             message: format!("no kind `{wanted}` is known"),
             help: nearest(wanted, schema::words())
+                .or_else(|| nearest(wanted.split('.').next()?, schema::words()))
                 .map(|near| format!("did you mean `{near}`? `ome schema` lists them all")),
         });
     };
-    let path = args
-        .field
-        .as_deref()
+    let path = field
         .map(FieldPath::parse)
         .transpose()
         .map_err(|problem| Failure::Usage(format!("the path {problem}")))?
@@ -142,6 +143,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     io.print(&texts.join("\n"))?;
     Ok(Outcome::Done)
+}
+
+/// Kind and field: kubectl writes both as one word, `isvc.spec.engine`.
+fn split<'a>(word: &'a str, field: Option<&'a str>) -> (&'a str, Option<&'a str>) {
+    if field.is_some() || schema::named(word).next().is_some() {
+        return (word, field);
+    }
+    let mut parts = word.rmatch_indices('.').map(|(at, _)| (&word[..at], &word[at + 1..]));
+    let known = parts.find(|(kind, _)| schema::named(kind).next().is_some());
+    known.map_or((word, None), |(kind, field)| (kind, Some(field)))
 }
 
 fn print(document: &Value, io: &mut Io<'_>) -> Result<Outcome, Failure> {

@@ -8,8 +8,8 @@ mod troubles;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::ask::Ask;
 use crate::cli::input::Session;
+use crate::cli::names;
 use crate::cli::{Failure, Io, Outcome};
-use crate::diag::nearest;
 use std::path::{Path, PathBuf};
 
 /// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
@@ -94,12 +94,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str());
     let services =
         session.world.catalog.services().map(|views| views.of(session.semantics).name().as_str());
-    let near = nearest(name, servings.chain(services));
-    Err(session.not_found(
-        format!("no ModelServing or InferenceService `{name}`"),
-        near.map(|near| format!("did you mean `{near}`?"))
-            .or_else(|| Some("load it with `-f`".into())),
-    ))
+    let help = names::instead_of(name, servings.chain(services));
+    Err(session.not_found(format!("no ModelServing or InferenceService `{name}`"), Some(help)))
 }
 
 /// A state before: a path, else a revision of the repository that holds the input.
