@@ -4,7 +4,7 @@ use super::fill::fill;
 use super::markdown;
 use super::phrases::plural;
 use super::screen::{Page, line};
-use super::table::{Style, table};
+use super::table::{Style, grid};
 use super::{SCHEMA_VERSION, kv_cache};
 use crate::pipeline::{Cell, Matrix, MatrixOutcome};
 use crate::source::SourceMap;
@@ -66,7 +66,7 @@ pub fn text(matrix: &Matrix, style: Style) -> String {
     });
     let mut out = Page::default();
     if !matrix.classes.is_empty() {
-        out.draw(&table(&header, body, style));
+        out.draw(&grid(&header, body, style));
     }
     let holes = matrix.cells.iter().filter_map(|cell| {
         if let MatrixOutcome::Hole(reason) = &cell.outcome { Some((cell, reason)) } else { None }

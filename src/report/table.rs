@@ -24,8 +24,28 @@ const PADDING: u16 = 2;
 const PIECE: usize = 1000;
 
 /// A table without frame, as kubectl prints it. Words are never broken: columns of prose share what
-/// the others leave of the width. Where that does not fit, each row is a block of lines.
+/// the others leave of the width. Where that does not fit, the first columns that do are the table,
+/// and the others follow each row as lines; where not even the first fits, each row is a block.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> String {
+    laid_out(header, rows, style, true)
+}
+
+/// The same for columns of one kind: where they do not fit, each row is a block.
+pub(super) fn grid(
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    style: Style,
+) -> String {
+    laid_out(header, rows, style, false)
+}
+
+/// A table. Where it does not fit: as many columns as do, or a block per row.
+fn laid_out(
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    style: Style,
+    keeps_columns: bool,
+) -> String {
     let mut widths = extents(header);
     let widened = rows.into_iter().map(|row| {
         let cells = printed(&row);
@@ -34,7 +54,10 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style
     });
     let rows: Vec<Vec<String>> = widened.collect();
     if !fit(&widths, style) {
-        return blocks(header, &rows, style);
+        return match fitting(&widths, style) {
+            columns if columns > 0 && keeps_columns => stacked(header, &rows, columns, style),
+            _ => blocks(header, &rows, style),
+        };
     }
     let mut table = filled(header, [], style);
     for cells in rows {
@@ -73,6 +96,69 @@ fn fit(widths: &[(usize, usize)], style: Style) -> bool {
     let Some(width) = style.width else { return true };
     let least = widths.iter().map(|(word, whole)| (*whole).min((*word).max(PROSE)));
     least.map(|column| column + usize::from(PADDING)).sum::<usize>() <= usize::from(width)
+}
+
+/// How many of the first columns fit the terminal with every cell on one line.
+fn fitting(widths: &[(usize, usize)], style: Style) -> usize {
+    let Some(width) = style.width else { return widths.len() };
+    let ends = widths.iter().scan(0, |end, (_, whole)| {
+        *end += whole + usize::from(PADDING);
+        Some(*end)
+    });
+    ends.take_while(|end| *end <= usize::from(width)).count()
+}
+
+/// A table of the first columns. Below each row the other cells, each behind its title, as many to a
+/// line as fit.
+fn stacked(header: &[&str], rows: &[Vec<String>], columns: usize, style: Style) -> String {
+    let first = rows.iter().map(|cells| cells[..columns].to_vec());
+    let drawn = table(&header[..columns], first, style);
+    let mut lines = drawn.lines();
+    let mut out = String::new();
+    let mut put = |line: &str| {
+        out.push_str(line);
+        out.push('\n');
+    };
+    put(lines.next().unwrap_or_default());
+    for (line, cells) in lines.zip(rows) {
+        put(line);
+        let cells = header.iter().zip(cells).skip(columns);
+        let cells = cells.filter(|(_, cell)| !cell.is_empty());
+        for line in packed(cells.map(|(title, cell)| (printable(title), cell)), style) {
+            put(&line);
+        }
+    }
+    out
+}
+
+/// Cells behind their titles, set in, as many to a line as fit; a longer one is wrapped.
+fn packed<'a>(cells: impl Iterator<Item = (String, &'a String)>, style: Style) -> Vec<String> {
+    const GAP: &str = "   ";
+    let most = style.width.map_or(usize::MAX, usize::from);
+    let mut lines: Vec<String> = Vec::new();
+    let mut width = most;
+    for (title, cell) in cells {
+        let before = if title.is_empty() { title } else { title + " " };
+        let own = before.chars().count() + cell.chars().count();
+        let meaning = style.color.then(|| Meaning::of(cell)).flatten();
+        let paint = |text: &str| meaning.map_or_else(|| text.to_owned(), |own| own.painted(text));
+        match lines.last_mut() {
+            Some(line) if width + GAP.len() + own <= most => {
+                line.push_str(&(GAP.to_owned() + &before + &paint(cell)));
+                width += GAP.len() + own;
+            }
+            _ if 2 + own <= most => {
+                lines.push(format!("  {before}{}", paint(cell)));
+                width = 2 + own;
+            }
+            _ => {
+                let text = wrapped(&format!("  {before}{cell}"), style.width, "    ");
+                lines.extend(text.lines().map(paint));
+                width = most;
+            }
+        }
+    }
+    lines
 }
 
 /// A block per row: a line per cell that is not empty, behind its title.
@@ -280,13 +366,27 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_does_not_fit_is_a_block_per_row() {
-        let text = drawn(40, false);
+    fn columns_that_do_not_fit_stand_below_their_row() {
+        assert_eq!(
+            drawn(40, false),
+            "SERVICE              FITS\n\
+             a-name-of-a-service  ✓ yes\n  \
+               DETAIL because of a reason in words\n    that is long\n  \
+               WHERE\n    testdata/quickstart/runtimes.yaml:134\n\
+             b                    ✗ no\n  \
+               DETAIL -   WHERE x.yaml:1\n"
+        );
+        assert!(drawn(40, true).contains("✗ no"));
+    }
+
+    #[test]
+    fn where_no_column_fits_each_row_is_a_block() {
+        let text = drawn(20, false);
         assert_eq!(
             text,
             "SERVICE  a-name-of-a-service\n\
              FITS     ✓ yes\n\
-             DETAIL   because of a reason in words\n         that is long\n\
+             DETAIL   because of\n         a reason in\n         words that\n         is long\n\
              WHERE    testdata/quickstart/runtimes.yaml:134\n\
              \n\
              SERVICE  b\n\
@@ -294,7 +394,7 @@ mod tests {
              DETAIL   -\n\
              WHERE    x.yaml:1\n"
         );
-        assert!(drawn(40, true).contains("FITS     \u{1b}[31m✗ no\u{1b}[0m\n"));
+        assert!(drawn(20, true).contains("FITS     \u{1b}[31m✗ no\u{1b}[0m\n"));
     }
 
     #[test]
