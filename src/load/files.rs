@@ -104,7 +104,7 @@ pub(super) fn not_read(name: &str, reason: &str) -> Diagnostic {
         return finding
             .help(format!("nothing is fetched from a network: `curl -fsSL {name} | ome … -f -`"));
     }
-    finding.help("name a regular file or a directory")
+    finding.help("name a regular file")
 }
 
 pub(super) fn not_utf8() -> Diagnostic {

@@ -1,9 +1,11 @@
 //! The catalog as lists, items and JSON (docs/cli.md `catalog`).
 
 mod accelerators;
+#[cfg(test)]
+mod tests;
 
-use super::screen::Page;
-use super::table::{Style, table as plain_table};
+use super::screen::{Page, line};
+use super::table::{Style, fits, table as plain_table};
 use crate::api::{Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope};
 use crate::report::catalog::accelerators::{accelerator_fields, accelerator_table};
 use crate::schema::names_kind;
@@ -17,10 +19,13 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum ItemKind {
     /// ServingRuntimes and ClusterServingRuntimes.
+    #[value(alias = "runtimes")]
     Runtime,
     /// BaseModels and ClusterBaseModels.
+    #[value(alias = "models")]
     Model,
     /// AcceleratorClasses.
+    #[value(alias = "accelerators")]
     Accelerator,
 }
 
@@ -302,33 +307,53 @@ fn word(field: Option<&crate::api::Field<EcoString>>) -> Option<&str> {
     field.map(|field| field.value.as_str())
 }
 
-/// The list for people.
+const TITLES: [&str; 6] = ["KIND", "NAMESPACE", "NAME", "WHAT", "SOURCE", "WHERE"];
+
+/// The list for people. Where it does not fit the terminal, each kind is a table of its own.
 pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> String {
     if !items.is_empty() && items.iter().all(|item| item.kind() == ItemKind::Accelerator) {
         return accelerator_table(items, world, style);
     }
-    let rows = items.iter().map(|item| {
-        let object = item.object();
-        let name = match names {
-            Names::Seed => item.seed_name().unwrap_or_default().to_owned(),
-            Names::Object => object.id.name.to_string(),
-        };
-        vec![
-            object.id.kind.to_string(),
-            match &object.id.scope {
-                Scope::Namespace(namespace) => namespace.to_string(),
-                Scope::Cluster => "-".to_owned(),
-            },
-            name,
-            summary(item),
-            item.release(world).map_or_else(
-                || if object.builtin { "builtin".to_owned() } else { "user".to_owned() },
-                |release| format!("shipped by {release}"),
-            ),
-            world.sources.locate(object.name_span()).to_string(),
-        ]
-    });
-    plain_table(&["KIND", "NAMESPACE", "NAME", "WHAT", "SOURCE", "WHERE"], rows, style)
+    let mut rows: Vec<Vec<String>> =
+        items.iter().map(|item| row(item, names, world).to_vec()).collect();
+    if fits(&TITLES, rows.iter().cloned(), style) {
+        return plain_table(&TITLES, rows, style);
+    }
+    rows.sort_by(|one, other| one[0].cmp(&other[0]));
+    let mut out = Page::default();
+    for (place, own) in rows.chunk_by(|one, next| one[0] == next[0]).enumerate() {
+        if place > 0 {
+            out.end_line();
+        }
+        line!(out, "{}", own[0][0]);
+        let first = if own.iter().all(|row| row[1] == "-") { 2 } else { 1 };
+        let cells = own.iter().map(|row| row[first..].to_vec());
+        out.draw(&plain_table(&TITLES[first..], cells, style));
+    }
+    out.finish()
+}
+
+/// The cells of one item: kind, namespace, name, what it is, where it comes from, its place.
+fn row(item: &Item<'_>, names: Names, world: &World) -> [String; 6] {
+    let object = item.object();
+    let name = match names {
+        Names::Seed => item.seed_name().unwrap_or_default().to_owned(),
+        Names::Object => object.id.name.to_string(),
+    };
+    [
+        object.id.kind.to_string(),
+        match &object.id.scope {
+            Scope::Namespace(namespace) => namespace.to_string(),
+            Scope::Cluster => "-".to_owned(),
+        },
+        name,
+        summary(item),
+        item.release(world).map_or_else(
+            || if object.builtin { "builtin".to_owned() } else { "user".to_owned() },
+            |release| format!("shipped by {release}"),
+        ),
+        world.sources.locate(object.name_span()).to_string(),
+    ]
 }
 
 /// What an item is, in one cell.

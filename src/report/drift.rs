@@ -7,7 +7,7 @@ use super::markdown;
 use super::meaning::Meaning;
 use super::phrases::plural;
 use super::screen::{Page, line, printable, put};
-use super::table::Style;
+use super::table::{Style, wrapped};
 use super::{SCHEMA_VERSION, findings};
 use crate::api::Follow;
 use crate::diag::Diagnostic;
@@ -139,7 +139,8 @@ impl Answer for View<'_> {
         let mut out = Page::default();
         put!(out, "mode: {}\n\n", self.semantics);
         for group in &self.drift.groups {
-            line!(out, "{}", group.services.join(", "));
+            let services = printable(&group.services.join(", "));
+            out.draw(&wrapped(&services, style.width, "  "));
             for object in &group.objects {
                 let (sign, what) = words(object.action);
                 out.push_str("  ");

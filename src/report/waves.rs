@@ -8,7 +8,7 @@ use super::answer::Answer;
 use super::fill::fill;
 use super::markdown;
 use super::phrases::plural;
-use super::screen::{Page, line, put};
+use super::screen::{Page, line, printable, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
 use crate::api::{Follow, Service};
@@ -68,7 +68,8 @@ impl Answer for Waves<'_> {
         let mut out = Page::default();
         put!(out, "{}\n\n", self.service.name());
         for (wave, objects) in WAVES.iter().zip(self.objects) {
-            line!(out, "{wave:<12} {}", listed(objects));
+            let line = printable(&format!("{wave:<12} {}", listed(objects)));
+            out.draw(&table::wrapped(&line, style.width, "             "));
         }
         out.end_line();
         out.draw(&table::table(&TITLES, self.workloads.iter().map(row), style));

@@ -23,6 +23,16 @@ fn the_example_passes_and_is_found_by_its_name() {
 }
 
 #[test]
+fn a_directory_is_searched_for_cases() {
+    let folder = folder(CASES);
+    let done = folder.ome("test .");
+    assert!(done.stdout.ends_with("1 case: 1 passed, 0 failed\n"), "{}", done.stdout);
+    let none = Folder::new(&[("catalog.yaml", CATALOG)]).ome("test .");
+    assert_eq!(none.exit, Some(1), "{}", none.stdout);
+    assert!(none.stderr.contains("no file of expectations was found"), "{}", none.stderr);
+}
+
+#[test]
 fn what_is_recorded_passes_and_keeps_comments() {
     let wrong = CASES
         .replace("gpus: 1", "gpus: 2 # one is enough")

@@ -122,3 +122,27 @@ fn nothing_is_written_when_it_is_not_clear_where() {
         assert_eq!(scratch.text(), text);
     }
 }
+
+#[test]
+fn a_directory_stands_for_the_config_in_it() {
+    let scratch = Scratch::new("directory", "");
+    let import = |path: &Path| {
+        run(&Call {
+            args: ["import".to_owned(), path.display().to_string()].into(),
+            stdin: "",
+            directory: &scratch.0,
+            env: &BTreeMap::new(),
+            time: Duration::from_mins(1),
+        })
+        .expect("the call ends within a minute")
+    };
+    let config = Path::new(CONFIG);
+    let (file, directory) = (import(config), import(config.parent().expect("it is in one")));
+    assert!(file.exit == Some(0) && file.stdout == directory.stdout, "{}", directory.stderr);
+    let empty = import(&scratch.0);
+    assert!(
+        empty.exit == Some(1) && empty.stderr.contains("it is a directory"),
+        "{}",
+        empty.stderr
+    );
+}

@@ -29,8 +29,9 @@ use std::path::{Path, PathBuf};
 /// schema of the files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Files of expectations; without any, every `*.ome-test.yaml` below the current directory.
-    #[arg(value_name = "FILE")]
+    /// Files of expectations, or directories with `*.ome-test.yaml` files; without any, the current
+    /// directory.
+    #[arg(value_name = "PATH")]
     tests: Vec<PathBuf>,
     /// Output format; `--format` is the same flag.
     #[arg(
@@ -68,8 +69,12 @@ enum Format {
 
 /// Runs the cases and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let files =
-        if args.tests.is_empty() { load::expectations(Path::new(".")) } else { args.tests.clone() };
+    let here = [PathBuf::from(".")];
+    let given = if args.tests.is_empty() { &here[..] } else { &args.tests };
+    let files: Vec<PathBuf> = given
+        .iter()
+        .flat_map(|path| if path.is_dir() { load::expectations(path) } else { vec![path.clone()] })
+        .collect();
     if files.is_empty() {
         return Err(Failure::NotFound {
             message: "no file of expectations was found".into(),

@@ -31,8 +31,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The config.json of a model, the model_index.json of a diffusion pipeline, or
-    /// `hf://ORG/NAME[@REVISION]`.
+    /// The config.json of a model, the model_index.json of a diffusion pipeline, the directory that
+    /// holds one, or `hf://ORG/NAME[@REVISION]`.
     #[arg(required_unless_present = "all")]
     config: Option<PathBuf>,
     /// Complete every model of the files in place whose storageUri is `hf://…`: from
@@ -109,6 +109,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut run = Run::new(args);
     let given = args.config.as_deref().unwrap_or(Path::new(""));
     let hub = hub(given)?;
+    let given = &origin::config_of(given);
     let files = match hub {
         Some(id) => Origins::of(args, run.limits).files(id),
         None => origin::local(given, SourceKind::File, &run.limits),

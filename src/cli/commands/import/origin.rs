@@ -11,13 +11,16 @@ use crate::hub::{self, Hub, Refusal};
 use crate::load::{self, ModelFiles, default_cache};
 use crate::source::{Source, SourceKind};
 use crate::yaml::Limits;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// Name of the index that stands beside a config.
 const INDEX: &str = "model.safetensors.index.json";
+
+/// What describes a model, and what a diffusion pipeline.
+const CONFIGS: [&str; 2] = ["config.json", "model_index.json"];
 
 /// How long one file of the Hub may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -83,13 +86,13 @@ impl Origins {
             }
             Err(refusal) => Err(Box::new(finding(&refusal))),
         };
-        if let Some(config) = fetch("config.json")? {
+        if let Some(config) = fetch(CONFIGS[0])? {
             // Without it the size would be another one, so an index that cannot be read is an
             // error here.
             let index = fetch(INDEX)?.map(Ok);
             return Ok(Files { config, index });
         }
-        match fetch("model_index.json")? {
+        match fetch(CONFIGS[1])? {
             Some(config) => Ok(Files { config, index: None }),
             None => Err(Box::new(
                 Diagnostic::new(
@@ -136,6 +139,12 @@ impl Origins {
 }
 
 /// A config on this machine, with the index beside it.
+/// The file that describes the model of a directory; any other path as it is.
+pub(super) fn config_of(path: &Path) -> PathBuf {
+    let configs = CONFIGS.map(|name| path.join(name));
+    configs.into_iter().find(|config| config.is_file()).unwrap_or_else(|| path.to_owned())
+}
+
 pub(super) fn local(
     path: &Path,
     kind: SourceKind,

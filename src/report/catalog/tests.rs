@@ -1,0 +1,25 @@
+use super::*;
+use crate::api::Semantics;
+use crate::load::{Request, load};
+use crate::operators::kthena::releases::KTHENA_SEED;
+use crate::workspace::{self, Given};
+use crate::yaml::Limits;
+use std::path::Path;
+
+#[test]
+fn a_list_that_does_not_fit_is_a_table_of_each_kind() {
+    let input = [Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/quickstart")];
+    let request = Request { paths: &input, builtin: &[], ..Request::default() };
+    let loaded = load(&request, &mut std::io::empty(), &Limits::default());
+    let world = workspace::read(loaded, &Given::new(Semantics::Documented, &KTHENA_SEED));
+    let items = items(&world, |_| true);
+    let text = |width| table(&items, Names::Object, &world, Style { color: false, width });
+    let narrow = text(Some(80));
+    assert!(
+        narrow.starts_with("ClusterBaseModel\nNAME ")
+            && narrow.contains("\n\nClusterServingRuntime\nNAME ")
+            && narrow.lines().all(|line| line.chars().count() <= 80),
+        "{narrow}"
+    );
+    assert!(text(None).starts_with("KIND  "), "{}", text(None));
+}
