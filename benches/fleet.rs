@@ -17,7 +17,7 @@ use ome::internals::operators::ome::compose;
 use ome::internals::operators::ome::releases::DOCUMENTED as OME_DOCUMENTED;
 use ome::internals::yaml::{Limits, Node};
 use ome::pipeline::{Depth, Planner, Renderer};
-use ome::workspace::{Given, World};
+use ome::workspace::{ReadOptions, World};
 use std::hint::black_box;
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ fn read(text: &str) -> World {
     );
     ome::workspace::read(
         loaded,
-        &Given::new(SEMANTICS, &ome::internals::operators::kthena::releases::KTHENA_SEED),
+        &ReadOptions::new(SEMANTICS, &ome::internals::operators::kthena::releases::KTHENA_SEED),
     )
 }
 

@@ -1,4 +1,4 @@
-//! Makes `src/facts/models/known.tsv` from the facts about published models, or proves it current.
+//! Makes `src/facts/models/published.tsv` from the facts about published models, or proves it current.
 //!
 //! `cargo run --example models -- ../shared/upstream [--check]`. In: `models/facts.jsonl`, a JSON
 //! object per repository of the Hugging Face Hub. Out: the table, whose columns
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const TARGET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/facts/models/known.tsv");
+const TARGET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/facts/models/published.tsv");
 
 fn main() -> ExitCode {
     let mut check = false;

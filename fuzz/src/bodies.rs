@@ -24,8 +24,8 @@ use ome::internals::source::SourceId;
 use ome::internals::template;
 use ome::internals::yaml::{Limits, Node, parse, split, write};
 use ome::pipeline::serving::plan_servings;
-use ome::pipeline::{Beside, Depth, Planner, Renderer, costs, together, totals};
-use ome::workspace::{Given, World};
+use ome::pipeline::{Depth, PlacementOptions, Planner, Renderer, costs, together, totals};
+use ome::workspace::{ReadOptions, World};
 use std::path::PathBuf;
 
 const BOTH: [Semantics; 2] = [Semantics::Documented, Semantics::Controller];
@@ -70,7 +70,7 @@ fn world(bytes: &[u8], semantics: Semantics) -> World {
     let kthena = if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
     ome::workspace::read(
         loaded,
-        &Given { expand: true, v2_probes: true, ..Given::new(semantics, kthena) },
+        &ReadOptions { expand: true, v2_probes: true, ..ReadOptions::new(semantics, kthena) },
     )
 }
 
@@ -349,7 +349,7 @@ pub fn plan(bytes: &[u8]) {
             kthena,
             &mut planned,
             &mut servings,
-            Beside { look: true, map: true },
+            PlacementOptions { look: true, map: true },
         );
         let (together, costs) = (together.as_ref(), costs(&planned, &servings));
         let totals = totals(&planned, &servings, world.catalog.machines(), together);

@@ -8,10 +8,10 @@
 //! depends on no flag (OME docs, Serving Runtime, Constraints of priority;
 //! docs/decisions.md#same-priority).
 
-pub(crate) mod allow;
+pub(crate) mod allow_comments;
 pub(crate) mod baseline;
 pub(crate) mod component;
-pub(crate) mod meet;
+pub(crate) mod overlapping_entries;
 pub(crate) mod pairs;
 pub(crate) mod refusals;
 pub(crate) mod scalar;
@@ -22,7 +22,7 @@ pub(crate) mod template;
 #[cfg(test)]
 pub(crate) mod fixture;
 
-pub use allow::apply as apply_allows;
+pub use allow_comments::apply as apply_allows;
 pub use baseline::Baseline;
 pub use scalar::spell_out;
 pub use server::refused_by_definition;

@@ -4,7 +4,7 @@
 //! Only entries of one scope with one priority can tie; [`super::meet`] finds those that do without
 //! comparing each with each. [`MOST_TIES`] bounds what is said about them.
 
-use super::meet::{Candidate, Likeness, Meeting, Meetings, each_meeting};
+use super::overlapping_entries::{Candidate, Likeness, Meeting, Meetings, each_meeting};
 use super::{View, graded};
 use crate::api::{Api, Field, Object, ObjectRef, Runtime, Scope, Size};
 use crate::diag::{Code, Diagnostic, Severity};

@@ -1,7 +1,7 @@
 //! Arguments that several verbs share, exactly as they were typed; what they mean comes later.
 
 use super::Failure;
-use super::ask::Ask;
+use super::session_options::SessionOptions;
 use crate::load::settings::{self, Settings};
 use crate::load::{ModelFiles, default_cache};
 use crate::operators;
@@ -176,11 +176,11 @@ impl DecisionArgs {
     ///
     /// # Errors
     /// As [`AcceleratorArgs::options`].
-    pub(crate) fn ask(&self) -> Result<Ask<'_>, Failure> {
-        Ok(Ask {
+    pub(crate) fn ask(&self) -> Result<SessionOptions<'_>, Failure> {
+        Ok(SessionOptions {
             protocol: self.protocol.as_deref(),
             accelerators: self.accelerators.options()?,
-            ..Ask::default()
+            ..SessionOptions::default()
         })
     }
 }

@@ -4,8 +4,8 @@
 //! fails: an input that cannot be read has no names.
 
 use super::args::InputArgs;
-use super::ask::Ask;
 use super::input::Session;
+use super::session_options::SessionOptions;
 use crate::api::ComponentKind;
 use crate::diag::{CODES, Topic};
 use crate::report::{catalog, schemas};
@@ -56,7 +56,7 @@ fn files(words: &[String]) -> Vec<PathBuf> {
 
 fn session() -> Option<Session> {
     let input = InputArgs { files: files(&words()), ..InputArgs::default() };
-    Session::open(&input, &Ask::default()).ok()
+    Session::open(&input, &SessionOptions::default()).ok()
 }
 
 fn candidates(names: impl IntoIterator<Item = String>, typed: &OsStr) -> Vec<CompletionCandidate> {

@@ -1,8 +1,8 @@
 //! A session: everything that was read, under the arguments, variables and settings of a run.
 
 use super::args::{InputArgs, PageFormat};
-use super::ask::Ask;
 use super::releases::{self, Followed};
+use super::session_options::SessionOptions;
 use super::{Failure, Io, Outcome, threads, verbose, waiting};
 use crate::api::{Api, Follow, Runtime, Semantics};
 use crate::builtin;
@@ -15,7 +15,7 @@ use crate::report::answer::Answer;
 use crate::report::findings;
 use crate::secret::Secrets;
 use crate::source::{SourceId, Span};
-use crate::workspace::{self, Given, World};
+use crate::workspace::{self, ReadOptions, World};
 use crate::yaml::Limits;
 use ecow::EcoString;
 use std::collections::HashMap;
@@ -53,14 +53,14 @@ pub(crate) struct Session {
 
 impl Session {
     /// Reads settings and input.
-    pub(crate) fn open(args: &InputArgs, ask: &Ask<'_>) -> Result<Self, Failure> {
+    pub(crate) fn open(args: &InputArgs, ask: &SessionOptions<'_>) -> Result<Self, Failure> {
         Self::open_reading(args, ask, &mut std::io::stdin())
     }
 
     /// The same with another standard input.
     pub(super) fn open_reading(
         args: &InputArgs,
-        ask: &Ask<'_>,
+        ask: &SessionOptions<'_>,
         stdin: &mut dyn Read,
     ) -> Result<Self, Failure> {
         let read = |request: &Request<'_>, limits: &Limits| load::load(request, stdin, limits);
@@ -71,7 +71,7 @@ impl Session {
     /// is built, a tree is built.
     pub(super) fn open_paths(
         args: &InputArgs,
-        ask: &Ask<'_>,
+        ask: &SessionOptions<'_>,
         paths: Vec<PathBuf>,
     ) -> Result<Self, Failure> {
         let is_built = |path: &PathBuf| !args.kustomize.is_empty() && load::is_kustomization(path);
@@ -83,7 +83,7 @@ impl Session {
     /// holds it; the finding when that cannot be read.
     pub(super) fn open_revision(
         args: &InputArgs,
-        ask: &Ask<'_>,
+        ask: &SessionOptions<'_>,
         revision: &str,
     ) -> Result<Result<Self, Box<Diagnostic>>, Failure> {
         let mut problem = None;
@@ -102,9 +102,9 @@ impl Session {
 
     pub(super) fn open_from(
         args: &InputArgs,
-        ask: &Ask<'_>,
+        ask: &SessionOptions<'_>,
         load: impl FnOnce(&Request<'_>, &Limits) -> Loaded,
-        read: impl FnOnce(Loaded, &Given) -> World,
+        read: impl FnOnce(Loaded, &ReadOptions) -> World,
     ) -> Result<Self, Failure> {
         let begun = Instant::now();
         waiting::doing("reading the input");
@@ -154,7 +154,7 @@ impl Session {
         };
         let loaded = load(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
-        let mut given = Given {
+        let mut given = ReadOptions {
             protocol: ask.protocol.map(EcoString::from),
             expand: ask.expand,
             v2_probes: ask.v2_probes,
@@ -167,7 +167,7 @@ impl Session {
                 .into_iter()
                 .chain(args.kthena_profile.map(|_| Api::Kthena))
                 .collect(),
-            ..Given::new(semantics, kthena)
+            ..ReadOptions::new(semantics, kthena)
         };
         if let Some(namespace) = &namespace {
             given.namespace = namespace.clone();

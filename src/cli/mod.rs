@@ -3,11 +3,7 @@
 //! Everything else of the crate is a library that neither prints nor exits; this module may use all
 //! of it.
 
-mod about;
-mod again;
 mod args;
-mod ask;
-mod chosen;
 mod commands;
 mod complete;
 pub mod examples;
@@ -18,6 +14,10 @@ mod io;
 mod names;
 mod pager;
 mod releases;
+mod relevant_findings;
+mod rereading;
+mod service_selection;
+mod session_options;
 mod threads;
 mod verbose;
 mod waiting;

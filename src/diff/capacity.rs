@@ -5,8 +5,8 @@
 
 use super::{Fate, Group, Pair, Settings, Side};
 use crate::pipeline::{
-    self, Asked, Before, Beside, Changes, Planner, RollEnd, ServiceRollout, State, Together,
-    Verdict, roll, same_room, together,
+    self, Before, Changes, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout, State,
+    Together, Verdict, roll, same_room, together,
 };
 use crate::policy::KthenaPolicy;
 use crate::quantity::Dollars;
@@ -153,7 +153,7 @@ fn room(placed: &Together) -> Room {
 
 fn placed(side: &Side<'_>, kthena: &KthenaPolicy, settings: Settings<'_>) -> Option<Together> {
     let planner = Planner::new(&side.world.catalog, settings.semantics);
-    together(&planner, kthena, &mut Vec::new(), &mut Vec::new(), Beside::default())
+    together(&planner, kthena, &mut Vec::new(), &mut Vec::new(), PlacementOptions::default())
 }
 
 /// Updates that are stuck when everything changes at once; what waits for room without being an
@@ -169,11 +169,11 @@ fn stuck(
         return (None, Vec::new());
     }
     let [earlier, later] = settings.kthena;
-    let asked = Asked {
+    let asked = RollOptions {
         without_edits: true,
         in_order: true,
         kthena_before: Some(earlier),
-        ..Asked::default()
+        ..RollOptions::default()
     };
     let Some(rolled) = roll(now.world, settings.semantics, later, &changes, &asked) else {
         return (None, Vec::new());

@@ -8,9 +8,9 @@
 //! field's value went into, another decision, another workload. Then the changed fields that the
 //! rule looks at are the cause.
 
+use super::decision_change::{Tried, Turned};
 use super::inputs::{Input, Inputs};
-use super::made::Decided;
-use super::turned::{Tried, Turned};
+use super::side::Decided;
 use super::{Action, ObjectChange, Side};
 use crate::api::{Api, Object, ObjectRef};
 use crate::operators::is_service;

@@ -1,7 +1,7 @@
 //! What of a service is otherwise on the other side: classes, objects, and whether its pods restart.
 
 use super::effects::{self, Effect, api_version_and_kind};
-use super::made::{Decided, Made};
+use super::side::{Decided, Made};
 use super::{Action, Change, ObjectChange, Pair};
 use crate::api::{ComponentKind, ObjectRef};
 use crate::schema;

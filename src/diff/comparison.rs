@@ -9,7 +9,7 @@ use super::changed::{accelerators, keeps_metadata, leave_behind, object_changes,
 use super::cost;
 use super::group::{Key, Names, Writer};
 use super::inputs::Inputs;
-use super::made::{self, Both, Decided, Extent, Made, Subject};
+use super::side::{self, Both, Decided, Extent, Made, Subject};
 use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Settings, Side};
 use crate::api::{Api, ComponentKind, Object, Semantics};
 use crate::diag::Diagnostic;
@@ -183,7 +183,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 [before, after].map(|views| views.of(self.settings.semantics))
             }
             (_, Subject::ModelServing(serving)) => {
-                let refused = made::broken(self.sides[1].world, serving).is_some();
+                let refused = side::broken(self.sides[1].world, serving).is_some();
                 let gpus = if refused { Count::default() } else { serving_gpus(serving) };
                 return Some(Answer {
                     gpus: Pair { from: gpus, to: gpus },
@@ -236,7 +236,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
 
     /// Decides and renders one service on one side.
     pub(super) fn make(&self, side: usize, subject: Subject<'a>) -> Made<'a> {
-        made::make(&self.renderers[side], subject)
+        side::make(&self.renderers[side], subject)
     }
 
     /// What identifies a change.

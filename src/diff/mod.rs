@@ -15,16 +15,16 @@ pub(crate) mod cause;
 pub(crate) mod changed;
 pub(crate) mod comparison;
 pub(crate) mod cost;
+pub(crate) mod decision_change;
 pub(crate) mod drift;
 pub(crate) mod edit;
 pub(crate) mod effects;
 pub mod expect;
 pub(crate) mod group;
 pub(crate) mod inputs;
-pub(crate) mod made;
-pub(crate) mod rolled;
+pub(crate) mod kthena_upgrade;
+pub(crate) mod side;
 pub(crate) mod trial;
-pub(crate) mod turned;
 pub(crate) mod upgrade;
 pub(crate) mod waves;
 
@@ -32,10 +32,10 @@ pub use crate::tree::{Change, equal};
 pub use capacity::{Capacity, Room, Waits, is_short};
 pub use cause::Cause;
 pub use cost::Cost;
+pub use decision_change::{By, Turned};
 pub use edit::{AllEdits, Difference, Proposal, RuleEdit};
 pub use effects::EFFECTS;
 pub use inputs::share_nodes;
-pub use turned::{By, Turned};
 
 use crate::api::{Api, ComponentKind, Failure, Follow, ModelServing, ObjectRef, Release, Views};
 use crate::diag::{Code, Diagnostic};
@@ -51,8 +51,8 @@ use comparison::{Answer, Comparison, Found};
 use ecow::EcoString;
 use group::Key;
 use inputs::Inputs;
-use made::{Both, Decided, Subject};
 use rayon::prelude::*;
+use side::{Both, Decided, Subject};
 use std::collections::{BTreeMap, HashMap};
 use trial::Trials;
 
@@ -329,7 +329,7 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
                 (
                     Some(upgrades),
                     [Some(Subject::ModelServing(before)), Some(Subject::ModelServing(after))],
-                ) => rolled::answer(&comparison, upgrades, before, after),
+                ) => kthena_upgrade::answer(&comparison, upgrades, before, after),
                 _ => comparison.answer((namespace, name, *api), *both),
             })
             .collect();

@@ -11,13 +11,13 @@ use super::Side;
 use super::cause::Candidate;
 use super::changed::is_same;
 use super::comparison::Comparison;
+use super::decision_change::{Tried, Turned, turned};
 use super::inputs::Input;
-use super::made::{Both, Made, Subject, make};
-use super::turned::{Tried, Turned, turned};
+use super::side::{Both, Made, Subject, make};
 use crate::api::{Api, Object, ObjectRef, Views};
 use crate::pipeline::render::Renderer;
 use crate::tree::Change;
-use crate::workspace::{Ground, Others, World, bare};
+use crate::workspace::{Ground, Replacements, World, bare};
 use crate::yaml::{Node, Segment, Value};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -246,8 +246,8 @@ fn others(
     (id, service): &((Api, ObjectRef), Node),
     candidates: &[Candidate<'_, '_>],
     chosen: &[usize],
-) -> Others {
-    let mut others = Others::from([(id.clone(), Some(service.clone()))]);
+) -> Replacements {
+    let mut others = Replacements::from([(id.clone(), Some(service.clone()))]);
     for index in chosen {
         let Candidate { input, field, .. } = &candidates[*index];
         let Some(object) = input.after.or(input.before) else { continue };

@@ -7,7 +7,7 @@
 use super::changed::distance;
 use super::comparison::Comparison;
 use super::edit::Player;
-use super::made::make;
+use super::side::make;
 use super::{Cause, Diff, Group, Note, Pair, Settings, Side, Subject};
 use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
 use crate::decision::kserve_mode;

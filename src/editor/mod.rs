@@ -6,11 +6,11 @@
 //! those of the schemas.
 
 mod cursor;
+mod cursor_context;
 mod names;
-mod next;
-mod typing;
+mod proposals;
 
 pub use cursor::{Cursor, at};
+pub use cursor_context::{Part, typing};
 pub use names::{Naming, namings};
-pub use next::proposals;
-pub use typing::{Part, typing};
+pub use proposals::proposals;

@@ -5,14 +5,14 @@
 //! there is one. Out: the object as it will be, and the fields in which it differs. What is done
 //! about a difference is the caller's to decide.
 
-mod same;
+mod comparison;
 
 use crate::api::{Figure, Object, Semantics};
 use crate::facts::Product;
 use crate::source::Span;
 use crate::yaml::{Entry, FieldPath, Node, Origin, Rule, Segment, Value};
+use comparison::{resources, same, shipped, spelled_otherwise, value_at};
 use ecow::{EcoString, eco_format};
-use same::{resources, same, shipped, spelled_otherwise, value_at};
 
 /// The origin of values that are written here.
 pub static PROPOSED: Rule = Rule {

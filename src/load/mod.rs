@@ -18,12 +18,12 @@ mod memory;
 mod merge_base;
 mod model_files;
 mod origins;
-mod parts;
 mod peek;
 mod revision;
 pub mod settings;
 #[cfg(test)]
 mod tests;
+mod verbatim;
 
 pub use documents::{Document, Loaded, Request, load, load_again, load_revision};
 pub use files::read_text;
@@ -34,5 +34,5 @@ pub use merge_base::merge_base;
 pub use model_files::{
     ModelFiles, certificates, default_cache, hub_endpoint, hub_token, is_offline,
 };
-pub use parts::{DocumentText, Item, parts};
 pub use peek::{is_resource_list, peek};
+pub use verbatim::{DocumentText, Item, parts};

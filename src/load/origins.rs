@@ -9,7 +9,7 @@
 
 use super::files;
 use super::kustomize::Tree;
-use super::parts::{Item, parts};
+use super::verbatim::{Item, parts};
 use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Limits, Node, Value, parse, split};
 use std::collections::BTreeMap;

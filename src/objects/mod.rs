@@ -13,10 +13,10 @@ pub(crate) mod knative;
 pub(crate) mod metadata;
 pub(crate) mod order;
 pub(crate) mod pod_defaults;
+pub(crate) mod prune;
 pub mod rules;
 #[cfg(test)]
 pub(crate) mod testing;
-pub(crate) mod tidy;
 pub(crate) mod wave;
 
 pub(crate) use metadata::kueue_queue;
@@ -64,6 +64,6 @@ pub(crate) fn finish(objects: &mut [RenderedObject]) {
 /// Removes empty values from objects, for callers that do not depend on the order of keys.
 pub(crate) fn tidy_all(objects: &mut [RenderedObject]) {
     for object in objects {
-        tidy::tidy(&mut object.node);
+        prune::tidy(&mut object.node);
     }
 }

@@ -168,7 +168,7 @@ pub fn checks() -> impl Iterator<Item = &'static Check> {
 /// What is asked of the operator of a service: what its services are read with, and by which
 /// release.
 #[derive(Clone, Copy)]
-pub(crate) struct Ask<'a, 'f> {
+pub(crate) struct BuildContext<'a, 'f> {
     /// Everything that is known.
     pub(crate) catalog: &'a Catalog,
     /// The release that is followed; its API says whose service it is.
@@ -177,7 +177,7 @@ pub(crate) struct Ask<'a, 'f> {
     pub(crate) cluster_domain: &'f str,
 }
 
-impl<'a> Ask<'a, '_> {
+impl<'a> BuildContext<'a, '_> {
     fn settings(&self) -> Settings<'_> {
         Settings {
             policy: self.policy,
@@ -236,7 +236,7 @@ impl<'a> Ask<'a, '_> {
     /// The objects without the one that describes the model: enough for those who place pods.
     ///
     /// # Errors
-    /// As of [`Ask::objects`].
+    /// As of [`BuildContext::objects`].
     pub(crate) fn workloads(&self, built: &Built<'_>) -> Result<Vec<RenderedObject>, Failure> {
         let mut rendered = self.written(built, None)?.value;
         rendered.retain(|object| object.component.is_some());

@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{Candidate, ClassReason, Resolution, RuntimeDecision};
 use crate::policy::{Policy, ProtocolRule};
 use crate::quantity::Memory;
-use crate::select::asked::Recorder;
+use crate::select::input::Recorder;
 use crate::select::request;
 use crate::select::{Memo, Request, Search};
 use ecow::EcoString;

@@ -41,12 +41,12 @@ enum Engine {
 }
 
 /// The command line of a container, word by word, and its variables.
-struct Words<'a> {
+struct CommandLine<'a> {
     words: Vec<(&'a str, Option<Span>)>,
     container: &'a Node,
 }
 
-impl<'a> Words<'a> {
+impl<'a> CommandLine<'a> {
     fn of(container: &'a Node) -> Self {
         let lists = ["command", "args"].into_iter().filter_map(|key| container.get(key));
         // A script is one text of many words.
@@ -190,7 +190,7 @@ fn fit(
     memory: Option<(EcoString, Memory)>,
 ) -> Option<CacheFit> {
     let cache = model.known.cache.clone()?;
-    let words = Words::of(container);
+    let words = CommandLine::of(container);
     let engine = words.engine();
     let (tensor, pipeline) = (words.number(&TENSOR), words.number(&PIPELINE));
     let group = tensor.as_ref().map_or(1, |tensor| tensor.value);
@@ -354,7 +354,7 @@ mod tests {
         ] {
             let text = format!(r#"{{"args": {args}, "env": [{{"name": "LEN", "value": "77"}}]}}"#);
             let container = container(&text);
-            let found = Words::of(&container).number(&CONTEXT).map(|found| found.value);
+            let found = CommandLine::of(&container).number(&CONTEXT).map(|found| found.value);
             assert_eq!(found, expected, "{args}");
         }
     }
@@ -367,7 +367,7 @@ mod tests {
             (r#"{"args": ["python3 -m sglang.launch_server"]}"#, Engine::SGLang),
             (r#"{"image": "x", "args": ["--model", "m"]}"#, Engine::Other),
         ] {
-            assert_eq!(Words::of(&container(text)).engine(), expected, "{text}");
+            assert_eq!(CommandLine::of(&container(text)).engine(), expected, "{text}");
         }
     }
 }

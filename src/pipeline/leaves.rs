@@ -5,7 +5,7 @@ use super::planned::Planned;
 use super::why::{Layers, Leaf, Overrides, leaf};
 use crate::api::ComponentKind;
 use crate::merge::history::History;
-use crate::operators::Ask;
+use crate::operators::BuildContext;
 use crate::yaml::{FieldPath, Node, Value};
 
 /// One leaf of a component.
@@ -27,8 +27,11 @@ pub fn merge(layers: &Layers<'_>, planned: &Planned<'_>) -> Vec<MergedLeaf> {
     let service = planned.read_in(catalog).filter(|_| planned.error.is_none());
     let Some(service) = service else { return found };
     let mut history = History::new();
-    let ask =
-        Ask { catalog, policy: planned.policy, cluster_domain: crate::objects::CLUSTER_DOMAIN };
+    let ask = BuildContext {
+        catalog,
+        policy: planned.policy,
+        cluster_domain: crate::objects::CLUSTER_DOMAIN,
+    };
     let built = ask.build(service, &planned.resolution, &mut history);
     let overrides = Overrides::new(&history);
     for component in built.built.iter().flat_map(|built| &built.components) {

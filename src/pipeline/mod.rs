@@ -42,7 +42,7 @@ pub use planned::{Depth, Planned, PlannedComponent};
 pub use built::identity;
 pub use render::{Rendered, Renderer};
 pub use roll::{
-    Amounts, Asked, Before, Changes, ComponentRollout, Fix, RollEdit, RollEnd, RollStage,
+    Amounts, Before, Changes, ComponentRollout, Fix, RollEdit, RollEnd, RollOptions, RollStage,
     ServiceChange, ServiceRollout, ServingChange, State, Stuck, Target, Trouble, Troubles,
     peak_gpus, roll,
 };
@@ -50,8 +50,8 @@ pub use roll::{
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
-    Beside, Example, Filtered, HalfGroup, Look, MoreNodes, NodeUse, Pending, Placement, PodCounts,
-    Stands, Together, Verdict, Victim, Waiting, advice, has_room, same_room, together,
+    Example, Filtered, HalfGroup, Look, MoreNodes, NodeUse, Pending, Placement, PlacementOptions,
+    PodCounts, Stands, Together, Verdict, Victim, Waiting, advice, has_room, same_room, together,
 };
 
 pub use totals::{ClassTotal, Totals, totals};

@@ -14,7 +14,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::objects as render;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::admit::Ledger;
-use crate::operators::{self, Ask, Selector};
+use crate::operators::{self, BuildContext, Selector};
 use crate::pods::built::{Built, Component};
 use crate::quantity::Range;
 use ecow::EcoString;
@@ -281,7 +281,8 @@ impl<'a> Planner<'a> {
         let policy = selector.policy();
         // The other one is only compared.
         let followed = policy.semantics == self.semantics.of(policy.api);
-        let ask = Ask { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
+        let ask =
+            BuildContext { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
         let built = ask.build(service, &resolution, &mut ());
         let (mut pods, mut workloads) = (Vec::new(), Vec::new());
         if let Some(composed) = &built.built {
@@ -327,7 +328,7 @@ fn side<'a, 'c>(
 
 impl Planner<'_> {
     /// What runs the pods of a service. Where rendering fails nothing does: `render` says why.
-    fn workloads(&self, ask: &Ask<'_, '_>, built: &Built<'_>) -> Vec<Workload> {
+    fn workloads(&self, ask: &BuildContext<'_, '_>, built: &Built<'_>) -> Vec<Workload> {
         let objects = ask.workloads(built);
         objects.map(|objects| self.context.workloads(&objects)).unwrap_or_default()
     }

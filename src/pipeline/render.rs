@@ -12,7 +12,7 @@ use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::merge::history::Record;
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
-use crate::operators::Ask;
+use crate::operators::BuildContext;
 use crate::operators::Selector;
 use crate::operators::kthena::releases::KTHENA_SEED;
 use crate::operators::ome::objects::workload::Workload;
@@ -225,8 +225,8 @@ impl<'a> Renderer<'a> {
     }
 
     /// What the operator of a service is asked with.
-    pub(crate) fn ask(&self, service: &Service) -> Ask<'a, '_> {
-        Ask {
+    pub(crate) fn ask(&self, service: &Service) -> BuildContext<'a, '_> {
+        BuildContext {
             catalog: &self.world.catalog,
             policy: self.selectors[&service.object.api].policy(),
             cluster_domain: &self.cluster_domain,

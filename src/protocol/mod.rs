@@ -7,13 +7,13 @@
 mod grpc;
 mod hosts;
 pub mod payload;
-mod served;
+mod served_name;
 mod skeleton;
 mod tables;
 
 pub use grpc::{GrpcEndpoint, Proto, grpc, proto};
 pub use hosts::{Entrance, Entry, entry};
-pub use served::served_model;
+pub use served_name::served_model;
 pub use tables::{Endpoint, Facts, endpoints};
 
 use serde::Serialize;

@@ -23,7 +23,7 @@ pub mod names;
 mod params;
 mod range;
 #[cfg(test)]
-pub(crate) mod recorded;
+pub(crate) mod recordings;
 mod resource;
 mod resource_name;
 mod selector;

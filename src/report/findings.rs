@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use super::drawn::{beside, human};
+pub use super::excerpt::{beside, human};
 use super::screen::{Page, line, put};
 
 /// Takes secrets out of what findings say, sorts them by file, place, code and message, and drops

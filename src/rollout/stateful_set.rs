@@ -15,7 +15,7 @@ pub(super) struct Member {
 }
 
 /// What a pod of some number is made of.
-pub(super) struct Made {
+pub(super) struct OrdinalTemplate {
     pub(super) template: TemplateId,
     pub(super) start: Start,
 }
@@ -71,7 +71,7 @@ impl StatefulSet {
     pub(super) fn sync(
         &mut self,
         pods: &mut Pods,
-        mut make: impl FnMut(&mut Pods, usize, &EcoString) -> Option<Made>,
+        mut make: impl FnMut(&mut Pods, usize, &EcoString) -> Option<OrdinalTemplate>,
     ) -> bool {
         self.drop_gone(pods);
         let mut changed = false;

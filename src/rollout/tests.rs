@@ -1,6 +1,6 @@
 //! What is true of every rolling update, and of worlds that run already.
 
-mod parts;
+mod specs;
 
 use super::read::revision_name;
 use super::{

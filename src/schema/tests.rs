@@ -8,7 +8,7 @@ mod small;
 
 use super::*;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::quantity::recorded;
+use crate::quantity::recordings;
 use crate::source::{Source, SourceKind, SourceMap};
 use crate::yaml::{self, Node, Origin, Rule};
 
@@ -41,7 +41,7 @@ fn said(text: &str, strictness: Strictness) -> Vec<String> {
 
 #[test]
 fn the_server_stores_the_same_defaults() {
-    for row in recorded::rows::<serde_json::Value>("apimachinery/crd-defaults") {
+    for row in recordings::rows::<serde_json::Value>("apimachinery/crd-defaults") {
         let schema = schema_of(&row["object"]).unwrap();
         let mut object = node(&row["object"]);
         schema.drop_nulls(&mut object);
@@ -64,7 +64,7 @@ fn the_server_stores_the_same_defaults() {
 fn go_structs_print_the_same() {
     let mut failed = Vec::new();
     let mut count = 0;
-    for row in recorded::rows::<serde_json::Value>("apimachinery/strategic-merge")
+    for row in recordings::rows::<serde_json::Value>("apimachinery/strategic-merge")
         .iter()
         .filter(|row| row["mode"] == "typed")
     {
@@ -104,7 +104,7 @@ fn go_structs_print_the_same() {
 #[test]
 fn built_in_objects_are_judged_as_the_server_does() {
     let mut failed = Vec::new();
-    for row in recorded::rows::<serde_json::Value>("apimachinery/object-validation") {
+    for row in recordings::rows::<serde_json::Value>("apimachinery/object-validation") {
         let schema = schema_of(&row["object"]).unwrap();
         let mut findings = Vec::new();
         schema.check(&node(&row["object"]), Strictness::Server, &SourceMap::new(), &mut findings);
@@ -170,7 +170,7 @@ fn objects_are_judged_as_the_server_does() {
     let mut failed = Vec::new();
     let mut count = 0;
     for (folder, wanted) in [("valid", false), ("invalid", true)] {
-        for case in recorded::cases(&format!("api-server/{folder}")) {
+        for case in recordings::cases(&format!("api-server/{folder}")) {
             let Ok(text) = std::fs::read_to_string(case.join("input.yaml")) else {
                 continue;
             };

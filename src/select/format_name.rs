@@ -3,10 +3,10 @@
 //! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel; KServe docs,
 //! Serving Runtimes).
 
-use super::asked::{Request, Trace};
 use super::entry::is_on;
 use super::evaluation::{Evaluation, Gate};
 use super::gates::format::{counted_priority, same};
+use super::input::{Request, Trace};
 use crate::api::{FormatEntry, NamedVersion, Runtime, Version};
 use crate::decision::{Attribute, Check, EntryChecks, Reason, Rejection};
 use crate::policy::{Policy, RankRule};

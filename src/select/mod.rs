@@ -10,26 +10,26 @@
 //! so a fleet of S services over M models asks the R runtimes M times (per namespace with runtimes
 //! of its own), not S times: S + M·R, not S·R.
 
-pub(crate) mod asked;
 pub(crate) mod entry;
 mod evaluation;
 pub(crate) mod format_name;
 pub(crate) mod gates;
+pub(crate) mod input;
+mod messages;
 pub(crate) mod rank;
 pub(crate) mod request;
 #[cfg(test)]
 mod tests;
-mod words;
 
-pub use asked::{Request, Trace};
-pub use words::Words;
+pub use input::{Request, Trace};
+pub use messages::Messages;
 
 use crate::api::{Failure, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::RuntimeDecision;
 use crate::policy::Policy;
-use asked::Recorder;
 use ecow::EcoString;
+use input::Recorder;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

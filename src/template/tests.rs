@@ -1,7 +1,7 @@
 //! The rules of the documents, the table recorded from Go, and bounds that hold for every text.
 
 mod go;
-mod recorded;
+mod recordings;
 
 use super::error::Failure;
 use super::exec::{Flavour, execute};

@@ -5,9 +5,9 @@
 //! unique names) is compared element by element, so that a changed container is one change with a
 //! named path and no shift of positions.
 
-pub(crate) mod wanted;
+pub(crate) mod subset;
 
-pub(crate) use wanted::{covers, differences};
+pub(crate) use subset::{covers, differences};
 
 use crate::quantity::Quantity;
 use crate::schema::{Item, Type};

@@ -5,10 +5,10 @@
 
 pub(crate) mod complete;
 mod in_cluster;
-mod known;
+mod pruning;
 mod read;
 mod trial;
 
 pub use in_cluster::ClusterRelease;
-pub use read::{Given, Kept, World, read, read_again};
-pub use trial::{Ground, Others, bare};
+pub use read::{Kept, ReadOptions, World, read, read_again};
+pub use trial::{Ground, Replacements, bare};

@@ -19,7 +19,7 @@ static TRIED: Rule = Rule {
 };
 
 /// Objects that are others than they were read, by identity; none of one that is not there.
-pub type Others = BTreeMap<(Api, ObjectRef), Option<Node>>;
+pub type Replacements = BTreeMap<(Api, ObjectRef), Option<Node>>;
 
 /// What was read, but for services and ModelServings.
 pub struct Ground<'w> {
@@ -46,7 +46,7 @@ impl World {
 
 impl Ground<'_> {
     /// The world with these objects instead of those that were read.
-    pub fn with(&self, others: &Others) -> World {
+    pub fn with(&self, others: &Replacements) -> World {
         let kept = self.documents.iter().filter(|(id, _)| !others.contains_key(id));
         let mut documents: Vec<Document> = kept.map(|(_, document)| document.clone()).collect();
         let added = others.values().flatten();

@@ -61,7 +61,7 @@ impl Meaning {
 
 /// Who reads a scalar otherwise than kubectl.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Otherwise {
+pub(super) struct DivergentReading {
     /// `kustomize` or `YAML 1.2`.
     pub(super) who: &'static str,
     /// What they make of it.
@@ -237,32 +237,32 @@ fn go_float(text: &str) -> Option<f64> {
 }
 
 /// Who reads a plain scalar without a tag otherwise than kubectl; `meaning` is kubectl's.
-pub(super) fn otherwise(text: &str, meaning: Meaning) -> Option<Otherwise> {
+pub(super) fn otherwise(text: &str, meaning: Meaning) -> Option<DivergentReading> {
     match meaning {
         Meaning::Bool(_) => {
             (!matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE")).then(|| {
-                Otherwise { who: "kustomize", reading: eco_format!("the text \"{text}\"") }
+                DivergentReading { who: "kustomize", reading: eco_format!("the text \"{text}\"") }
             })
         }
         Meaning::Int(number) => core_number(text, Some(number)),
         Meaning::Big(_) | Meaning::Float(_) => core_number(text, None),
         Meaning::Text => {
             if let Some(reading) = kustomize_time(text).or_else(|| kustomize_octal(text)) {
-                return Some(Otherwise { who: "kustomize", reading });
+                return Some(DivergentReading { who: "kustomize", reading });
             }
             // Out of the range of a float: an abbreviated commit such as 12e4567.
             let first = text.as_bytes().first()?;
             ((first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) && is_decimal(text))
-                .then(|| Otherwise { who: "YAML 1.2", reading: "a number".into() })
+                .then(|| DivergentReading { who: "YAML 1.2", reading: "a number".into() })
         }
         Meaning::Null | Meaning::NotFinite(_) => None,
     }
 }
 
 /// What the core schema of YAML 1.2 makes of a number, where that is something else.
-fn core_number(text: &str, number: Option<i64>) -> Option<Otherwise> {
+fn core_number(text: &str, number: Option<i64>) -> Option<DivergentReading> {
     let as_text =
-        || Some(Otherwise { who: "YAML 1.2", reading: eco_format!("the text \"{text}\"") });
+        || Some(DivergentReading { who: "YAML 1.2", reading: eco_format!("the text \"{text}\"") });
     if let Some(digits) = text.strip_prefix("0x") {
         return if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) { None } else { as_text() };
     }
@@ -280,7 +280,7 @@ fn core_number(text: &str, number: Option<i64>) -> Option<Otherwise> {
     let core = text.parse::<i64>().ok();
     match (core, number) {
         (Some(core), Some(number)) if core != number => {
-            Some(Otherwise { who: "YAML 1.2", reading: eco_format!("{core}") })
+            Some(DivergentReading { who: "YAML 1.2", reading: eco_format!("{core}") })
         }
         _ => None,
     }

@@ -5,7 +5,7 @@ mod written;
 
 use super::*;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::quantity::recorded;
+use crate::quantity::recordings;
 use crate::source::SourceId;
 use serde_json::{Value as Json, json};
 
@@ -84,7 +84,7 @@ fn read_like_kubectl(text: &str) -> (Vec<Node>, Vec<Diagnostic>) {
 #[test]
 fn scalars_read_as_kubectl_reads_them() {
     let mut wrong = Vec::new();
-    for row in recorded::rows::<Json>("apimachinery/yaml-scalars") {
+    for row in recordings::rows::<Json>("apimachinery/yaml-scalars") {
         let text = row["yaml"].as_str().unwrap();
         let (nodes, findings) = read_like_kubectl(text);
         let kubectl = &row["kubectl"];

@@ -10,7 +10,7 @@ use ome::internals::exchange::kueue::{self, FlavorAction, KueueVersion, Options,
 use ome::internals::load::{self, Request};
 use ome::internals::operators::kueue::admit::{Ledger, PodSet, admit};
 use ome::internals::yaml::{Limits, Node, Origin, Rule};
-use ome::workspace::{Given, World};
+use ome::workspace::{ReadOptions, World};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn world(text: &str) -> World {
     );
     let world = ome::workspace::read(
         loaded,
-        &Given::new(
+        &ReadOptions::new(
             Semantics::Documented,
             &ome::internals::operators::kthena::releases::KTHENA_SEED,
         ),

@@ -9,7 +9,7 @@ use ome::internals::report::table::Style;
 use ome::internals::report::totals::{classes, verdict};
 use ome::internals::yaml::Limits;
 use ome::pipeline::{Depth, Planner, together};
-use ome::workspace::Given;
+use ome::workspace::ReadOptions;
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -128,14 +128,19 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
     let semantics = Semantics::Documented;
     let world = ome::workspace::read(
         loaded,
-        &Given::new(semantics, &ome::internals::operators::kthena::releases::KTHENA_SEED),
+        &ReadOptions::new(semantics, &ome::internals::operators::kthena::releases::KTHENA_SEED),
     );
     let services: Vec<_> = world.catalog.services().collect();
     let planner = Planner::new(&world.catalog, semantics);
     let mut planned = planner.plan_all(&services, Depth::Plan);
     let kthena = &ome::internals::operators::kthena::releases::KTHENA_SEED;
-    let together =
-        together(&planner, kthena, &mut planned, &mut Vec::new(), ome::pipeline::Beside::default());
+    let together = together(
+        &planner,
+        kthena,
+        &mut planned,
+        &mut Vec::new(),
+        ome::pipeline::PlacementOptions::default(),
+    );
     let totals = ome::pipeline::totals(&planned, &[], world.catalog.machines(), together.as_ref());
     let plan = Plan {
         semantics: semantics.into(),

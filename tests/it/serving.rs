@@ -12,7 +12,7 @@ use ome::internals::policy::KthenaPolicy;
 use ome::internals::yaml::{FieldPath, Limits, Rule};
 use ome::pipeline;
 use ome::pipeline::{Layer, Layers, ServingHistory};
-use ome::workspace::{Given, World};
+use ome::workspace::{ReadOptions, World};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ fn world(file: &Path, kthena: &'static KthenaPolicy) -> World {
     } else {
         Semantics::Documented
     };
-    ome::workspace::read(loaded, &Given::new(semantics, kthena))
+    ome::workspace::read(loaded, &ReadOptions::new(semantics, kthena))
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use crate::api::Api;
 use crate::builtin;
-use crate::cli::about::About;
 use crate::cli::args::{InputArgs, ReportFormat};
-use crate::cli::ask::Ask;
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::About;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::nearest;
 use crate::operators::{self, released};
@@ -81,9 +81,9 @@ struct ReleasesArgs {
 
 /// What a session reads: with a release of OME, the runtimes that it ships instead of the built-in
 /// catalog.
-fn ask(input: &InputArgs) -> Ask<'static> {
+fn ask(input: &InputArgs) -> SessionOptions<'static> {
     let shipped = input.release.iter().any(|name| name.starts_with("ome="));
-    Ask { shipped, ..Ask::default() }
+    SessionOptions { shipped, ..SessionOptions::default() }
 }
 
 /// Lists or shows.

@@ -3,8 +3,8 @@
 
 use crate::api::{Api, Object, Runtime, Scope};
 use crate::cli::args::InputArgs;
-use crate::cli::ask::Ask;
 use crate::cli::input::Session;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::Diagnostic;
 use crate::emit::stream;
@@ -84,7 +84,7 @@ impl Converted {
 
 /// Converts and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &Ask::default())?;
+    let session = Session::open(&args.input, &SessionOptions::default())?;
     let found = session.settle([]);
     session.say(&found, io);
     let mut converted = Converted::default();

@@ -2,8 +2,8 @@
 
 use crate::api::{ModelServing, Object, Views};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg, release_names};
-use crate::cli::ask::Ask;
 use crate::cli::input::Session;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete, names};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::diff::{Capacity, Diff, Settings, Side, diff, is_short, share_nodes};
@@ -139,7 +139,7 @@ impl FailOn {
 /// Reads both states, compares and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     one_operator(args)?;
-    let ask = Ask {
+    let ask = SessionOptions {
         admitted: args.to_release.is_some(),
         shipped: args.own_catalog,
         ..args.decision.ask()?
@@ -265,7 +265,7 @@ fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure
 fn base(
     args: &Args,
     bases: &[String],
-    ask: &Ask<'_>,
+    ask: &SessionOptions<'_>,
 ) -> Result<Result<Session, Box<Diagnostic>>, Failure> {
     if args.from_release.is_some() {
         return Session::open(&following(args, args.from_release.as_ref())?, ask).map(Ok);

@@ -2,8 +2,8 @@
 
 use crate::api::Api;
 use crate::cli::args::InputArgs;
-use crate::cli::ask::Ask;
 use crate::cli::input::Session;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Flat, Placed, stream};
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             "`--update` rewrites files: say which with `-o dir=PATH`".into(),
         ));
     }
-    let mut session = Session::open(&input(args), &Ask::default())?;
+    let mut session = Session::open(&input(args), &SessionOptions::default())?;
     let options = Options {
         measured: args.measured,
         nominal_memory: args.nominal_memory,

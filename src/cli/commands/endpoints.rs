@@ -1,9 +1,9 @@
 //! `ome endpoints`: the URLs services answer on.
 
 use crate::api::{Api, ComponentKind};
-use crate::cli::about::About;
 use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat};
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::Diagnostic;
 use crate::operators;

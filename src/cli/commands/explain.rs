@@ -1,14 +1,14 @@
 //! `ome explain`: every step of the selection.
 
-use crate::cli::about::{About, beside_page};
 use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::commands::subject::{Form, Subject};
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
-    Beside, Depth, Flip, Layers, Planned, Planner, flip, merge, named, together, totals,
+    Depth, Flip, Layers, PlacementOptions, Planned, Planner, flip, merge, named, together, totals,
 };
 use crate::report::sheet::Sheet;
 use crate::report::{explain, graph, json, judged, serving, why};
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Vec::new()
     };
     let mut servings = plan_servings(&servings, session.kthena);
-    let beside = Beside { look: true, ..Beside::default() };
+    let beside = PlacementOptions { look: true, ..PlacementOptions::default() };
     together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));

@@ -2,8 +2,8 @@
 
 use crate::api::Api;
 use crate::cli::args::InputArgs;
-use crate::cli::ask::Ask;
 use crate::cli::input::Session;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::emit::stream;
 use crate::exchange::class::Action as ClassAction;
@@ -202,7 +202,7 @@ fn yaml(classes: &Classes, flavors: &Flavors, session: &Session) -> String {
 }
 
 fn import(args: &ImportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &Ask::default())?;
+    let session = Session::open(&args.input, &SessionOptions::default())?;
     let checked =
         with(&session, args.prefer, None, |options| kueue::import(&session.world.catalog, options));
     let (classes, sources) = (checked.value, &session.world.sources);
@@ -221,7 +221,7 @@ fn import(args: &ImportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 fn export(args: &ExportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &Ask::default())?;
+    let session = Session::open(&args.input, &SessionOptions::default())?;
     let checked = with(&session, args.prefer, Some(&args.shape), |options| {
         kueue::export(&session.world.catalog, options)
     });
@@ -243,7 +243,7 @@ fn export(args: &ExportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 fn diff(args: &DiffArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &Ask::default())?;
+    let session = Session::open(&args.input, &SessionOptions::default())?;
     let catalog = &session.world.catalog;
     let checked = with(&session, None, Some(&args.shape), |options| kueue::diff(catalog, options));
     let diffed = checked.value;

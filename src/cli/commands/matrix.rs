@@ -1,8 +1,8 @@
 //! `ome matrix`: models against accelerator classes.
 
 use crate::cli::args::{InputArgs, PageFormat};
-use crate::cli::ask::Ask;
 use crate::cli::input::Session;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::matrix;
 use crate::report::matrix as view;
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 
 /// Judges every pair and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &Ask::default())?;
+    let session = Session::open(&args.input, &SessionOptions::default())?;
     let matrix = matrix(&session.world.catalog, session.semantics, args.context);
     let found = session.settle([]);
     match args.output {

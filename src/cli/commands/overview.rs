@@ -1,8 +1,8 @@
 //! `ome` without a command: an overview of the commands and of the current directory.
 
 use crate::cli::args::InputArgs;
-use crate::cli::ask::Ask;
 use crate::cli::input::Session;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, command};
 use crate::report::phrases::plural;
 
@@ -10,7 +10,7 @@ use crate::report::phrases::plural;
 pub(crate) fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let help = command().render_help();
     io.print(&help.to_string())?;
-    let Ok(session) = Session::open(&InputArgs::default(), &Ask::default()) else {
+    let Ok(session) = Session::open(&InputArgs::default(), &SessionOptions::default()) else {
         return Ok(Outcome::Done);
     };
     let catalog = &session.world.catalog;

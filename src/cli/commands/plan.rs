@@ -1,12 +1,12 @@
 //! `ome plan`: runtime, class, mode, replicas and placement of each service.
 
 use crate::api::Views;
-use crate::cli::about::{About, beside_page};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::pipeline::serving::plan_servings;
-use crate::pipeline::{Beside, Depth, Planner, costs, together, totals};
+use crate::pipeline::{Depth, PlacementOptions, Planner, costs, together, totals};
 use crate::report::totals::{classes, classes_markdown, verdict};
 use crate::report::{json, markdown, page, plan, serving, table, together as report};
 use std::path::PathBuf;
@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     drop(services);
     let mut servings = plan_servings(&servings, session.kthena);
-    let beside = Beside { map: args.output == PageFormat::Html, ..Beside::default() };
+    let beside =
+        PlacementOptions { map: args.output == PageFormat::Html, ..PlacementOptions::default() };
     let together = together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let together = together.as_ref();
     let costs = costs(&planned, &servings);

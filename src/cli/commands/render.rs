@@ -11,10 +11,10 @@ use self::pass::{Pass, PassThrough};
 use self::sink::{Output, Sink, Target};
 
 use crate::api::{Api, ModelServing, Views};
-use crate::cli::about::About;
 use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
-use crate::cli::ask::Ask;
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::About;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic};
 use crate::diff::waves::wave;
@@ -172,7 +172,7 @@ fn write(
 ) -> Result<Outcome, Failure> {
     let session = Session::open_reading(
         &args.input,
-        &Ask { expand: args.expand, v2_probes: args.v2_probes, ..args.decision.ask()? },
+        &SessionOptions { expand: args.expand, v2_probes: args.v2_probes, ..args.decision.ask()? },
         stdin,
     )?;
     let (selected, servings) = session.select_all(&args.services)?;

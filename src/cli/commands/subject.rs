@@ -2,8 +2,8 @@
 //! cannot.
 
 use crate::api::{Model, Object, Runtime};
-use crate::cli::about::About;
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{runtimes_for_model, users_of_model, users_of_runtime};
 use crate::report::sheet::Sheet;

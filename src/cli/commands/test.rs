@@ -7,7 +7,7 @@ use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Edit, Severity, edited, nearest};
 use crate::diff::expect;
-use crate::diff::expect::{Case, Expected, Miss, Stated, today};
+use crate::diff::expect::{Case, Expected, Miss, Stated, actual};
 use crate::emit;
 use crate::load;
 use crate::pipeline::{Depth, Planned, Planner, Renderer, identity};
@@ -304,12 +304,12 @@ fn pins(case: &Case, planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Edit> 
         let before = text[..key.start as usize].rsplit('\n').next().unwrap_or_default();
         let is_block = before.chars().all(|own| matches!(own, ' ' | '-'));
         let insert =
-            if is_block { today::text(planned, before.len()) } else { today::flow(planned) };
+            if is_block { actual::text(planned, before.len()) } else { actual::flow(planned) };
         Edit { span, insert }
     });
     let one = case.services.iter().filter(|stated| stated.values.is_empty()).filter_map(|stated| {
         let planned = planned.iter().find(|planned| expect::is_service(&stated.name, planned))?;
-        Some(Edit { span: stated.place, insert: today::line(planned) })
+        Some(Edit { span: stated.place, insert: actual::line(planned) })
     });
     all.into_iter().chain(one).collect()
 }
@@ -324,7 +324,7 @@ fn begin(file: &Path, args: &Args) -> Result<usize, Failure> {
             Some("load some with `-f`".into()),
         ));
     }
-    let text = format!("cases:\n- name: recorded\n  services:{}\n", today::text(&planned, 2));
+    let text = format!("cases:\n- name: recorded\n  services:{}\n", actual::text(&planned, 2));
     emit::rewrite(file, |_| Ok::<_, Failure>(text.into_bytes()))?;
     Ok(planned.len())
 }

@@ -5,8 +5,8 @@ mod refusals;
 use crate::api::Object;
 use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
-use crate::cli::ask::Ask;
 use crate::cli::input::Session;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix};
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut input = args.input.clone();
     input.files.splice(0..0, args.paths.iter().cloned());
-    let ask = Ask { context: &args.context, ..Ask::default() };
+    let ask = SessionOptions { context: &args.context, ..SessionOptions::default() };
     let mut session = Session::open(&input, &ask)?;
     let mut found = findings_of(&session, args, &rules)?;
     if args.fix && repair(&session, &found, io) {

@@ -4,13 +4,13 @@
 //! In: nodes, pods of others, workloads with the pods that are wanted and those that run. Out:
 //! [`Placed`], a cluster with every pod where the scheduler puts it. Knows no operator and no file.
 
-pub(crate) mod grow;
+pub(crate) mod add_nodes;
 pub(crate) mod pack;
 pub(crate) mod place;
 #[cfg(test)]
 mod tests;
 
-pub use grow::{Growth, named};
+pub use add_nodes::{Growth, named};
 pub use pack::{Packing, Verdict, kind};
 pub use place::{Holder, Manner, Placed, Slot};
 

@@ -1,13 +1,13 @@
 //! The node with the highest score for a pod (`prioritizeNodes`): the sum of all scores, and of
 //! equal sums the node that comes first.
 
-use super::beside;
 use super::filters::View;
 use super::ids::NodeId;
 use super::judged::Judged;
 use super::labels::LabelIndex;
 use super::layout::FITS;
 use super::nodes::Nodes;
+use super::pod_affinity;
 use super::spread;
 use super::template::Compiled;
 use super::terms::Terms;
@@ -78,7 +78,7 @@ impl<'v> Scores<'v> {
         let columns = [
             disliked.map(|column| weighted(3, normalized(column, codes, true))),
             preferred.map(|column| weighted(2, normalized(column, codes, false))),
-            beside::score(pod, nodes, index, terms, codes).map(|column| weighted(2, column)),
+            pod_affinity::score(pod, nodes, index, terms, codes).map(|column| weighted(2, column)),
         ];
         let more = columns.into_iter().flatten().reduce(|mut sum, column| {
             for (sum, value) in sum.iter_mut().zip(column) {

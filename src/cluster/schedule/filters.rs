@@ -1,11 +1,11 @@
 //! All filters for one pod, on the nodes as they are or as they would be with some pods more or
 //! less.
 
-use super::beside::Neighbors;
 use super::ids::NodeId;
 use super::judged::Judged;
 use super::layout::{ClassKey, FITS, refusal};
 use super::pod::HostPort;
+use super::pod_affinity::Neighbors;
 use super::reason::Refusal;
 use super::room::{Demand, Freed, Lacking};
 use super::spread::Domains;

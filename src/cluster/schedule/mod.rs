@@ -1,11 +1,10 @@
 //! A fleet together on its nodes, as kube-scheduler v1.35.4 with its default profile places it.
 
-pub(crate) mod beside;
 pub(crate) mod budget;
-pub(crate) mod by_hand;
 pub(crate) mod choice;
 pub(crate) mod classes;
 pub(crate) mod cycle;
+pub(crate) mod evaluate;
 pub(crate) mod fields;
 pub(crate) mod filters;
 pub(crate) mod ids;
@@ -13,9 +12,10 @@ pub(crate) mod images;
 pub(crate) mod judged;
 pub(crate) mod labels;
 pub(crate) mod layout;
-pub(crate) mod look;
+pub(crate) mod manual;
 pub(crate) mod nodes;
 pub(crate) mod pod;
+pub(crate) mod pod_affinity;
 pub(crate) mod preempt;
 pub(crate) mod queue;
 pub(crate) mod read;
@@ -36,9 +36,9 @@ mod tests;
 pub use budget::Budget;
 pub use choice::Preference;
 pub use cycle::{First, TieBreak};
+pub use evaluate::Answer;
 pub use fields::InvalidPod;
 pub use ids::{NodeId, PodId, TemplateId};
-pub use look::Answer;
 pub use pod::{Labels, Namespaces, PodSpec, PodTemplate, PodTerm, selector_of};
 pub use read::{PriorityClasses, label_selector, labels};
 pub use reason::{Reason, Rejection};

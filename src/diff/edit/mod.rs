@@ -17,7 +17,7 @@ pub use proposal::{AllEdits, Difference, Proposal, RuleEdit};
 
 use super::changed::{self, Distance, distance, is_same};
 use super::comparison::Comparison;
-use super::made::{Made, Subject, make};
+use super::side::{Made, Subject, make};
 use super::{Action, Fate, ObjectChange};
 use crate::api::{Api, FieldEdit, Object, ObjectRef, Today, Views};
 use crate::operators::is_service;
@@ -25,7 +25,7 @@ use crate::pipeline::Edit;
 use crate::pipeline::render::Renderer;
 use crate::policy::Policy;
 use crate::policy::upgrade::{EditRule, ReleaseRule, Switch};
-use crate::workspace::{Ground, Others, World, bare};
+use crate::workspace::{Ground, Replacements, World, bare};
 use crate::yaml::Rule;
 use ecow::EcoString;
 use patch::{fields, merge, skeleton};
@@ -123,8 +123,10 @@ impl<'c, 'a> Player<'c, 'a> {
     pub(super) fn reads(&self, service: [&'a Views; 2], own: &[Made<'a>; 2]) -> bool {
         let comparison = self.comparison;
         let subject = service.map(|views| self.object(views));
-        let mut others =
-            Others::from([((subject[1].api, subject[1].id.clone()), Some(bare(&subject[0].node)))]);
+        let mut others = Replacements::from([(
+            (subject[1].api, subject[1].id.clone()),
+            Some(bare(&subject[0].node)),
+        )]);
         for input in comparison.inputs.iter() {
             let Some(object) = input.after.or(input.before).filter(|own| !own.builtin) else {
                 continue;
@@ -204,7 +206,7 @@ impl Case<'_, '_, '_> {
         let comparison = self.player.comparison;
         let world = comparison.sides[side].world;
         let own = self.subject[side];
-        let mut others = Others::from([((own.api, own.id.clone()), Some(bare(&own.node)))]);
+        let mut others = Replacements::from([((own.api, own.id.clone()), Some(bare(&own.node)))]);
         // Other models are not looked at: without them the world is read in less time.
         if let Some(model) = self.model[side] {
             let is_model = |own: &&Object| {

@@ -1,6 +1,6 @@
 //! What is stated and is not so.
 
-use super::today::{answer, main};
+use super::actual::{answer, main};
 use super::{Expected, Miss, Stated};
 use crate::api::Object;
 use crate::catalog::Catalog;

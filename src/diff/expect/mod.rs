@@ -3,9 +3,9 @@
 //! In: a document with `cases`. Out: what each case states, with its place; and the expectations
 //! that are not met. Only what is stated is compared.
 
+pub(crate) mod actual;
 pub(crate) mod judge;
 pub(crate) mod read;
-pub(crate) mod today;
 
 pub use judge::{is_object, is_service, object, service};
 pub use read::cases;

@@ -6,8 +6,8 @@
 //! field stays as it stands; towards the shipped shape, what the shipped definition refuses is
 //! mended or named too, so that a server takes what is printed.
 
+mod crd_limits;
 mod proposed;
-mod refused;
 mod shipped;
 
 pub use proposed::to_proposed;

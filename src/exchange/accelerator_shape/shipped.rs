@@ -1,6 +1,6 @@
 //! From the fields of OEP-0003 to those of the CRDs.
 
-use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, refused, texts};
+use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, crd_limits, texts};
 use crate::api::{Figure, Object, Semantics};
 use crate::cluster::{kubernetes_terms, pinned};
 use crate::operators::ome::read::accelerator::memory;
@@ -10,7 +10,7 @@ use ecow::{EcoString, eco_format};
 
 /// An object of OME as a server with the shipped definitions takes it.
 pub fn to_shipped(object: &Object) -> Reshaped {
-    by_kind(object, class, runtime, service, refused::mend)
+    by_kind(object, class, runtime, service, crd_limits::mend)
 }
 
 fn class(shaper: &mut Shaper<'_>) {

@@ -6,7 +6,7 @@
 //! cluster's: they neither appear nor stand in for a product.
 
 mod group;
-mod loaded;
+mod input_classes;
 mod sighting;
 mod status;
 #[cfg(test)]
@@ -321,14 +321,14 @@ impl<'a> World<'a> {
         if let Some(class) = named.filter(|class| !is_auto_discovered(&class.object)) {
             let mut said = Vec::new();
             let draft = group.draft(self.options.measured, &mut said);
-            loaded::drift(class, group, &draft, &mut said);
+            input_classes::drift(class, group, &draft, &mut said);
             found.extend(said.into_iter().filter(about_nodes));
             return own(self.as_written(class, Action::Kept));
         }
         // Somebody's own class comes first, whatever its name.
         let manual = |mark: &Mark| {
             self.classes.iter().find(|class| {
-                !is_auto_discovered(&class.object) && loaded::covers(class, group, mark)
+                !is_auto_discovered(&class.object) && input_classes::covers(class, group, mark)
             })
         };
         let owners: BTreeMap<&Mark, &&AcceleratorClass> =
@@ -374,7 +374,7 @@ impl<'a> World<'a> {
         let follows = |class: &&&'a AcceleratorClass| {
             is_auto_discovered(&class.object)
                 && !of_others(class)
-                && marks.iter().all(|mark| loaded::covers(class, &rest, mark))
+                && marks.iter().all(|mark| input_classes::covers(class, &rest, mark))
         };
         if let Some(class) = self.classes.iter().find(follows) {
             keep_discovery(&mut draft);
@@ -421,13 +421,13 @@ impl<'a> World<'a> {
         let mut own = Vec::new();
         let draft = group.draft(self.options.measured, &mut own);
         if group.sightings.iter().any(|sighting| class_matches(class, sighting.machine)) {
-            loaded::drift(class, group, &draft, &mut own);
+            input_classes::drift(class, group, &draft, &mut own);
         }
         found.extend(own.into_iter().filter(about_nodes));
         let place = self.sources.locate(class.object.span);
         let second = self.classes.iter().find(|class| {
             is_auto_discovered(&class.object)
-                && group.marks().iter().all(|mark| loaded::covers(class, group, mark))
+                && group.marks().iter().all(|mark| input_classes::covers(class, group, mark))
         });
         found.push(
             Diagnostic::new(

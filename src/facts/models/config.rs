@@ -158,7 +158,13 @@ fn capabilities(config: &Node, agent: &Agent<'_>, facts: &mut Facts) {
 
 fn given_size(facts: &mut Facts, size: ParamCount) {
     facts.parameters = Some(size);
-    facts.say(&["modelParameterSize"], &size.to_string(), Basis::Given, "flag `--size`", None);
+    facts.say(
+        &["modelParameterSize"],
+        &size.to_string(),
+        Basis::ReadOptions,
+        "flag `--size`",
+        None,
+    );
 }
 
 /// What the config makes: parameters, and elements in the files.

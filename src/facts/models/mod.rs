@@ -17,10 +17,10 @@ pub(crate) mod counted_vision;
 pub(crate) mod families;
 pub(crate) mod index;
 pub(crate) mod keys;
-pub(crate) mod known;
 pub(crate) mod layers;
 pub(crate) mod packing;
 pub(crate) mod pipeline;
+pub(crate) mod published;
 pub(crate) mod quantization;
 pub(crate) mod shape;
 pub(crate) mod state_space;
@@ -29,7 +29,7 @@ mod tests;
 pub(crate) mod vision;
 
 pub use config::of_config;
-pub use known::known;
+pub use published::known;
 
 use crate::quantity::{KvCache, ParamCount};
 use crate::source::Span;
@@ -53,9 +53,9 @@ pub enum Basis {
     /// it.
     Assumed,
     /// A flag of this run says it.
-    Given,
+    ReadOptions,
     /// The table of published models has it.
-    Known,
+    PublishedModel,
 }
 
 impl Basis {
@@ -65,8 +65,8 @@ impl Basis {
             Self::Declared => "declared",
             Self::Computed => "computed",
             Self::Assumed => "assumed",
-            Self::Given => "given",
-            Self::Known => "known",
+            Self::ReadOptions => "given",
+            Self::PublishedModel => "known",
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::load::embedded;
 use crate::load::find::{Input, is_expectation};
 use crate::load::helm;
 use crate::load::kinds::{self, Whose};
-use crate::load::parts::{self, Item};
+use crate::load::verbatim::{self, Item};
 use crate::source::{Source, SourceId, SourceKind, Span};
 use crate::yaml::{Limits, Node, parse, split};
 use ecow::EcoString;
@@ -88,7 +88,7 @@ impl<'a> Reading<'a> {
             match document.value {
                 Some(node) => {
                     // Of what is no object nothing is worth saying, `on:` of a workflow for one.
-                    if !parts::items(node.clone()).all(|item| item.is_plain()) {
+                    if !verbatim::items(node.clone()).all(|item| item.is_plain()) {
                         self.outcome.diagnostics.extend(found);
                     }
                     self.document(node, false);
@@ -118,7 +118,7 @@ impl<'a> Reading<'a> {
 
     /// Takes a document apart into objects.
     pub(super) fn document(&mut self, root: Node, embedded: bool) {
-        for Item { node, api_version, kind } in parts::items(root) {
+        for Item { node, api_version, kind } in verbatim::items(root) {
             let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
             match (api_version, kind) {
                 (Some(api_version), Some(kind)) => {

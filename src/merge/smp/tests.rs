@@ -1,6 +1,6 @@
 use super::*;
 use crate::merge::history::History;
-use crate::quantity::recorded;
+use crate::quantity::recordings;
 use crate::schema;
 use crate::yaml::{Origin, Rule};
 
@@ -13,7 +13,7 @@ fn node(value: &serde_json::Value) -> Node {
 #[test]
 fn recorded_merges_come_out_alike() {
     let mut failed = Vec::new();
-    let rows: Vec<serde_json::Value> = recorded::rows("apimachinery/strategic-merge");
+    let rows: Vec<serde_json::Value> = recordings::rows("apimachinery/strategic-merge");
     for row in &rows {
         let ty = schema::structure(row["type"].as_str().unwrap());
         assert!(ty.is_some(), "{}", row["type"]);

@@ -1,7 +1,7 @@
 //! HorizontalPodAutoscalers.
 
-use super::at::At;
 use super::judge::Judge;
+use super::position::At;
 use crate::quantity::{Quantity, names};
 use crate::yaml::Node;
 

@@ -1,8 +1,8 @@
 //! Claims on PersistentVolumes.
 
-use super::at::At;
 use super::judge::Judge;
 use super::metadata;
+use super::position::At;
 use super::resources::{amount, quantity};
 use crate::quantity::{Quantity, names};
 use crate::yaml::{Node, Value};

@@ -1,8 +1,8 @@
 //! Containers and init containers.
 
-use super::at::At;
 use super::judge::Judge;
 use super::mount::Volumes;
+use super::position::At;
 use super::{environment, mount, probe, resources, security};
 use crate::quantity::names;
 use crate::yaml::Node;

@@ -1,8 +1,8 @@
 //! ConfigMaps, Secrets, Namespaces and Nodes.
 
-use super::at::At;
 use super::judge::Judge;
 use super::metadata;
+use super::position::At;
 use super::resources;
 use crate::quantity::{base64, names};
 use crate::yaml::Node;

@@ -1,9 +1,9 @@
 //! Environment variables of a container, and references to the pod in them and in files.
 
-use super::at::At;
 use super::judge::Judge;
 use super::mount::Volumes;
 use super::path::steps_up;
+use super::position::At;
 use super::resources;
 use crate::quantity::{Quantity, names};
 use crate::yaml::Node;

@@ -1,8 +1,8 @@
 //! Jobs.
 
-use super::at::At;
 use super::judge::Judge;
 use super::metadata;
+use super::position::At;
 use super::workload::{non_negative, of_template, template};
 use crate::quantity::names;
 use crate::yaml::Node;

@@ -1,6 +1,6 @@
 //! Findings in the words of the API server.
 
-use super::at::At;
+use super::position::At;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::source::Span;
 use crate::yaml::{Node, Places};

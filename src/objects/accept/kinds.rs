@@ -1,8 +1,8 @@
 //! Built-in kinds without pods.
 
-use super::at::At;
 use super::judge::Judge;
 use super::metadata;
+use super::position::At;
 use super::workload::{at_most_all, count_or_percent};
 use crate::quantity::names;
 use crate::yaml::{Node, Value};

@@ -1,9 +1,9 @@
 //! LeaderWorkerSets, as their admission webhook judges them (kubernetes-sigs/lws,
 //! pkg/webhooks/leaderworkerset_webhook.go, `generalValidate`).
 
-use super::at::At;
 use super::judge::Judge;
 use super::pods;
+use super::position::At;
 use super::workload::{at_most_all, count_or_percent, share};
 use crate::quantity::names;
 use crate::yaml::Node;

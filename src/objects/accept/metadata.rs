@@ -1,7 +1,7 @@
 //! Names, labels, annotations and owners.
 
-use super::at::At;
 use super::judge::Judge;
+use super::position::At;
 use crate::quantity::names;
 use crate::yaml::{Node, Value};
 use std::collections::HashSet;

@@ -6,7 +6,6 @@
 //! their CRDs; what a server refuses beyond types is judged kind by kind, by the recorded verdicts
 //! of kube-apiserver 1.35 (object-validation.jsonl).
 
-pub(crate) mod at;
 pub(crate) mod autoscaler;
 pub(crate) mod claim;
 pub(crate) mod container;
@@ -22,6 +21,7 @@ pub(crate) mod metadata;
 pub(crate) mod mount;
 pub(crate) mod path;
 pub(crate) mod pod;
+pub(crate) mod position;
 pub(crate) mod probe;
 pub(crate) mod projected;
 pub(crate) mod ray;
@@ -40,8 +40,8 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::schema::{self, Strictness};
 use crate::source::SourceMap;
 use crate::yaml::Node;
-use at::At;
 use judge::Judge;
+use position::At;
 
 /// Adds a finding for every unknown field of an object and every value that a server would refuse.
 /// `sources` are those that its values were read from: messages quote them.

@@ -1,8 +1,8 @@
 //! Mounts of volumes in a container.
 
-use super::at::At;
 use super::judge::Judge;
 use super::path::steps_up;
+use super::position::At;
 use crate::yaml::Node;
 use std::collections::{HashMap, HashSet};
 

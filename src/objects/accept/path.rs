@@ -1,7 +1,7 @@
 //! Paths of volumes and of the files in them.
 
-use super::at::At;
 use super::judge::Judge;
+use super::position::At;
 use crate::yaml::Node;
 
 /// Whether a path has `..`.

@@ -1,7 +1,7 @@
 //! Pod specs.
 
-use super::at::At;
 use super::judge::Judge;
+use super::position::At;
 use super::{container, metadata, resources, scheduling, security, volume};
 use crate::quantity::names;
 use crate::yaml::Node;

@@ -1,7 +1,7 @@
 //! Probes and lifecycle handlers of a container.
 
-use super::at::At;
 use super::judge::Judge;
+use super::position::At;
 use crate::quantity::names;
 use crate::yaml::Node;
 

@@ -1,9 +1,9 @@
 //! Files that Kubernetes writes into a volume: facts about the pod, and projected sources.
 
-use super::at::At;
 use super::environment;
 use super::judge::Judge;
 use super::path::{keys_to_paths, local_path, mode};
+use super::position::At;
 use crate::yaml::Node;
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Pods of RayClusters. There is no schema of Ray's own fields; its pods have one.
 
-use super::at::At;
 use super::judge::Judge;
+use super::position::At;
 use super::{decode, pods};
 use crate::diag::{Diagnostic, Severity};
 use crate::schema::{self, Strictness};

@@ -1,7 +1,7 @@
 //! Requests and limits of a container.
 
-use super::at::At;
 use super::judge::Judge;
+use super::position::At;
 use crate::quantity::{Quantity, is_native, names};
 use crate::yaml::Node;
 

@@ -1,8 +1,8 @@
 //! Tolerations, node affinity and topology spread of a pod.
 
-use super::at::At;
 use super::judge::Judge;
 use super::metadata;
+use super::position::At;
 use crate::quantity::names;
 use crate::yaml::Node;
 

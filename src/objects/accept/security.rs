@@ -1,7 +1,7 @@
 //! Security contexts of pods and containers.
 
-use super::at::At;
 use super::judge::Judge;
+use super::position::At;
 use crate::yaml::Node;
 use std::collections::HashSet;
 

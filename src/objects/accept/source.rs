@@ -1,8 +1,8 @@
 //! Sources of volumes, in a pod and in a PersistentVolume.
 
-use super::at::At;
 use super::judge::Judge;
 use super::path::{descending, keys_to_paths, mode, steps_up};
+use super::position::At;
 use super::resources::quantity;
 use super::{claim, projected};
 use crate::quantity::names;

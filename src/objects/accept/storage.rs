@@ -1,8 +1,8 @@
 //! PersistentVolumes.
 
-use super::at::At;
 use super::claim::{MODES, access, positive};
 use super::judge::Judge;
+use super::position::At;
 use super::scheduling;
 use super::source::{self, Of};
 use crate::quantity::names;

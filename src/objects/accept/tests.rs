@@ -5,7 +5,7 @@
 use super::accept;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::testing::GIVEN;
-use crate::quantity::recorded;
+use crate::quantity::recordings;
 use crate::source::SourceMap;
 use crate::yaml::{Node, Origin};
 use serde_json::Value as Json;
@@ -20,7 +20,7 @@ fn judge(object: &Json) -> Vec<Diagnostic> {
 #[test]
 fn verdicts_are_those_of_the_server() {
     let mut wrong = Vec::new();
-    for row in recorded::rows::<Json>("apimachinery/object-validation") {
+    for row in recordings::rows::<Json>("apimachinery/object-validation") {
         let about = row["about"].as_str().unwrap_or_default();
         let findings = judge(&row["object"]);
         let said: Vec<_> = findings
@@ -139,7 +139,7 @@ fn recorded_objects_are_refused_where_their_case_says_so() {
     let mut wrong = Vec::new();
     let mut judged = 0;
     for suite in ["ome-objects", "kserve-objects", "kthena-objects"] {
-        for case in recorded::cases(suite) {
+        for case in recordings::cases(suite) {
             let read = |name: &str| {
                 std::fs::read_to_string(case.join(name))
                     .ok()

@@ -1,8 +1,8 @@
 //! Volumes of a pod.
 
-use super::at::At;
 use super::judge::Judge;
 use super::mount::Volumes;
+use super::position::At;
 use super::source::{self, Of};
 use crate::quantity::names;
 use crate::yaml::{Entry, Node};

@@ -1,7 +1,7 @@
 //! Deployments and StatefulSets.
 
-use super::at::At;
 use super::judge::Judge;
+use super::position::At;
 use super::{claim, metadata, pod};
 use crate::quantity::names;
 use crate::yaml::{Node, Segment};

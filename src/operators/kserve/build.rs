@@ -3,7 +3,7 @@
 //! In: what is decided for a service. Out: its components with their pods, or the earliest failure
 //! and what is known without them. No object is written here.
 
-use super::compose::{Made, components};
+use super::compose::{BuiltComponent, components};
 use super::objects;
 use crate::api::{DeploymentMode, Service};
 use crate::decision::Resolution;
@@ -49,13 +49,13 @@ pub(crate) fn build<'a, R: Record>(
     }
 }
 
-fn outlines(made: &[Made]) -> Vec<Outline> {
+fn outlines(made: &[BuiltComponent]) -> Vec<Outline> {
     made.iter().map(outline).collect()
 }
 
 /// What is known of a component without its objects. Without maxReplicas, as many as minReplicas
 /// (hpa_reconciler.go).
-fn outline(Made { component, basis }: &Made) -> Outline {
+fn outline(BuiltComponent { component, basis }: &BuiltComponent) -> Outline {
     let written = |key| component.spec.get(key).and_then(Node::as_int);
     let least = written("minReplicas").unwrap_or(1);
     let most = written("maxReplicas").filter(|most| *most != 0);

@@ -14,12 +14,12 @@ use crate::diag::{Code, nearest};
 use crate::policy::{Policy, ProtocolRule, RankRule};
 use crate::select::format_name::lowest;
 use crate::select::request::{asked_protocol, failure, named as named_runtime};
-use crate::select::{Request, Search, Words};
+use crate::select::{Messages, Request, Search};
 use ecow::{EcoString, EcoVec};
 
 /// The sentences of KServe's controller
 /// (pkg/controller/v1beta1/inferenceservice/components/predictor.go).
-pub(crate) static WORDS: Words = Words {
+pub(crate) static WORDS: Messages = Messages {
     not_found: |name, _| {
         format!("No ServingRuntimes or ClusterServingRuntimes with the name: {name}")
     },

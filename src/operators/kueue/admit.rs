@@ -16,7 +16,7 @@ use crate::cluster::{Milli, Shape, label_selector_matches};
 use crate::decision::{Admitted, FlavorRejection, QueueDecision};
 use crate::diag::{Code, nearest};
 use crate::facts;
-use crate::operators::kueue::flavor::{Barrier, Selects};
+use crate::operators::kueue::flavor::{FlavorMismatch, Selects};
 use crate::quantity::Quantity;
 use crate::yaml::{Map, Node};
 use ecow::{EcoString, eco_format};
@@ -350,11 +350,11 @@ impl<'a> QueueContext<'a> {
                 }
             };
             match self.catalog.flavor(name).and_then(|flavor| shape.flavor_barrier(flavor)) {
-                Some(Barrier::Taint(detail)) => {
+                Some(FlavorMismatch::Taint(detail)) => {
                     reject(Code::ReasonTaint, detail);
                     continue;
                 }
-                Some(Barrier::Affinity(detail)) => {
+                Some(FlavorMismatch::Affinity(detail)) => {
                     reject(Code::ReasonNodeAffinity, detail);
                     continue;
                 }

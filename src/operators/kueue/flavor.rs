@@ -15,7 +15,7 @@ use ecow::{EcoString, eco_format};
 
 /// What keeps a pod from a flavor, with both operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Barrier {
+pub enum FlavorMismatch {
     /// A taint that neither pod nor flavor tolerates.
     Taint(EcoString),
     /// The node selector or the required node affinity.
@@ -59,14 +59,14 @@ impl Machine {
 
 impl Shape {
     /// What keeps such a pod from a flavor; none when nothing does.
-    pub fn flavor_barrier(&self, flavor: &ResourceFlavor) -> Option<Barrier> {
+    pub fn flavor_barrier(&self, flavor: &ResourceFlavor) -> Option<FlavorMismatch> {
         let machine = Machine::of_flavor(flavor);
         if let Some(taint) = machine
             .taints
             .iter()
             .find(|taint| !taint.is_tolerated(self.tolerations.iter().chain(&flavor.tolerations)))
         {
-            return Some(Barrier::Taint(eco_format!("{taint} is not tolerated")));
+            return Some(FlavorMismatch::Taint(eco_format!("{taint} is not tolerated")));
         }
         let known = |key: &str| flavor.node_labels.contains_key(key);
         if let Some(selector) = &self.selector {
@@ -74,13 +74,13 @@ impl Shape {
                 selector.entries().filter(|entry| known(&entry.key)).cloned().collect();
             let asked = Node::new(Value::Map(asked), selector.origin);
             if let Some(entry) = selector_mismatch(&asked, &machine) {
-                return Some(Barrier::Affinity(mismatch(entry, &machine)));
+                return Some(FlavorMismatch::Affinity(mismatch(entry, &machine)));
             }
         }
         let terms = self.affinity.as_ref().and_then(required_terms)?.items();
         let about = terms_about(terms, known).filter(|terms| !terms.is_empty())?;
         (!terms_match(&about, &machine))
-            .then(|| Barrier::Affinity("no required node selector term matches".into()))
+            .then(|| FlavorMismatch::Affinity("no required node selector term matches".into()))
     }
 
     /// Whether what such a pod selects nodes by has anything to do with a flavor.
@@ -215,8 +215,8 @@ mod tests {
         ] {
             let found = Shape::of(&yaml(pod)).flavor_barrier(&flavor(spec));
             let found = found.map_or("", |barrier| match barrier {
-                Barrier::Taint(_) => "taint",
-                Barrier::Affinity(_) => "affinity",
+                FlavorMismatch::Taint(_) => "taint",
+                FlavorMismatch::Affinity(_) => "affinity",
             });
             assert_eq!(found, code, "{pod} and {spec}");
         }

@@ -1,13 +1,13 @@
 //! Which objects OME's controller writes for a service, in which order
 //! (pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile).
 
+pub(crate) mod component;
 mod decide;
-pub(crate) mod frame;
 pub(crate) mod kind;
 pub(crate) mod model_config;
 pub(crate) mod names;
 #[cfg(test)]
-mod recorded;
+mod recordings;
 #[cfg(test)]
 mod tests;
 pub(crate) mod workload;
@@ -17,7 +17,7 @@ use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::objects::domain::IngressSettings;
 use crate::objects::{RenderedObject, Settings, metadata, pod_defaults as pod, rules};
 use crate::operators::ome::compose;
-use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::component::Frame;
 use crate::operators::ome::objects::kind::{
     autoscaler, config_map, deployment, disruption, ingress, knative, leader_worker_set, ray, rbac,
     service, sidecar, virtual_service,

@@ -1,6 +1,6 @@
 //! How the play of a workload ends.
 
-use super::found::{ComponentRollout, RollEnd, RollStage, Stuck};
+use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
 use super::track::{Begins, Kind, Placed, Track};
 use crate::cluster::schedule::PodId;
 use crate::quantity::Rounding;

@@ -1,7 +1,7 @@
 //! The smallest edits with which a stuck update completes, each played.
 
 use super::edit::{self, Fewer, Subject, What};
-use super::found::{ComponentRollout, RollEnd};
+use super::outcome::{ComponentRollout, RollEnd};
 use super::play::play;
 use super::track::Track;
 use super::{Fix, Ground, RollEdit, another};

@@ -11,8 +11,8 @@ pub(crate) mod changes;
 pub(crate) mod edit;
 pub(crate) mod end;
 pub(crate) mod fix;
-pub(crate) mod found;
 pub(crate) mod order;
+pub(crate) mod outcome;
 mod play;
 pub(crate) mod serving;
 pub(crate) mod side;
@@ -20,7 +20,7 @@ pub(crate) mod stages;
 pub(crate) mod track;
 
 pub use changes::{Before, Changes, ServiceChange, ServingChange, State};
-pub use found::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
+pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 
 use super::built::PodContext;
 use super::render::Renderer;
@@ -80,7 +80,7 @@ pub type Troubles = Vec<(usize, Target, Trouble)>;
 
 /// What is asked beside the changes.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct RollOptions {
     /// What is wrong with new pods.
     pub troubles: Troubles,
     /// No edits are sought for updates that are stuck.
@@ -186,7 +186,7 @@ pub fn roll<'a>(
     semantics: Follow,
     kthena: &'static KthenaPolicy,
     changes: &Changes<'a>,
-    asked: &Asked,
+    asked: &RollOptions,
 ) -> Option<Vec<ServiceRollout>> {
     let catalog = &world.catalog;
     if !machines::is_known(catalog.machines()) {
@@ -219,7 +219,7 @@ pub fn roll<'a>(
         };
         (after, before)
     });
-    let sides: Vec<(side::Side, Option<Vec<side::Made>>)> = sides.collect();
+    let sides: Vec<(side::Side, Option<Vec<side::RenderedWorkload>>)> = sides.collect();
     let mut rollouts: Vec<ServiceRollout> = Vec::new();
     let mut tracks: Vec<Track> = Vec::new();
     for (change, (after, before)) in services.iter().zip(sides) {

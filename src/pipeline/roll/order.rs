@@ -5,7 +5,7 @@
 //! others; one that is stuck there too is in no order. Other orders are not tried.
 
 use super::Ground;
-use super::found::{ComponentRollout, RollEnd};
+use super::outcome::{ComponentRollout, RollEnd};
 use super::play::in_order;
 use super::track::Track;
 

@@ -1,6 +1,6 @@
 //! The play: what is there before, the change, and the stages until nothing moves any more.
 
-use super::found::{ComponentRollout, RollEnd, RollStage};
+use super::outcome::{ComponentRollout, RollEnd, RollStage};
 use super::serving::Coupled;
 use super::track::{Begins, Kind, Placed, Track};
 use super::{Ground, end, stages};

@@ -1,7 +1,7 @@
 //! ModelServings in a play: the controller of Kthena says which pods it creates and deletes, and
 //! they are placed, end and get ready beside everything else.
 
-use super::found::{Amounts, RollStage};
+use super::outcome::{Amounts, RollStage};
 use super::{Ground, Trouble};
 use crate::api::ModelServing;
 use crate::cluster::schedule::{InvalidPod, PodId, PodTemplate, TemplateId};

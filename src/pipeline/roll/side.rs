@@ -17,7 +17,7 @@ use ecow::EcoString;
 
 /// A workload with its size, and the template as it was rendered.
 #[derive(Clone, Debug)]
-pub(super) struct Made {
+pub(super) struct RenderedWorkload {
     pub(super) component: ComponentKind,
     pub(super) name: EcoString,
     pub(super) kind: Kind,
@@ -31,7 +31,7 @@ pub(super) struct Made {
 #[derive(Debug, Default)]
 pub(super) struct Side {
     /// Its workloads; of a service in error those that the operator writes before it fails.
-    pub(super) workloads: Vec<Made>,
+    pub(super) workloads: Vec<RenderedWorkload>,
     pub(super) error: Option<Failure>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
@@ -105,7 +105,13 @@ pub(super) fn made<'a>(
             }
         };
         let most = most(own.component).filter(|_| scaled);
-        Made { specs: specs(&own), component: own.component, name: own.name, kind, most }
+        RenderedWorkload {
+            specs: specs(&own),
+            component: own.component,
+            name: own.name,
+            kind,
+            most,
+        }
     };
     Side {
         workloads: found.into_iter().map(made).collect(),
@@ -124,11 +130,11 @@ fn is_knative(object: &Node) -> bool {
 pub(super) fn own(
     running: &RunningPods<'_>,
     service: &Service,
-    after: &[Made],
-    before: Option<&[Made]>,
+    after: &[RenderedWorkload],
+    before: Option<&[RenderedWorkload]>,
 ) -> Vec<(EcoString, Vec<usize>)> {
     let owner: Owner = (service.object.api, service.namespace.clone(), service.name().clone());
-    let mut workloads: Vec<&Made> = after.iter().collect();
+    let mut workloads: Vec<&RenderedWorkload> = after.iter().collect();
     for made in before.into_iter().flatten() {
         if workloads.iter().all(|known| known.name != made.name) {
             workloads.push(made);
@@ -154,7 +160,7 @@ pub(super) fn own(
     found
 }
 
-impl Made {
+impl RenderedWorkload {
     /// An autoscaler keeps the pods that run, as far as its limits allow.
     fn keep(&mut self, running: usize) {
         if let (Kind::Deployment(spec), Some(most), 1..) = (&mut self.kind, self.most, running) {
@@ -168,8 +174,8 @@ impl Made {
 /// are the beginning; `own` are these, by workload.
 pub(super) fn tracks(
     service: usize,
-    after: Vec<Made>,
-    before: Option<Vec<Made>>,
+    after: Vec<RenderedWorkload>,
+    before: Option<Vec<RenderedWorkload>>,
     own: &[(EcoString, Vec<usize>)],
 ) -> Vec<Track> {
     let mut before = before;
@@ -223,7 +229,10 @@ pub(super) fn tracks(
 }
 
 /// What a service in error runs: what the operator writes before it fails, and the rest as it was.
-pub(super) fn written(before: &[Made], written: Vec<Made>) -> Vec<Made> {
+pub(super) fn written(
+    before: &[RenderedWorkload],
+    written: Vec<RenderedWorkload>,
+) -> Vec<RenderedWorkload> {
     let mut all = before.to_vec();
     for own in written {
         match all.iter_mut().find(|old| old.name == own.name) {
@@ -276,7 +285,7 @@ pub(super) fn serving(
 }
 
 /// The track of a service with its workload as other manifests make it.
-pub(super) fn with(track: &Track, made: Vec<Made>) -> Option<Track> {
+pub(super) fn with(track: &Track, made: Vec<RenderedWorkload>) -> Option<Track> {
     let mut made = made.into_iter().find(|made| made.name == track.name)?;
     made.keep(track.pods.len());
     // What is wrong with new pods stays so.

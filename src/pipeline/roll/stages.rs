@@ -1,6 +1,6 @@
 //! What is seen of a track at a moment of a play.
 
-use super::found::RollStage;
+use super::outcome::RollStage;
 use super::track::{Kind, Placed, Track};
 use crate::pipeline::built::gpus;
 use crate::rollout::{GroupMember, PodPhase, StageOf, Version, World};

@@ -5,14 +5,14 @@
 //! this module hands it the pods and names their owners.
 
 pub(crate) mod claims;
-pub(crate) mod half;
 pub(crate) mod map;
+pub(crate) mod partial_groups;
 pub(crate) mod quota;
 pub(crate) mod reasons;
 
 pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
-pub use half::HalfGroup;
 pub use map::{NodeUse, Stands};
+pub use partial_groups::HalfGroup;
 
 use super::built::PodContext;
 use super::costs;
@@ -38,12 +38,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Requested devices by name of the class.
-pub(crate) type Asked<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)>;
+pub(crate) type RequestedDevices<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)>;
 
 /// Every class with the devices that are asked of it at minReplicas: services choose their class,
 /// pods of ModelServings are of the class of their node.
-pub(crate) fn asked<'a>(planned: &[Planned<'a>], servings: &[PlannedServing<'a>]) -> Asked<'a> {
-    let mut asked = Asked::new();
+pub(crate) fn asked<'a>(
+    planned: &[Planned<'a>],
+    servings: &[PlannedServing<'a>],
+) -> RequestedDevices<'a> {
+    let mut asked = RequestedDevices::new();
     let mut add = |class: &'a AcceleratorClass, devices: i64| {
         asked.entry(class.name()).or_insert((class, 0)).1 += devices;
     };
@@ -141,7 +144,7 @@ pub struct Together {
 
 /// Further answers that a caller may ask for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Beside {
+pub struct PlacementOptions {
     /// Verdicts of the nodes about one more pod of each component that is shown.
     pub look: bool,
     /// The pods on each node.
@@ -198,7 +201,7 @@ pub fn together<'a>(
     kthena: &KthenaPolicy,
     planned: &mut Vec<Planned<'a>>,
     servings: &mut Vec<PlannedServing<'a>>,
-    beside: Beside,
+    beside: PlacementOptions,
 ) -> Option<Together> {
     let catalog = planner.catalog();
     if !has_room(catalog) {
@@ -230,7 +233,7 @@ fn place<'a>(
     planned: &mut [Planned<'a>],
     servings: &mut [PlannedServing<'a>],
     shown: usize,
-    beside: Beside,
+    beside: PlacementOptions,
 ) -> Together {
     let context = PodContext::new(catalog.machines(), catalog.others());
     let running = RunningPods::new(catalog.others());
@@ -260,7 +263,7 @@ fn place<'a>(
         victims: victims(&placed, &running, &own, &claims),
         add: add.iter().map(|growth| more(catalog, semantics, &placed, *growth)).collect(),
         hangs_on_ties,
-        half_groups: half::groups(&fleet, &claims, placed.pending().next().is_some()),
+        half_groups: partial_groups::groups(&fleet, &claims, placed.pending().next().is_some()),
         in_use: in_use(catalog, semantics, &running, &templates, &own),
         costs: Vec::new(),
         map: Vec::new(),

@@ -18,7 +18,7 @@ const NEAREST: usize = 3;
 
 /// Verdicts of all nodes about pods of one template.
 #[derive(Debug)]
-struct Known {
+struct TemplateVerdicts {
     blocked: Arc<BlockedNodes>,
     look: Look,
     /// The nearest node, if it lacks only capacity.
@@ -31,7 +31,7 @@ struct Known {
 pub(super) struct Reasons {
     placed: Placed,
     /// Answers by template: equal pods have the same.
-    known: HashMap<Alike, Known>,
+    known: HashMap<Alike, TemplateVerdicts>,
 }
 
 impl Reasons {
@@ -159,7 +159,7 @@ impl Reasons {
     }
 
     /// Verdicts of all nodes.
-    fn ask(&mut self, template: &PodTemplate, id: TemplateId) -> Known {
+    fn ask(&mut self, template: &PodTemplate, id: TemplateId) -> TemplateVerdicts {
         let answers = self.placed.scheduler.examine(id);
         let scheduler = &self.placed.scheduler;
         let mut refused: Vec<(&Answer, Blocked)> = answers
@@ -191,11 +191,11 @@ impl Reasons {
             detail: one.detail,
         });
         let look = Look { filters, nearest: nearest.collect() };
-        Known { blocked, look, nearest: first, waiting: HashMap::new() }
+        TemplateVerdicts { blocked, look, nearest: first, waiting: HashMap::new() }
     }
 
     /// Verdicts of all nodes about a pending pod.
-    fn known(&mut self, template: &PodTemplate, pod: PodId) -> &mut Known {
+    fn known(&mut self, template: &PodTemplate, pod: PodId) -> &mut TemplateVerdicts {
         let id = self.placed.scheduler.template_id(pod);
         let key = self.placed.scheduler.alike(id);
         if !self.known.contains_key(&key) {
@@ -208,7 +208,7 @@ impl Reasons {
     fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Arc<Waiting> {
         let scheduler = &self.placed.scheduler;
         let message = scheduler.rejection(pod).map(|own| own.message.clone()).unwrap_or_default();
-        let Known { blocked, look, waiting, .. } = self.known(template, pod);
+        let TemplateVerdicts { blocked, look, waiting, .. } = self.known(template, pod);
         if let Some(known) = waiting.get(&message) {
             return Arc::clone(known);
         }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::quantity::Selector;
-use crate::quantity::recorded;
+use crate::quantity::recordings;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn errors(kind: &str, text: &str) -> Option<Vec<String>> {
 #[test]
 fn agrees_with_the_recorded_library() {
     let mut wrong = Vec::new();
-    for row in recorded::rows::<Value>("apimachinery/names") {
+    for row in recordings::rows::<Value>("apimachinery/names") {
         let line = &row.to_string();
         let (kind, text) = (row["kind"].as_str().unwrap(), row["in"].as_str().unwrap());
         let recorded: Vec<&str> =

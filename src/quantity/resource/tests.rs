@@ -1,5 +1,5 @@
 use super::*;
-use crate::quantity::recorded;
+use crate::quantity::recordings;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ fn judge(row: &Value, line: &str) -> Vec<String> {
 #[test]
 fn agrees_with_the_recorded_library() {
     let mut wrong = Vec::new();
-    for line in &recorded::lines("apimachinery/quantity") {
+    for line in &recordings::lines("apimachinery/quantity") {
         let row: Value = serde_json::from_str(line).unwrap();
         wrong.extend(
             judge(&row, line).into_iter().map(|difference| format!("{line}\n  {difference}")),

@@ -8,7 +8,7 @@ pub(crate) mod pods;
 pub(crate) mod spec;
 
 use super::pods::{PodPhase, Pods, Version};
-use super::stateful_set::{Made, Member, StatefulSet};
+use super::stateful_set::{Member, OrdinalTemplate, StatefulSet};
 use crate::cluster::schedule::{PodId, PodTemplate, TemplateId};
 use crate::quantity::Rounding;
 use ecow::EcoString;
@@ -173,18 +173,18 @@ impl LeaderWorkerSet {
         revision: &EcoString,
         group: usize,
         index: usize,
-    ) -> Option<Made> {
+    ) -> Option<OrdinalTemplate> {
         let version = self.revisions.get(revision)?;
         let start = version.start;
         let key = (revision.clone(), group, index);
         if let Some(template) = self.templates.get(&key) {
-            return Some(Made { template: *template, start });
+            return Some(OrdinalTemplate { template: *template, start });
         }
         let base = if index == 0 { &version.leader } else { &version.worker };
         let pod = self.spec.made(base, group, index);
         let template = pods.scheduler.template(Arc::new(pod));
         self.templates.insert(key, template);
-        Some(Made { template, start })
+        Some(OrdinalTemplate { template, start })
     }
 
     fn sync_leaders(&mut self, pods: &mut Pods) -> bool {
@@ -306,7 +306,10 @@ impl LeaderWorkerSet {
                         let mut pod =
                             PodTemplate::clone(pods.scheduler.template_pod(made.template));
                         pod.node_selector = narrowed(&pod.node_selector, key, value);
-                        Made { template: pods.scheduler.template(Arc::new(pod)), start: made.start }
+                        OrdinalTemplate {
+                            template: pods.scheduler.template(Arc::new(pod)),
+                            start: made.start,
+                        }
                     }
                 })
             });

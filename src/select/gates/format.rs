@@ -9,9 +9,9 @@ use crate::api::{
 use crate::decision::{Attribute, Check, CheckResult, EntryChecks, Reason, Rejection};
 use crate::policy::{AutoSelectRule, Policy, RankRule, UnsetRule, VersionRule};
 use crate::quantity::Operator;
-use crate::select::asked::Trace;
 use crate::select::entry::{format_name, format_version, is_on};
 use crate::select::evaluation::{Evaluation, Gate};
+use crate::select::input::Trace;
 use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
 

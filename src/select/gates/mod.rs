@@ -9,10 +9,10 @@ pub(super) mod format;
 use crate::api::{Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size, SizeRange};
 use crate::decision::{Note, Reason, Rejection};
 use crate::policy::{AutoSelectRule, FormatRule, Policy, ProtocolRule, RangeRule, RankRule};
-use crate::select::asked::{Request, Trace, scope_rank};
 use crate::select::entry::is_on;
 use crate::select::evaluation::{Evaluation, Gate};
 use crate::select::gates::format::{format, version_matches};
+use crate::select::input::{Request, Trace, scope_rank};
 use ecow::EcoString;
 
 /// Priority of an entry that sets none, in the controller's score.

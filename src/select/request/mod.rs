@@ -5,7 +5,7 @@
 
 pub(crate) mod assumed;
 
-use super::words::Words;
+use super::messages::Messages;
 use crate::api::{Failure, Model, Runtime, RuntimeRef, Scope, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::{
@@ -14,8 +14,8 @@ use crate::decision::{
 };
 use crate::diag::{Code, proposed};
 use crate::policy::{Policy, RankRule};
-use crate::select::asked::{Recorder, Request, Trace};
 use crate::select::evaluation::{Evaluation, Gate};
+use crate::select::input::{Recorder, Request, Trace};
 use ecow::{EcoString, eco_format};
 
 /// The protocol a service asks for, or the default one.
@@ -216,7 +216,7 @@ pub(crate) fn select<'a, T: Trace>(
 }
 
 fn lookup<'a>(
-    words: &Words,
+    words: &Messages,
     runtimes: &'a RuntimeSet,
     namespace: &EcoString,
     named: &RuntimeRef,
@@ -264,7 +264,7 @@ fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<
 
 /// Takes the runtime a service without a model names; only `disabled` can speak against it.
 pub(crate) fn named_without_model<'a>(
-    words: &Words,
+    words: &Messages,
     runtimes: &'a RuntimeSet,
     service: &Service,
     named: &RuntimeRef,
@@ -292,7 +292,7 @@ pub(crate) fn named_without_model<'a>(
 /// Configuration; docs/decisions.md#explicit-runtime).
 pub(crate) fn named<'a>(
     policy: &Policy,
-    words: &Words,
+    words: &Messages,
     runtimes: &'a RuntimeSet,
     request: &Request<'_>,
     named: &RuntimeRef,
@@ -321,7 +321,7 @@ pub(crate) fn named<'a>(
 /// When the controller would crash on it, or says more than that it does not fit.
 pub(crate) fn asked_of_named<'a>(
     policy: &Policy,
-    words: &Words,
+    words: &Messages,
     request: &Request<'_>,
     runtime: &'a Runtime,
     named: &RuntimeRef,
@@ -341,7 +341,7 @@ pub(crate) fn asked_of_named<'a>(
     Ok(candidate)
 }
 
-fn disabled(words: &Words, runtime: &Runtime, named: &RuntimeRef) -> Failure {
+fn disabled(words: &Messages, runtime: &Runtime, named: &RuntimeRef) -> Failure {
     Failure {
         code: Code::RuntimeDisabled,
         message: (words.disabled)(&runtime.object.id.name),
@@ -364,7 +364,7 @@ fn would_panic(runtime: &Runtime, field: &'static str) -> Failure {
 
 /// The error of a decision that chose nothing.
 pub(crate) fn failure(
-    words: &Words,
+    words: &Messages,
     runtimes: &RuntimeSet,
     request: &Request<'_>,
     service: &Service,

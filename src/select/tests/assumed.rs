@@ -3,7 +3,7 @@
 use super::{Scene, asks, completed, model, object, runtime};
 use crate::api::{Completed, Completion, Evidence, Model};
 use crate::operators::ome::releases::DOCUMENTED;
-use crate::select::asked::Recorder;
+use crate::select::input::Recorder;
 use crate::select::request::select;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 

@@ -2,7 +2,7 @@
 
 use super::{Scene, object};
 use crate::operators::kserve::releases as kserve;
-use crate::select::asked::Trace;
+use crate::select::input::Trace;
 
 #[test]
 fn formats_by_name_compare_two_texts() {

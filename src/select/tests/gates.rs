@@ -4,8 +4,8 @@ use super::{Scene, asks, model, object, runtime};
 use crate::decision::{CheckResult, Reason};
 use crate::operators::ome::releases::{DOCUMENTED, V0_1_4, V0_1_5};
 use crate::policy::Policy;
-use crate::select::asked::Trace;
 use crate::select::gates::entry_weight;
+use crate::select::input::Trace;
 
 /// The four names that are compared, each absent or one of two.
 fn named() -> impl Iterator<Item = [Option<&'static str>; 4]> {

@@ -7,8 +7,8 @@ mod gates;
 mod overlap;
 mod rank;
 
-use super::asked::{Recorder, Request, Trace};
 use super::evaluation::Evaluation;
+use super::input::{Recorder, Request, Trace};
 use crate::api::{Api, Completion, Model, Object, Runtime, Semantics, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::check::fixture;

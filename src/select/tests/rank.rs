@@ -5,7 +5,7 @@ use crate::api::Runtime;
 use crate::decision::{Candidate, DecidedBy, Rank, Verdict};
 use crate::operators::ome::releases::DOCUMENTED;
 use crate::policy::RankRule;
-use crate::select::asked::scope_rank;
+use crate::select::input::scope_rank;
 use crate::select::rank::{compare, detail, remarks, sort};
 use std::cmp::Ordering;
 use std::cmp::Reverse;

@@ -1,8 +1,8 @@
 //! Documents become typed objects, objects a catalog.
 
-mod beside;
-mod kept;
-pub(super) mod typed;
+mod cache;
+pub(super) mod dispatch;
+mod related;
 
 use crate::api::{Api, Follow, Object, ObjectRef, OperatorConfig, Scope, Semantics, Views};
 use crate::catalog::{Builder, Catalog, Item, Options};
@@ -15,18 +15,18 @@ use crate::schema;
 use crate::source::SourceMap;
 use crate::workspace::complete::{ModelFacts, completions};
 use crate::workspace::in_cluster::{self, ClusterRelease};
-use crate::workspace::known::Known;
-use crate::workspace::read::beside::{Beside, Settings};
-use crate::workspace::read::kept::{ReadDocument, places};
-use crate::workspace::read::typed::{Read, typed};
+use crate::workspace::pruning::ReleaseSchema;
+use crate::workspace::read::cache::{ReadDocument, places};
+use crate::workspace::read::dispatch::{Read, typed};
+use crate::workspace::read::related::{RelatedObjects, Settings};
 use crate::yaml::{Node, Origin, Value};
+pub use cache::Kept;
 use ecow::EcoString;
-pub use kept::Kept;
 use rayon::prelude::*;
 
 /// What flags and settings say about reading.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct ReadOptions {
     /// The mode: documents or controllers.
     pub semantics: Follow,
     /// Namespace of documents that name none.
@@ -53,7 +53,7 @@ pub struct Given {
     pub shipped: bool,
 }
 
-impl Given {
+impl ReadOptions {
     /// What is given when no flag says more.
     pub fn new(semantics: impl Into<Follow>, kthena: &'static KthenaPolicy) -> Self {
         Self {
@@ -88,7 +88,7 @@ pub struct World {
     /// The releases of the cluster that was read, where it is a live one.
     pub in_cluster: Vec<ClusterRelease>,
     /// What it was read by.
-    pub(super) given: Given,
+    pub(super) given: ReadOptions,
 }
 
 impl World {
@@ -99,16 +99,16 @@ impl World {
 }
 
 /// Types and indexes everything that was loaded.
-pub fn read(loaded: Loaded, given: &Given) -> World {
+pub fn read(loaded: Loaded, given: &ReadOptions) -> World {
     read_all(loaded, given, None)
 }
 
 /// The same, but for documents that a reading before had, too.
-pub fn read_again(loaded: Loaded, given: &Given, kept: &mut Kept) -> World {
+pub fn read_again(loaded: Loaded, given: &ReadOptions, kept: &mut Kept) -> World {
     read_all(loaded, given, Some(kept))
 }
 
-fn read_all(loaded: Loaded, given: &Given, kept: Option<&mut Kept>) -> World {
+fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> World {
     let Loaded { mut sources, mut documents, mut diagnostics, .. } = loaded;
     // A server has given its objects a uid: what such an input lacks, the cluster lacks.
     let is_live = documents.iter().any(|document| !document.builtin && is_live(&document.node));
@@ -150,7 +150,7 @@ fn read_all(loaded: Loaded, given: &Given, kept: Option<&mut Kept>) -> World {
         .policy(Api::Ome, Semantics::Controller)
         .map(|release| release.ome().config())
         .unwrap_or_default();
-    let mut others = Beside::default();
+    let mut others = RelatedObjects::default();
     let mut services: Vec<Box<Views>> = Vec::new();
     let mut builder = Builder::new(Options {
         semantics: given.semantics,
@@ -203,7 +203,7 @@ fn read_all(loaded: Loaded, given: &Given, kept: Option<&mut Kept>) -> World {
 
 /// The releases that a live cluster runs; those that no flag and no setting names are followed. For
 /// ModelServings a release is followed in controller mode alone: the document is none.
-fn running(documents: &[Document], given: &mut Given) -> Vec<ClusterRelease> {
+fn running(documents: &[Document], given: &mut ReadOptions) -> Vec<ClusterRelease> {
     let mut found = Vec::new();
     for operator in &operators::OPERATORS {
         let (api, group) = (operator.api, operator.group);
@@ -263,10 +263,10 @@ fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
 
 /// What the CRDs of the release know that decides about services of an API; none under the
 /// documents.
-fn followed(api: Api, given: &Given) -> Option<Known> {
+fn followed(api: Api, given: &ReadOptions) -> Option<ReleaseSchema> {
     let policy = given.releases.policy(api, given.semantics)?;
     let Policy { unknown, retired, .. } = *policy;
-    (policy.semantics == Semantics::Controller).then(|| Known {
+    (policy.semantics == Semantics::Controller).then(|| ReleaseSchema {
         operator: api.title(),
         tag: policy.id.tag,
         unknown,
@@ -284,7 +284,7 @@ fn api_of(group: &str) -> Api {
 fn object(
     mut document: Document,
     schema: Option<&schema::Schema>,
-    given: &Given,
+    given: &ReadOptions,
     sources: &SourceMap,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Object> {

@@ -6,7 +6,7 @@
 
 mod flow;
 
-use super::scan::{Fault, Kind, Scanner, Style, Token};
+use super::scan::{Kind, Scanner, Style, SyntaxError, Token};
 use std::borrow::Cow;
 
 /// What may stand before a node.
@@ -92,12 +92,12 @@ impl<'a> Events<'a> {
         self.open.last().copied()
     }
 
-    fn peek(&mut self) -> Result<&Token<'a>, Fault> {
+    fn peek(&mut self) -> Result<&Token<'a>, SyntaxError> {
         self.scanner.peek()
     }
 
     /// Takes the next token away and shows the one behind it.
-    fn skip(&mut self) -> Result<&Token<'a>, Fault> {
+    fn skip(&mut self) -> Result<&Token<'a>, SyntaxError> {
         self.scanner.take();
         self.scanner.peek()
     }
@@ -107,12 +107,12 @@ impl<'a> Events<'a> {
         self.state = self.states.pop().unwrap_or(State::DocumentEnd);
     }
 
-    fn fault<T>(what: &'static str, at: usize) -> Result<T, Fault> {
-        Err(Fault { what, at, from: None })
+    fn fault<T>(what: &'static str, at: usize) -> Result<T, SyntaxError> {
+        Err(SyntaxError { what, at, from: None })
     }
 
     /// The next event; after [`Event::End`] there is nothing to ask for.
-    pub(super) fn next(&mut self) -> Result<Event<'a>, Fault> {
+    pub(super) fn next(&mut self) -> Result<Event<'a>, SyntaxError> {
         match self.state {
             State::DocumentStart => self.document_start(),
             State::DocumentContent => {
@@ -157,7 +157,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    fn document_start(&mut self) -> Result<Event<'a>, Fault> {
+    fn document_start(&mut self) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         match token.kind {
             Kind::StreamEnd => return Ok(Event::End(None)),
@@ -180,7 +180,7 @@ impl<'a> Events<'a> {
         self.next()
     }
 
-    fn directives(&mut self) -> Result<(), Fault> {
+    fn directives(&mut self) -> Result<(), SyntaxError> {
         let mut versioned = false;
         loop {
             let token = self.peek()?;
@@ -214,7 +214,7 @@ impl<'a> Events<'a> {
         Ok(())
     }
 
-    fn document_end(&mut self) -> Result<Event<'a>, Fault> {
+    fn document_end(&mut self) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         Ok(Event::End(match token.kind {
             Kind::StreamEnd => None,
@@ -224,7 +224,7 @@ impl<'a> Events<'a> {
     }
 
     /// An anchor and a tag, in either order, with the place where they begin.
-    fn properties(&mut self) -> Result<(Properties<'a>, Option<usize>), Fault> {
+    fn properties(&mut self) -> Result<(Properties<'a>, Option<usize>), SyntaxError> {
         let mut found = Properties::default();
         let mut start = None;
         loop {
@@ -259,7 +259,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    fn node(&mut self, block: bool, indentless: bool) -> Result<Event<'a>, Fault> {
+    fn node(&mut self, block: bool, indentless: bool) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         if let Kind::Alias(name) = token.kind {
             let (start, end) = (token.start, token.end);
@@ -327,7 +327,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    fn sequence_entry(&mut self) -> Result<Event<'a>, Fault> {
+    fn sequence_entry(&mut self) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         let (at, end) = (token.start, token.end);
         match token.kind {
@@ -347,7 +347,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    fn indentless_entry(&mut self) -> Result<Event<'a>, Fault> {
+    fn indentless_entry(&mut self) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         let end = token.end;
         if token.kind != Kind::BlockEntry {
@@ -362,7 +362,7 @@ impl<'a> Events<'a> {
         self.node(true, false)
     }
 
-    fn mapping_key(&mut self) -> Result<Event<'a>, Fault> {
+    fn mapping_key(&mut self) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         let (at, end) = (token.start, token.end);
         match token.kind {
@@ -383,7 +383,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    fn mapping_value(&mut self) -> Result<Event<'a>, Fault> {
+    fn mapping_value(&mut self) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         let (at, end) = (token.start, token.end);
         if token.kind != Kind::Value {

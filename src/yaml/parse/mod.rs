@@ -25,7 +25,7 @@ use ecow::EcoString;
 use events::{Event, Events};
 pub(super) use json::value as json_value;
 use scalar::Written;
-use scan::Fault;
+use scan::SyntaxError;
 use std::collections::HashMap;
 use tree::{Key, Stopped, Tree};
 
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Why the scanner gave up, in words.
-    fn failed(&self, tree: &mut Tree<'_>, events: &Events<'_>, fault: Fault) -> Stopped {
+    fn failed(&self, tree: &mut Tree<'_>, events: &Events<'_>, fault: SyntaxError) -> Stopped {
         let mut at = fault.at.min(self.text.len());
         let (message, help) = errors::words(fault.what, &self.text[at..]);
         if fault.what.ends_with("':'") {

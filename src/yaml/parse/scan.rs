@@ -56,7 +56,7 @@ pub(super) struct Token<'a> {
 
 /// Why the text is refused, and where.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fault {
+pub(super) struct SyntaxError {
     pub(super) what: &'static str,
     pub(super) at: usize,
     /// Where the thing began that is broken.
@@ -237,16 +237,16 @@ impl<'a> Scanner<'a> {
         self.pass_break(bytes);
     }
 
-    fn fault<T>(&self, what: &'static str) -> Result<T, Fault> {
-        Err(Fault { what, at: self.at, from: None })
+    fn fault<T>(&self, what: &'static str) -> Result<T, SyntaxError> {
+        Err(SyntaxError { what, at: self.at, from: None })
     }
 
-    fn fault_from<T>(&self, from: usize, what: &'static str) -> Result<T, Fault> {
-        Err(Fault { what, at: self.at, from: Some(from) })
+    fn fault_from<T>(&self, from: usize, what: &'static str) -> Result<T, SyntaxError> {
+        Err(SyntaxError { what, at: self.at, from: Some(from) })
     }
 
     /// The next token, which stays.
-    pub(super) fn peek(&mut self) -> Result<&Token<'a>, Fault> {
+    pub(super) fn peek(&mut self) -> Result<&Token<'a>, SyntaxError> {
         loop {
             if !self.tokens.is_empty() {
                 // The first token waits while a `:` may still make a key of it.
@@ -261,7 +261,7 @@ impl<'a> Scanner<'a> {
             self.fetch()?;
         }
         // There is one: the loop ends with it.
-        self.tokens.front().ok_or(Fault {
+        self.tokens.front().ok_or(SyntaxError {
             what: "found unexpected end of stream",
             at: self.at,
             from: None,
@@ -294,7 +294,7 @@ impl<'a> Scanner<'a> {
         None
     }
 
-    fn is_key_valid(&mut self, level: usize) -> Result<bool, Fault> {
+    fn is_key_valid(&mut self, level: usize) -> Result<bool, SyntaxError> {
         let Some(key) = self.keys.get(level).copied() else { return Ok(false) };
         if !key.possible {
             return Ok(false);
@@ -312,7 +312,7 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    fn save_key(&mut self) -> Result<(), Fault> {
+    fn save_key(&mut self) -> Result<(), SyntaxError> {
         if !self.key_allowed {
             return Ok(());
         }
@@ -334,7 +334,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn remove_key(&mut self) -> Result<(), Fault> {
+    fn remove_key(&mut self) -> Result<(), SyntaxError> {
         let Some(key) = self.keys.last_mut() else { return Ok(()) };
         if key.possible {
             if key.required {
@@ -401,7 +401,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn fetch(&mut self) -> Result<(), Fault> {
+    fn fetch(&mut self) -> Result<(), SyntaxError> {
         if self.ended {
             self.push(Kind::StreamEnd, self.at);
             return Ok(());
@@ -492,7 +492,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn stream_end(&mut self) -> Result<(), Fault> {
+    fn stream_end(&mut self) -> Result<(), SyntaxError> {
         // The end is on no line where a key could go on.
         self.line += 1;
         self.unroll(-1);
@@ -503,7 +503,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn flow_start(&mut self, kind: Kind<'a>) -> Result<(), Fault> {
+    fn flow_start(&mut self, kind: Kind<'a>) -> Result<(), SyntaxError> {
         self.save_key()?;
         self.enter_flow();
         self.key_allowed = true;
@@ -512,7 +512,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn flow_end(&mut self, kind: Kind<'a>) -> Result<(), Fault> {
+    fn flow_end(&mut self, kind: Kind<'a>) -> Result<(), SyntaxError> {
         self.remove_key()?;
         self.leave_flow();
         self.key_allowed = false;
@@ -521,7 +521,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn block_entry(&mut self) -> Result<(), Fault> {
+    fn block_entry(&mut self) -> Result<(), SyntaxError> {
         self.open_block(
             Kind::BlockSequence,
             "block sequence entries are not allowed in this context",
@@ -533,7 +533,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn key(&mut self) -> Result<(), Fault> {
+    fn key(&mut self) -> Result<(), SyntaxError> {
         self.open_block(Kind::BlockMapping, "mapping keys are not allowed in this context")?;
         self.remove_key()?;
         self.key_allowed = !self.in_flow();
@@ -543,7 +543,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A block collection begins or goes on at this column; within a flow collection there is none.
-    fn open_block(&mut self, kind: Kind<'a>, refused: &'static str) -> Result<(), Fault> {
+    fn open_block(&mut self, kind: Kind<'a>, refused: &'static str) -> Result<(), SyntaxError> {
         if self.in_flow() {
             return Ok(());
         }
@@ -555,7 +555,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn value(&mut self) -> Result<(), Fault> {
+    fn value(&mut self) -> Result<(), SyntaxError> {
         let level = self.keys.len() - 1;
         if self.is_key_valid(level)? {
             let key = self.keys[level];
@@ -582,7 +582,7 @@ impl<'a> Scanner<'a> {
         &self.text[start..self.at]
     }
 
-    fn anchor(&mut self, alias: bool) -> Result<(), Fault> {
+    fn anchor(&mut self, alias: bool) -> Result<(), SyntaxError> {
         self.save_key()?;
         self.key_allowed = false;
         let start = self.at;
@@ -598,7 +598,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn tag(&mut self) -> Result<(), Fault> {
+    fn tag(&mut self) -> Result<(), SyntaxError> {
         self.save_key()?;
         self.key_allowed = false;
         let start = self.at;
@@ -626,7 +626,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn tag_handle(&mut self, start: usize, directive: bool) -> Result<&'a str, Fault> {
+    fn tag_handle(&mut self, start: usize, directive: bool) -> Result<&'a str, SyntaxError> {
         let from = self.at;
         if self.byte() != b'!' {
             return self.fault_from(start, "did not find expected '!'");
@@ -642,7 +642,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The rest of a tag; `head` is a handle that turned out to be its beginning.
-    fn tag_uri(&mut self, start: usize, head: &'a str) -> Result<Cow<'a, str>, Fault> {
+    fn tag_uri(&mut self, start: usize, head: &'a str) -> Result<Cow<'a, str>, SyntaxError> {
         let from = self.at;
         // The head stands directly before.
         let beginning = from - head.len() + usize::from(!head.is_empty());
@@ -675,7 +675,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// One character as `%` and digits.
-    fn uri_escape(&mut self, start: usize, uri: &mut Vec<u8>) -> Result<(), Fault> {
+    fn uri_escape(&mut self, start: usize, uri: &mut Vec<u8>) -> Result<(), SyntaxError> {
         let mut left = None;
         loop {
             let hexadecimal = |byte: u8| char::from(byte).to_digit(16);
@@ -713,7 +713,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn directive(&mut self) -> Result<(), Fault> {
+    fn directive(&mut self) -> Result<(), SyntaxError> {
         self.unroll(-1);
         self.remove_key()?;
         self.key_allowed = false;
@@ -759,7 +759,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Moves over white space and a comment to the next line, where nothing else may stand.
-    fn end_of_line(&mut self, start: usize) -> Result<(), Fault> {
+    fn end_of_line(&mut self, start: usize) -> Result<(), SyntaxError> {
         self.pass_blanks();
         if self.byte() == b'#' {
             self.pass_line();
@@ -771,7 +771,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn version_number(&mut self, start: usize) -> Result<u8, Fault> {
+    fn version_number(&mut self, start: usize) -> Result<u8, SyntaxError> {
         let from = self.at;
         let mut number = 0;
         while self.byte().is_ascii_digit() {
@@ -788,7 +788,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn block_scalar(&mut self, literal: bool) -> Result<(), Fault> {
+    fn block_scalar(&mut self, literal: bool) -> Result<(), SyntaxError> {
         self.remove_key()?;
         self.key_allowed = true;
         let start = self.at;
@@ -861,7 +861,7 @@ impl<'a> Scanner<'a> {
         start: usize,
         indent: &mut isize,
         breaks: &mut String,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SyntaxError> {
         let mut widest = 0;
         loop {
             let mut column = self.column();
@@ -890,7 +890,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn quoted(&mut self, single: bool) -> Result<(), Fault> {
+    fn quoted(&mut self, single: bool) -> Result<(), SyntaxError> {
         self.save_key()?;
         self.key_allowed = false;
         let start = self.at;
@@ -1005,7 +1005,7 @@ impl<'a> Scanner<'a> {
         trailing.clear();
     }
 
-    fn escape(&mut self, start: usize, text: &mut String) -> Result<(), Fault> {
+    fn escape(&mut self, start: usize, text: &mut String) -> Result<(), SyntaxError> {
         let digits = match self.ahead(1) {
             b'x' => 2,
             b'u' => 4,
@@ -1062,7 +1062,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn plain(&mut self) -> Result<(), Fault> {
+    fn plain(&mut self) -> Result<(), SyntaxError> {
         self.save_key()?;
         self.key_allowed = false;
         let flow = self.in_flow();

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn strings_are_quoted_where_a_reader_would_misread_them() {
     let mut wrong = Vec::new();
-    for row in recorded::rows::<Json>("apimachinery/yaml-emit") {
+    for row in recordings::rows::<Json>("apimachinery/yaml-emit") {
         let text = row["string"].as_str().unwrap();
         let no = |column: &str| row[column] == false;
         let plain = |written: &str, at: &str| {

@@ -8,7 +8,7 @@ use super::{each_node, load_text, manifests, plan};
 use ome::internals::api::{ComponentKind, Semantics};
 use ome::internals::yaml::Node;
 use ome::pipeline::{Planned, Renderer};
-use ome::workspace::{Given, World};
+use ome::workspace::{ReadOptions, World};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
@@ -16,11 +16,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 impl Input {
     fn world(&self, expand: bool) -> World {
-        let given = Given::new(
+        let given = ReadOptions::new(
             Semantics::Controller,
             &ome::internals::operators::kthena::releases::KTHENA_SEED,
         );
-        load_text(&self.text(), &Given { expand, ..given })
+        load_text(&self.text(), &ReadOptions { expand, ..given })
     }
 
     pub(super) fn rendered(&self, expand: bool) -> Rendered {

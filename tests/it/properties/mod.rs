@@ -27,7 +27,7 @@ use ome::internals::secret::Secrets;
 use ome::internals::yaml::{Limits, Node, Origin, Rule, Value};
 use ome::pipeline;
 use ome::pipeline::{Depth, Planned, Planner, Renderer, totals};
-use ome::workspace::{Given, World};
+use ome::workspace::{ReadOptions, World};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeSet;
@@ -59,12 +59,12 @@ fn world(fleet: &Fleet, semantics: Semantics) -> World {
 fn read(text: &str, semantics: Semantics) -> World {
     load_text(
         text,
-        &Given::new(semantics, &ome::internals::operators::kthena::releases::KTHENA_SEED),
+        &ReadOptions::new(semantics, &ome::internals::operators::kthena::releases::KTHENA_SEED),
     )
 }
 
 /// A text as it is read from standard input under flags.
-fn load_text(text: &str, given: &Given) -> World {
+fn load_text(text: &str, given: &ReadOptions) -> World {
     let loaded = load::load(
         &Request { paths: &[PathBuf::from("-")], ..Request::default() },
         &mut text.as_bytes(),

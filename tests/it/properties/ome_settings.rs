@@ -6,7 +6,7 @@ use super::{load_text, plan};
 use ome::internals::api::Semantics;
 use ome::internals::yaml::Node;
 use ome::pipeline::Renderer;
-use ome::workspace::{Given, World};
+use ome::workspace::{ReadOptions, World};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ use std::cell::Cell;
 const SEMANTICS: Semantics = Semantics::Controller;
 
 fn read(documents: &[Value]) -> World {
-    let given = Given::new(SEMANTICS, &ome::internals::operators::kthena::releases::KTHENA_SEED);
+    let given =
+        ReadOptions::new(SEMANTICS, &ome::internals::operators::kthena::releases::KTHENA_SEED);
     let texts: Vec<String> = documents.iter().map(Value::to_string).collect();
     load_text(&texts.join("\n---\n"), &given)
 }

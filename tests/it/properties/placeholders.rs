@@ -5,7 +5,7 @@ use super::load_text;
 use ome::internals::api::Semantics;
 use ome::internals::yaml::Node;
 use ome::pipeline::Renderer;
-use ome::workspace::Given;
+use ome::workspace::ReadOptions;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value, json};
@@ -87,7 +87,7 @@ fn input(kserve: bool, metadata: &Map<String, Value>, argument: &str) -> String 
 
 /// The last argument of the service's container; or the error of the service.
 fn argument(text: &str) -> Result<String, String> {
-    let given = Given::new(
+    let given = ReadOptions::new(
         Semantics::Controller,
         &ome::internals::operators::kthena::releases::KTHENA_SEED,
     );

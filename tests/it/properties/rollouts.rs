@@ -8,10 +8,10 @@ use ome::internals::cluster::fleet::Verdict;
 use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
 use ome::internals::policy::KthenaPolicy;
 use ome::pipeline::{
-    Asked, Beside, Changes, ComponentRollout, Planner, RollEnd, ServiceRollout, State, roll,
-    together,
+    Changes, ComponentRollout, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout,
+    State, roll, together,
 };
-use ome::workspace::{Given, World};
+use ome::workspace::{ReadOptions, World};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -138,13 +138,14 @@ impl Fleet {
 
     fn world(&self, objects: &[Value], nodes: &[Value]) -> World {
         let all: Vec<String> = objects.iter().chain(nodes).map(Value::to_string).collect();
-        load_text(&all.join("\n---\n"), &Given::new(SEMANTICS, self.kthena))
+        load_text(&all.join("\n---\n"), &ReadOptions::new(SEMANTICS, self.kthena))
     }
 
     fn play(&self, before: &World, after: &World) -> Vec<ServiceRollout> {
         let (old, new) = (State::all(before), State::all(after));
         let changes = Changes::between(Some(&old), &new, SEMANTICS.into());
-        roll(after, SEMANTICS.into(), self.kthena, &changes, &Asked::default()).expect("nodes")
+        roll(after, SEMANTICS.into(), self.kthena, &changes, &RollOptions::default())
+            .expect("nodes")
     }
 
     /// Pods and GPUs that are wanted afterwards.
@@ -215,8 +216,13 @@ fn check(fleet: &Fleet, ends: &mut [usize; 3]) -> Result<(), TestCaseError> {
         // A plan of the new state wants the same.
         let planner = Planner::new(&after.catalog, SEMANTICS);
         let (mut planned, mut servings) = (Vec::new(), Vec::new());
-        let placed =
-            together(&planner, fleet.kthena, &mut planned, &mut servings, Beside::default());
+        let placed = together(
+            &planner,
+            fleet.kthena,
+            &mut planned,
+            &mut servings,
+            PlacementOptions::default(),
+        );
         let placed = placed.expect("nodes");
         let (pods, gpus) = fleet.wanted();
         prop_assert_eq!((placed.pods.wanted, last_gpus), (pods, gpus));

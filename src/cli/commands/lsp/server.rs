@@ -3,11 +3,11 @@
 use super::context::{Context, path_of, uri_of};
 use super::{actions, completion, diagnostics, hints, hover, places, wire};
 use crate::cli::Outcome;
-use crate::cli::again::Known;
 use crate::cli::args::InputArgs;
-use crate::cli::ask::Ask;
 use crate::cli::commands::validate;
 use crate::cli::input::Session;
+use crate::cli::rereading::Known;
+use crate::cli::session_options::SessionOptions;
 use crate::load::Memory;
 use crate::source::{Source, SourceKind};
 use crate::workspace::Kept;
@@ -182,7 +182,8 @@ impl Server {
         }
         self.is_unsaid = true;
         let before = self.context.as_ref().map(|context| &context.session);
-        let session = Session::open_again(&self.input, &Ask::default(), &mut self.known, before);
+        let session =
+            Session::open_again(&self.input, &SessionOptions::default(), &mut self.known, before);
         let found = session.and_then(|session| {
             let found = validate::everything(&session)?;
             Ok((session, found))

@@ -6,9 +6,9 @@ mod serving;
 mod troubles;
 
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
-use crate::cli::ask::Ask;
 use crate::cli::input::Session;
 use crate::cli::names;
+use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
 use std::path::{Path, PathBuf};
 
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 /// A state before: a path, else a revision of the repository that holds the input.
-fn before(args: &Args, path: &Path, ask: &Ask<'_>) -> Result<Session, Failure> {
+fn before(args: &Args, path: &Path, ask: &SessionOptions<'_>) -> Result<Session, Failure> {
     if path == Path::new("-") || path.symlink_metadata().is_ok() {
         return Session::open_paths(&args.input, ask, vec![path.to_owned()]);
     }

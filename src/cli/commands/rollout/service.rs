@@ -3,8 +3,8 @@
 use super::Args;
 use super::troubles::{self, Played};
 use crate::api::{ComponentKind, Views};
-use crate::cli::about::About;
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{
     self, Before, Changes, ComponentRollout, Depth, Planner, Renderer, ServiceChange, roll,

@@ -2,9 +2,9 @@
 
 use super::Args;
 use crate::api::ModelServing;
-use crate::cli::about::About;
 use crate::cli::args::PageFormat;
 use crate::cli::input::Session;
+use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::cluster::{Inventory, Shape};
 use crate::diag::{Code, Diagnostic, Severity};

@@ -5,7 +5,7 @@ use crate::api::{ComponentKind, ModelServing, Service};
 use crate::cli::Failure;
 use crate::cli::input::Session;
 use crate::diag::nearest;
-use crate::pipeline::{Asked, Target, Trouble, Troubles};
+use crate::pipeline::{RollOptions, Target, Trouble, Troubles};
 
 /// Ticks that slow pods need, when no number is given.
 const SLOW: u32 = 4;
@@ -21,7 +21,11 @@ pub(super) struct Played<'a> {
 }
 
 /// What the flags say of what is simulated.
-pub(super) fn of(args: &Args, session: &Session, played: Played<'_>) -> Result<Asked, Failure> {
+pub(super) fn of(
+    args: &Args,
+    session: &Session,
+    played: Played<'_>,
+) -> Result<RollOptions, Failure> {
     let mut found = Troubles::new();
     for given in &args.slow {
         let (name, ticks) = match given.split_once('=') {
@@ -45,7 +49,7 @@ pub(super) fn of(args: &Args, session: &Session, played: Played<'_>) -> Result<A
             found.extend(targets.into_iter().map(|(at, target)| (at, target, trouble)));
         }
     }
-    Ok(Asked { troubles: found, ..Asked::default() })
+    Ok(RollOptions { troubles: found, ..RollOptions::default() })
 }
 
 impl Played<'_> {

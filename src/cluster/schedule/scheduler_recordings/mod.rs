@@ -11,7 +11,7 @@ pub(crate) mod ties;
 use super::{Budget, Options, PodId, PodTemplate, PriorityClasses, Scheduler, labels};
 use crate::api::{Api, Object, ObjectRef, Scope};
 use crate::cluster::Machine;
-use crate::quantity::recorded;
+use crate::quantity::recordings;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Node, Origin, Rule};
 use serde::Deserialize;
@@ -126,7 +126,7 @@ pub(crate) fn template(pod: &Value, classes: &PriorityClasses) -> PodTemplate {
 
 /// Checks every scenario of a table, and names all that fail.
 pub(crate) fn check(table: &str, check: impl Fn(&Row) -> Result<(), String>) {
-    let rows: Vec<Row> = recorded::rows(&format!("scheduler/{table}"));
+    let rows: Vec<Row> = recordings::rows(&format!("scheduler/{table}"));
     let failures: Vec<String> = rows
         .iter()
         .filter_map(|row| Some(format!("{}: {}", row.name, check(row).err()?)))

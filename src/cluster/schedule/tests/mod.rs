@@ -7,9 +7,9 @@ mod gangs;
 mod read;
 mod scores;
 
+use super::evaluate::Answer;
 use super::ids::{NodeId, PodId, TemplateId};
 use super::labels;
-use super::look::Answer;
 use super::pod::PodTemplate;
 use super::read::PriorityClasses;
 use super::reason::Reason;

@@ -6,7 +6,7 @@
 //! controller left it.
 
 use super::super::{read, select};
-use super::{Facts, Made, metadata, of, predictor};
+use super::{BuiltComponent, Facts, metadata, of, predictor};
 use crate::api::{ComponentKind, DeploymentMode, Failure};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::map_mut;
@@ -39,7 +39,7 @@ pub(super) fn variants<R: Record>(
     stable: &mut Node,
     rec: &mut R,
     findings: &mut Vec<Diagnostic>,
-) -> Result<Vec<Made>, Failure> {
+) -> Result<Vec<BuiltComponent>, Failure> {
     let listed = facts.service.object.spec("canary").map(Node::items).unwrap_or_default();
     if facts.mode != DeploymentMode::RawDeployment || listed.is_empty() {
         return Ok(Vec::new());
@@ -92,7 +92,7 @@ pub(super) fn variants<R: Record>(
             pod,
             worker,
         };
-        made.push(Made { component, basis: facts.basis });
+        made.push(BuiltComponent { component, basis: facts.basis });
     }
     if let (Some(min), Some(map)) = (least, stable.as_map_mut()) {
         map.insert("minReplicas", Node::int((min - taken).max(1), ORIGIN));

@@ -9,6 +9,7 @@
 pub(crate) mod agent;
 pub(crate) mod canary;
 pub(crate) mod credentials;
+pub(crate) mod custom;
 pub(crate) mod effective;
 pub(crate) mod fields;
 pub(crate) mod initializer;
@@ -18,7 +19,6 @@ pub(crate) mod mounts;
 pub(crate) mod names;
 pub(crate) mod nodes;
 pub(crate) mod oci;
-pub(crate) mod other;
 pub(crate) mod predictor;
 pub(crate) mod server;
 pub(crate) mod storage;
@@ -49,7 +49,7 @@ const LIBRARY: Library = Library::V0_34;
 const STOP: &str = "serving.kserve.io/stop";
 
 /// A component with what decided about its mode.
-pub(crate) struct Made {
+pub(crate) struct BuiltComponent {
     pub(crate) component: Component,
     pub(crate) basis: &'static str,
 }
@@ -210,7 +210,7 @@ pub(crate) fn components<R: Record>(
     runtime: Option<&Runtime>,
     config: &KServeConfig,
     rec: &mut R,
-) -> Result<Checked<Vec<Made>>, Failure> {
+) -> Result<Checked<Vec<BuiltComponent>>, Failure> {
     let fail = |message: &Option<EcoString>| match message {
         Some(message) => Err(Failure::of(service, Code::InvalidInput, message.as_str())),
         None => Ok(()),
@@ -264,7 +264,7 @@ pub(crate) fn components<R: Record>(
                 predictor::pods(&facts, model, Some(annotations), rec, &mut findings)?
             }
         } else {
-            (other::pod(&facts, kind, node, &annotations, &mut findings)?, None)
+            (custom::pod(&facts, kind, node, &annotations, &mut findings)?, None)
         };
         facts.workload(&name, &labels, &annotations)?;
         // Knative runs the head only, which gets the settings of its workers all the same.
@@ -295,11 +295,11 @@ pub(crate) fn components<R: Record>(
             worker_metadata: worker.as_ref().map(|_| worker_metadata),
             worker,
         };
-        made.push(Made { component, basis: facts.basis });
+        made.push(BuiltComponent { component, basis: facts.basis });
         made.extend(canaries);
     }
     // What is stopped was built all the same: the controller fails on it before it looks.
-    made.retain(|Made { component, .. }| {
+    made.retain(|BuiltComponent { component, .. }| {
         let workers = component.worker_metadata.as_ref();
         !stops(&component.annotations) || workers.is_some_and(|(_, own)| !stops(own))
     });

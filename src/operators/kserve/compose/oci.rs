@@ -22,7 +22,7 @@ const MOST: usize = 10;
 
 /// How a model in an image comes to its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum ImageDelivery {
     /// A sidecar of the image, reached through its process.
     Modelcar,
     /// A volume of the image.
@@ -60,14 +60,14 @@ fn usual<'a>(facts: &Facts<'a>) -> &'a str {
 
 /// The way for an address and the image it names; none when it is no image, or the settings leave
 /// images alone.
-pub(super) fn way<'a>(facts: &Facts<'_>, address: &'a str) -> Option<(Way, &'a str)> {
+pub(super) fn way<'a>(facts: &Facts<'_>, address: &'a str) -> Option<(ImageDelivery, &'a str)> {
     let (named, image) = parsed(facts, address)?;
     let way = match if named.is_empty() { usual(facts) } else { named } {
         "" => return None,
-        "native" => Way::Native,
-        "fetch" if facts.policy.kserve().images_fetched => Way::Fetch,
+        "native" => ImageDelivery::Native,
+        "fetch" if facts.policy.kserve().images_fetched => ImageDelivery::Fetch,
         // Quirk: a way that nothing knows is this one.
-        _ => Way::Modelcar,
+        _ => ImageDelivery::Modelcar,
     };
     Some((way, image))
 }
@@ -164,12 +164,19 @@ struct Model<'a> {
     index: usize,
 }
 
-fn add(facts: &Facts<'_>, way: Way, model: &Model<'_>, pod: &mut Node) -> Result<(), Failure> {
+fn add(
+    facts: &Facts<'_>,
+    way: ImageDelivery,
+    model: &Model<'_>,
+    pod: &mut Node,
+) -> Result<(), Failure> {
     for reader in readers(pod) {
         match way {
-            Way::Modelcar => modelcar(facts, model, reader, pod),
-            Way::Native => native(model, reader, pod).map_err(|message| facts.invalid(message))?,
-            Way::Fetch => fetch(facts, model, reader, pod),
+            ImageDelivery::Modelcar => modelcar(facts, model, reader, pod),
+            ImageDelivery::Native => {
+                native(model, reader, pod).map_err(|message| facts.invalid(message))?;
+            }
+            ImageDelivery::Fetch => fetch(facts, model, reader, pod),
         }
     }
     Ok(())

@@ -6,7 +6,7 @@
 use super::fields::missing_probes;
 use super::layers::{over, pod_over};
 use super::names::{MAIN, TRANSFORMER};
-use super::{Facts, LIBRARY, nodes, other, server, storage};
+use super::{Facts, LIBRARY, custom, nodes, server, storage};
 use crate::api::{ComponentKind, Failure};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{each_mut, position, text, within};
@@ -51,7 +51,7 @@ pub(super) fn pods<R: Record>(
     each_mut(&mut pod, "containers", |container| {
         set_env(container, "INFERENCE_SERVICE_NAME", name.clone(), &SERVICE_NAME_ENV, &mut ());
     });
-    other::token(facts, &mut pod);
+    custom::token(facts, &mut pod);
     if facts.policy.kserve().merge == MergeRule::Written {
         quantities::canonical(&mut pod);
     }
@@ -164,7 +164,7 @@ fn expand(
 
 /// The pod of a predictor that brings its own containers.
 fn of_service(facts: &Facts<'_>) -> Result<Node, Failure> {
-    let mut pod = other::own_pod(facts, facts.predictor)?;
+    let mut pod = custom::own_pod(facts, facts.predictor)?;
     let containers: Vec<Node> = pod.get("containers").map(Node::items).unwrap_or_default().to_vec();
     if containers.is_empty() {
         return Err(facts.invalid("the predictor has neither a model nor a container"));
@@ -173,9 +173,9 @@ fn of_service(facts: &Facts<'_>) -> Result<Node, Failure> {
     // Quirk: what asks for ModelMesh is not defaulted, also where something else is decided.
     if !facts.asks_for_modelmesh() {
         if containers.len() == 1 || text(&containers[0], "name").is_empty() {
-            other::named(&mut containers[0]);
+            custom::named(&mut containers[0]);
         }
-        other::resources(facts, &mut containers[0]);
+        custom::resources(facts, &mut containers[0]);
     }
     // Quirk: the main container is copied over the first one.
     let Some(main) = position(&containers, "name", MAIN) else {

@@ -4,8 +4,8 @@
 //! Services as the controller sends them, before the API server fills in its own defaults. Owner
 //! references are left out: the uid is unknown offline.
 
-pub(crate) mod expanded;
 pub mod names;
+pub(crate) mod overrides;
 pub mod plugins;
 pub mod pod_group;
 pub(crate) mod pods;
@@ -20,7 +20,7 @@ use crate::policy::KthenaPolicy;
 use crate::schema::{self, Library};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
-pub use expanded::{Expanded, Replaced};
+pub use overrides::{Expanded, Replaced};
 use plugins::Chain;
 use pods::{Common, Prepared};
 use std::convert::Infallible;
@@ -84,7 +84,7 @@ pub fn expand_each<E>(
     each: &mut dyn FnMut(Expanded) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut each = |mut object: Expanded| {
-        crate::objects::tidy::tidy(&mut object.node);
+        crate::objects::prune::tidy(&mut object.node);
         each(object)
     };
     let replicas = serving.replicas.value;
@@ -194,7 +194,7 @@ pub fn samples(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Sample> {
         let pods = pods::pods(serving, &prepared, common, group, ordinal);
         let templates = ["entryTemplate", "workerTemplate"];
         found.extend(templates.into_iter().zip(pods).map(|(template, mut pod)| {
-            crate::objects::tidy::tidy(&mut pod.node);
+            crate::objects::prune::tidy(&mut pod.node);
             Sample { role: index, template, pod: pod.node }
         }));
     }

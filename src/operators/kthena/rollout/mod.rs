@@ -20,13 +20,13 @@
 //! | `scenario`, `rows` | what is simulated and what came of it; what is written down stage by stage |
 //! | `driven` | the controller alone: its pods are placed, deleted and made ready elsewhere |
 
+pub(crate) mod capacity;
 pub(crate) mod cluster;
 pub(crate) mod controller;
 pub(crate) mod document;
-pub(crate) mod driven;
 pub(crate) mod environment;
+pub(crate) mod external_pods;
 pub(crate) mod findings;
-pub(crate) mod fit;
 pub(crate) mod group;
 pub(crate) mod groups;
 pub(crate) mod recover;
@@ -43,7 +43,7 @@ pub(crate) mod update_roles;
 #[cfg(test)]
 mod tests;
 
-pub use driven::{Driven, DrivenPod};
-pub use fit::fits;
+pub use capacity::fits;
+pub use external_pods::{Driven, DrivenPod};
 pub use scenario::{Before, Outcome, Scenario, simulate};
 pub use trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Kind, Row, Trace};

@@ -1,7 +1,7 @@
 //! Choices of accelerator classes that were made before, and what is known of the classes.
 
-use super::known::Known;
-use super::{Request, decide, known, listed, requirements};
+use super::class_facts::ClassFacts;
+use super::{Request, class_facts, decide, listed, requirements};
 use crate::api::{ComponentKind, Failure, Model, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, ClassReason};
@@ -29,7 +29,7 @@ pub(crate) struct Memo<'a> {
     rule: AcceleratorRule,
     catalog: &'a Catalog,
     /// What is known of the classes, found out when it is first asked for.
-    classes: OnceLock<Vec<Known<'a>>>,
+    classes: OnceLock<Vec<ClassFacts<'a>>>,
     /// Memory of the classes, found out when it is first asked for.
     memories: OnceLock<HashMap<EcoString, Memory>>,
     remembered: Mutex<HashMap<Key, EcoVec<AcceleratorDecision<'a>>>>,
@@ -54,9 +54,9 @@ impl<'a> Memo<'a> {
     }
 
     /// What is known of the classes, where the choice looks at it.
-    fn classes(&self) -> &[Known<'a>] {
+    fn classes(&self) -> &[ClassFacts<'a>] {
         self.classes.get_or_init(|| match self.rule {
-            AcceleratorRule::Requirements => known::all(self.catalog),
+            AcceleratorRule::Requirements => class_facts::all(self.catalog),
             AcceleratorRule::Policy => Vec::new(),
         })
     }
@@ -65,7 +65,7 @@ impl<'a> Memo<'a> {
     /// sold; none when unknown.
     pub(crate) fn memory_of(&self, class: &str) -> Option<Memory> {
         let memories = self.memories.get_or_init(|| {
-            let known = known::all(self.catalog);
+            let known = class_facts::all(self.catalog);
             let sized = known
                 .iter()
                 .filter_map(|known| Some((EcoString::from(known.name()), known.usable_memory()?)));

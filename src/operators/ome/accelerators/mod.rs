@@ -1,9 +1,9 @@
 //! The accelerator class of a component: chosen after the runtime, for engine and decoder, never
 //! for a router.
 
+pub(crate) mod class_facts;
 pub(crate) mod condition;
 pub(crate) mod fit;
-pub(crate) mod known;
 pub(crate) mod memo;
 pub(crate) mod policy;
 pub(crate) mod requirements;
@@ -26,7 +26,7 @@ pub(crate) struct Request<'a, 'k> {
     /// The service names the runtime.
     pub(crate) named_runtime: bool,
     /// What is known of the classes; of use to the documents' choice only.
-    pub(crate) classes: &'k [known::Known<'a>],
+    pub(crate) classes: &'k [class_facts::ClassFacts<'a>],
 }
 
 /// Decides for engine and decoder, as far as the service has them.

@@ -2,7 +2,7 @@
 //! `plan` needs no more.
 
 use super::accelerator::{self, Accelerator};
-use super::{accelerated, layer, mode, typed};
+use super::{accelerated, go_struct, layer, mode};
 use crate::api::{ComponentKind, DeploymentMode, Failure, OperatorConfig, Runtime, Service};
 use crate::decision::AcceleratorDecision;
 use crate::diag::{Checked, Code, Diagnostic};
@@ -287,9 +287,10 @@ fn laid_over<R: Record>(
             })
         }
         MergeRule::Typed => {
-            let lower =
-                runtime.and_then(|runtime| typed::of_runtime(policy, runtime, kind)).transpose()?;
-            typed::component(kind, lower, &upper, rec)
+            let lower = runtime
+                .and_then(|runtime| go_struct::of_runtime(policy, runtime, kind))
+                .transpose()?;
+            go_struct::component(kind, lower, &upper, rec)
         }
     })
 }

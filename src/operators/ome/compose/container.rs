@@ -2,10 +2,10 @@
 
 use super::accelerator::{self, Accelerator};
 use super::fine_tuned::FineTuned;
+use super::go_struct::LIBRARY;
 use super::metadata::{
     self, FORMAT, INJECT_ADAPTER, INJECT_MODEL_INIT, MERGED_WEIGHTS, STRATEGY, VENDOR, value,
 };
-use super::typed::LIBRARY;
 use crate::api::Model;
 use crate::merge::edit::{list_mut, map_mut, mapping, position, text, within};
 use crate::merge::history::{Record, Step};

@@ -4,7 +4,7 @@
 //! An accelerator's layer, when there is one, belongs between the two; `component::laid_over` is
 //! the one place where they meet.
 
-use super::typed;
+use super::go_struct;
 use crate::api::{ComponentKind, Runtime, Service};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{lost, mapping, within};
@@ -127,7 +127,7 @@ pub(crate) fn of_service<R: Record>(
 ) -> Node {
     let mut layer = written.clone();
     if policy.ome().crd_defaults {
-        typed::component_type(kind).default(&mut layer);
+        go_struct::component_type(kind).default(&mut layer);
     }
     if policy.ome().replicas == ReplicaRule::Webhook
         && let Some(map) = layer.as_map_mut()

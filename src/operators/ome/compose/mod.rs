@@ -12,12 +12,12 @@ pub(crate) mod assemble;
 pub(crate) mod component;
 pub(crate) mod container;
 pub(crate) mod fine_tuned;
+pub(crate) mod go_struct;
 pub(crate) mod layer;
 pub(crate) mod metadata;
 pub(crate) mod mode;
 pub(crate) mod node_selector;
 pub mod router;
-pub(crate) mod typed;
 
 #[cfg(test)]
 pub(crate) mod testing;

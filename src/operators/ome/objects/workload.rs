@@ -4,7 +4,7 @@
 //! around the same pods, and findings about what has no place in it. This is our own design
 //! (docs/decisions.md#services-as-model-servings); OME itself writes no ModelServing.
 
-mod gathered;
+mod by_queue;
 
 use crate::api::serving_names::ENTRY;
 use crate::api::{ComponentKind, DeploymentMode, Failure};
@@ -12,7 +12,7 @@ use crate::diag::{Checked, Code, Diagnostic};
 use crate::objects::RenderedObject;
 use crate::objects::build::{node, set};
 use crate::objects::metadata::{queue_labels, without};
-use crate::operators::ome::objects::workload::gathered::{at_mut, gathered};
+use crate::operators::ome::objects::workload::by_queue::{at_mut, gathered};
 use crate::pods::built::{Built, Component};
 use crate::policy::KthenaPolicy;
 use crate::quantity::{IntOrPercent, Rounding, names};
@@ -142,7 +142,7 @@ impl<'a> Converter<'a> {
         }
         self.say_what_is_lost(&name);
         for object in &mut out {
-            crate::objects::tidy::tidy(&mut object.node);
+            crate::objects::prune::tidy(&mut object.node);
             crate::objects::order(&mut object.node);
         }
         Ok(Checked { value: out, diagnostics: self.diagnostics })

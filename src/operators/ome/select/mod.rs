@@ -12,12 +12,12 @@ use crate::decision::{Basis, Reason, Rejection, Resolution, RuntimeDecision};
 use crate::diag::Code;
 use crate::policy::{Policy, ProtocolRule};
 use crate::select::request::{asked_protocol, failure, named, named_without_model};
-use crate::select::{Request, Search, Words};
+use crate::select::{Messages, Request, Search};
 use crate::yaml::Node;
 use ecow::EcoString;
 
 /// The sentences of OME's runtime selector (pkg/runtimeselector/errors.go).
-pub(crate) static WORDS: Words = Words {
+pub(crate) static WORDS: Messages = Messages {
     not_found: |name, namespace| {
         format!("runtime {name} not found in namespace {namespace} or at cluster scope")
     },

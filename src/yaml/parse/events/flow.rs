@@ -1,10 +1,10 @@
 //! Sequences and mappings in brackets.
 
 use super::{Event, Properties, State, empty};
-use crate::yaml::parse::scan::{Fault, Kind};
+use crate::yaml::parse::scan::{Kind, SyntaxError};
 
 impl<'a> super::Events<'a> {
-    pub(super) fn flow_sequence_entry(&mut self, first: bool) -> Result<Event<'a>, Fault> {
+    pub(super) fn flow_sequence_entry(&mut self, first: bool) -> Result<Event<'a>, SyntaxError> {
         let mut token = self.peek()?;
         if token.kind == Kind::FlowSequenceEnd {
             return Ok(self.close());
@@ -31,7 +31,7 @@ impl<'a> super::Events<'a> {
         }
     }
 
-    pub(super) fn pair_key(&mut self) -> Result<Event<'a>, Fault> {
+    pub(super) fn pair_key(&mut self) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         let end = token.end;
         if matches!(token.kind, Kind::Value | Kind::FlowEntry | Kind::FlowSequenceEnd) {
@@ -44,7 +44,7 @@ impl<'a> super::Events<'a> {
         self.node(false, false)
     }
 
-    pub(super) fn pair_value(&mut self) -> Result<Event<'a>, Fault> {
+    pub(super) fn pair_value(&mut self) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         let mut at = token.start;
         if token.kind == Kind::Value {
@@ -59,7 +59,7 @@ impl<'a> super::Events<'a> {
         Ok(empty(at, true))
     }
 
-    pub(super) fn flow_mapping_key(&mut self, first: bool) -> Result<Event<'a>, Fault> {
+    pub(super) fn flow_mapping_key(&mut self, first: bool) -> Result<Event<'a>, SyntaxError> {
         let mut token = self.peek()?;
         if token.kind == Kind::FlowMappingEnd {
             return Ok(self.close());
@@ -90,7 +90,7 @@ impl<'a> super::Events<'a> {
         }
     }
 
-    pub(super) fn flow_mapping_value(&mut self) -> Result<Event<'a>, Fault> {
+    pub(super) fn flow_mapping_value(&mut self) -> Result<Event<'a>, SyntaxError> {
         let token = self.peek()?;
         let mut at = token.start;
         if token.kind == Kind::Value {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::load::{Request, load};
-use crate::quantity::recorded;
+use crate::quantity::recordings;
 use crate::source::SourceId;
 use crate::yaml::{Limits, Origin, parse};
 use serde_json::Value as Json;
@@ -89,7 +89,7 @@ fn hashes_of_any_role_are_those_of_go() {
 fn revisions_of_model_servings_are_those_of_each_release() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/conformance");
     let mut compared = 0;
-    for row in recorded::rows::<Json>("apimachinery/kthena-revisions") {
+    for row in recordings::rows::<Json>("apimachinery/kthena-revisions") {
         let file = row["file"].as_str().unwrap();
         let (suite, case) = file.split_once('/').unwrap();
         let own = root.join(suite).join("own").join(case);

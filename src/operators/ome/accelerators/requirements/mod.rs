@@ -5,13 +5,13 @@
 //! threshold, preferenceOrder, strategy, fewer accelerators, lower cost, less memory to spare,
 //! name.
 
+mod layers;
 mod nodes;
 mod rank;
 mod sentences;
 pub(super) mod shortfall;
-mod wish;
 
-use super::known::Known;
+use super::class_facts::ClassFacts;
 use super::{Request, fit};
 use crate::api::{ComponentKind, Failure};
 use crate::decision::{
@@ -22,17 +22,17 @@ use crate::diag::{Code, Diagnostic};
 use crate::quantity::glob;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
+use layers::{Effective, effective};
 use nodes::{Placement, no_node, per_node, placement};
 use rank::{Ranked, compare, hourly, judge_preferences, names_class, score};
 use sentences::{candidate, eligible, nearest_class, nothing_fits, unknown_class, unlisted};
 use shortfall::{Shortfall, asks_for_another, check, runtime_resources};
-use wish::{Effective, effective};
 
 /// Decides the class of one component: which classes meet the requirements, which of them is taken,
 /// or the failure that says what each lacks.
 pub(super) fn decide<'a>(
     request: &Request<'a, '_>,
-    classes: &[Known<'a>],
+    classes: &[ClassFacts<'a>],
     kind: ComponentKind,
 ) -> (AcceleratorDecision<'a>, Option<Failure>) {
     let mut decision = AcceleratorDecision::none(kind);
@@ -70,7 +70,7 @@ pub(super) fn decide<'a>(
     let names = |name: &str| {
         wish.preferred.iter().copied().chain(wish.supported).any(|named| named.value == name)
     };
-    let classes: Vec<&Known<'a>> = classes
+    let classes: Vec<&ClassFacts<'a>> = classes
         .iter()
         .filter(|known| {
             !silent && (request.catalog.is_candidate_class(known.class) || names(known.name()))
@@ -158,7 +158,7 @@ struct Judge<'j, 'a> {
 
 impl<'a> Judge<'_, 'a> {
     /// Memory for each billion parameters that an entry of the runtime states for a class.
-    fn gib_per_billion(&self, known: &Known<'_>) -> Option<i64> {
+    fn gib_per_billion(&self, known: &ClassFacts<'_>) -> Option<i64> {
         let entry = self
             .request
             .runtime
@@ -170,7 +170,10 @@ impl<'a> Judge<'_, 'a> {
 
     /// A class that meets everything, or the candidate with all that it lacks.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn class<'k>(&self, known: &'k Known<'a>) -> Result<Ranked<'k, 'a>, Box<ClassCandidate<'a>>> {
+    fn class<'k>(
+        &self,
+        known: &'k ClassFacts<'a>,
+    ) -> Result<Ranked<'k, 'a>, Box<ClassCandidate<'a>>> {
         let (request, wish) = (self.request, self.wish);
         let name = known.class.name();
         let mut failures = Vec::new();
@@ -264,7 +267,7 @@ fn not_checked(
 ) {
     let price_asked = wish.strategy == "cost" || wish.threshold.is_some();
     if price_asked {
-        let unpriced = |known: &Known<'_>| {
+        let unpriced = |known: &ClassFacts<'_>| {
             known.class.cost.as_ref().is_none_or(|cost| {
                 hourly(cost).is_none() && cost.per_million_tokens.is_none() && cost.tier.is_none()
             })

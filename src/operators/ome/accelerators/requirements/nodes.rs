@@ -4,7 +4,7 @@ use crate::api::ComponentKind;
 use crate::cluster as machines;
 use crate::cluster::{Machine, affinity_matches, selector_mismatch};
 use crate::operators::ome::accelerators::Request;
-use crate::operators::ome::accelerators::known::Known;
+use crate::operators::ome::accelerators::class_facts::ClassFacts;
 use crate::quantity::is_accelerator;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -59,7 +59,7 @@ pub(super) fn placement<'r>(request: &'r Request<'_, '_>, kind: ComponentKind) -
 ///
 /// Beside the sentence: who wrote the selector that leaves none.
 pub(super) fn no_node(
-    known: &Known<'_>,
+    known: &ClassFacts<'_>,
     placement: &Placement<'_>,
 ) -> Option<(EcoString, Option<Origin>)> {
     let machines = known.machines.as_ref()?;
@@ -137,6 +137,6 @@ pub(super) fn no_node(
 }
 
 /// Accelerators that one node of the class has.
-pub(super) fn per_node(known: &Known<'_>) -> u64 {
+pub(super) fn per_node(known: &ClassFacts<'_>) -> u64 {
     known.per_node.unwrap_or(PER_NODE)
 }

@@ -2,7 +2,7 @@
 
 use crate::api::{ComponentKind, Cost, Field, Figure, PreferenceEntry};
 use crate::decision::{ClassDecidedBy, CostTerm, JudgedPreference, ScoreTerms, Share, Truth};
-use crate::operators::ome::accelerators::known::Known;
+use crate::operators::ome::accelerators::class_facts::ClassFacts;
 use crate::operators::ome::accelerators::{Request, condition, fit};
 use crate::quantity::glob;
 use ecow::EcoString;
@@ -12,7 +12,7 @@ pub(super) fn hourly(cost: &Cost) -> Option<f64> {
     cost.per_hour.as_ref().or(cost.spot_per_hour.as_ref()).map(|price| price.value.as_f64())
 }
 
-pub(super) fn tier(known: &Known<'_>) -> f64 {
+pub(super) fn tier(known: &ClassFacts<'_>) -> f64 {
     let tier = known
         .class
         .cost
@@ -102,7 +102,7 @@ pub(super) fn judge_preferences(
 
 /// A class that passed, with what ranks it.
 pub(super) struct Ranked<'k, 'a> {
-    pub(super) known: &'k Known<'a>,
+    pub(super) known: &'k ClassFacts<'a>,
     pub(super) gpus: Option<u64>,
     pub(super) cost: Option<f64>,
     pub(super) score: f64,

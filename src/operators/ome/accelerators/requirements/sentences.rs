@@ -4,10 +4,10 @@ use crate::api::{ComponentKind, Failure, Field};
 use crate::decision::{ClassCandidate, ClassDecidedBy, Verdict};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::operators::ome::accelerators::Request;
-use crate::operators::ome::accelerators::known::Known;
+use crate::operators::ome::accelerators::class_facts::ClassFacts;
+use crate::operators::ome::accelerators::requirements::layers::Effective;
 use crate::operators::ome::accelerators::requirements::nodes::per_node;
 use crate::operators::ome::accelerators::requirements::rank::Ranked;
-use crate::operators::ome::accelerators::requirements::wish::Effective;
 use ecow::{EcoString, eco_format};
 use std::cmp::Reverse;
 
@@ -27,7 +27,7 @@ pub(super) fn eligible<'a>(
 
 /// A candidate of which nothing is decided.
 pub(super) fn candidate<'a>(
-    known: &Known<'a>,
+    known: &ClassFacts<'a>,
     gpus: Option<u64>,
     cost: Option<f64>,
 ) -> ClassCandidate<'a> {
@@ -47,12 +47,12 @@ pub(super) fn candidate<'a>(
     }
 }
 
-pub(super) fn near(name: &str, classes: &[Known<'_>]) -> Option<String> {
+pub(super) fn near(name: &str, classes: &[ClassFacts<'_>]) -> Option<String> {
     nearest(name, classes.iter().map(|known| known.class.name().as_str()))
         .map(|near| format!("did you mean `{near}`?"))
 }
 
-pub(super) fn unknown_class(named: &Field<EcoString>, classes: &[Known<'_>]) -> Failure {
+pub(super) fn unknown_class(named: &Field<EcoString>, classes: &[ClassFacts<'_>]) -> Failure {
     let hint = near(&named.value, classes);
     Failure {
         code: Code::AcceleratorNotFound,
@@ -66,7 +66,7 @@ pub(super) fn unknown_class(named: &Field<EcoString>, classes: &[Known<'_>]) -> 
     }
 }
 
-pub(super) fn unlisted(named: &Field<EcoString>, classes: &[Known<'_>]) -> Diagnostic {
+pub(super) fn unlisted(named: &Field<EcoString>, classes: &[ClassFacts<'_>]) -> Diagnostic {
     Diagnostic::new(
         Code::AcceleratorNotFound,
         format!("supportedClasses names unknown AcceleratorClass `{}`", named.value),
@@ -80,7 +80,7 @@ pub(super) fn unlisted(named: &Field<EcoString>, classes: &[Known<'_>]) -> Diagn
 /// fails the fewest checks, of those the one with the most memory.
 pub(super) fn nearest_class(
     wish: &Effective<'_>,
-    classes: &[&Known<'_>],
+    classes: &[&ClassFacts<'_>],
     rejected: &[ClassCandidate<'_>],
 ) -> Option<EcoString> {
     let memory = |candidate: &ClassCandidate<'_>| {

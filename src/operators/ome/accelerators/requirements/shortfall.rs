@@ -3,7 +3,7 @@
 use crate::api::{Capabilities, ComponentKind, Field, Runtime};
 use crate::decision::ClassReason;
 use crate::diag::Code;
-use crate::operators::ome::accelerators::known::Known;
+use crate::operators::ome::accelerators::class_facts::ClassFacts;
 use crate::quantity::{glob, is_accelerator};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -47,7 +47,7 @@ pub(super) fn below(
     }
 }
 
-pub(super) fn check(known: &Known<'_>, required: &Capabilities, out: &mut Vec<Shortfall>) {
+pub(super) fn check(known: &ClassFacts<'_>, required: &Capabilities, out: &mut Vec<Shortfall>) {
     let mut fail = |code: Code, unknown: bool, bound: Origin, detail: EcoString| {
         out.push(Shortfall { reason: ClassReason { code, detail, bound: Some(bound) }, unknown });
     };
@@ -128,7 +128,7 @@ pub(super) fn check(known: &Known<'_>, required: &Capabilities, out: &mut Vec<Sh
 }
 
 /// What a runtime's own requirements say against a class.
-pub(crate) fn refuses(runtime: &Runtime, known: &Known<'_>) -> Vec<ClassReason> {
+pub(crate) fn refuses(runtime: &Runtime, known: &ClassFacts<'_>) -> Vec<ClassReason> {
     let requirements = &runtime.accelerators;
     let mut failures = Vec::new();
     if !requirements.supported.is_empty()
@@ -153,7 +153,7 @@ pub(crate) fn refuses(runtime: &Runtime, known: &Known<'_>) -> Vec<ClassReason> 
 /// What the runtime asks for itself when the class offers none of it.
 pub(super) fn asks_for_another(
     asked: &[(EcoString, Origin)],
-    known: &Known<'_>,
+    known: &ClassFacts<'_>,
 ) -> Option<Shortfall> {
     let (other, origin) = asked.first()?;
     let offered: Vec<&str> =

@@ -5,7 +5,7 @@
 use crate::objects::build::{IntoNode, node, set};
 use crate::objects::metadata::without;
 use crate::objects::rules;
-use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::component::Frame;
 use crate::operators::ome::objects::names;
 use crate::template;
 use crate::yaml::{Map, Node, Origin, Rule, Value};

@@ -3,7 +3,7 @@
 
 use crate::objects::build::{IntoNode, node, set};
 use crate::objects::{pod_defaults as pod, rules};
-use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Map, Node, Origin, Value};
 
 const DEFAULT: Origin = Origin::Default(&rules::DEPLOYMENT);

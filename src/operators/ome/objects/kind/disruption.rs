@@ -3,7 +3,7 @@
 
 use crate::objects::build::{IntoNode, node};
 use crate::objects::rules;
-use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Node, Origin, Rule};
 
 /// The budget of a component. Quirk: both bounds are written when both are given, which a server

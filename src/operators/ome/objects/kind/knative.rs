@@ -5,7 +5,7 @@ use crate::objects::build::{IntoNode, node, set};
 use crate::objects::knative;
 use crate::objects::metadata::{VISIBILITY, text, without};
 use crate::objects::rules;
-use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Node, Origin, Rule};
 
 /// The Knative Service of a component. Offline there is no earlier revision: all traffic goes to

@@ -4,7 +4,7 @@
 use crate::objects::build::{IntoNode, node};
 use crate::objects::metadata::{label, with, without};
 use crate::objects::{pod_defaults as pod, rules};
-use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::component::Frame;
 use crate::operators::ome::objects::names;
 use crate::yaml::{Map, Node, Origin, Rule};
 

@@ -1,6 +1,6 @@
 //! One file per kind: a component, or a service, becomes an object.
 //!
-//! In: a [`super::frame::Frame`] or the service. Out: a tree. Which objects a service gets, and in
+//! In: a [`super::component::Frame`] or the service. Out: a tree. Which objects a service gets, and in
 //! which order, is decided in `operators/ome/objects.rs`.
 
 pub(crate) mod autoscaler;

@@ -4,7 +4,7 @@
 use crate::objects::build::node;
 use crate::objects::metadata::{label, metadata, with};
 use crate::objects::{pod_defaults as pod, rules};
-use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::component::Frame;
 use crate::operators::ome::objects::names;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};

@@ -3,7 +3,7 @@
 
 use crate::objects::build::node;
 use crate::objects::rules;
-use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Map, Node, Rule};
 
 /// What lets a router read the pods of its namespace, in the order in which it is written.

@@ -8,7 +8,7 @@ use crate::objects::build::{IntoNode, filled, node};
 use crate::objects::metadata;
 use crate::objects::metadata::{SERVICE_LABEL, SERVICE_TYPE, label, metadata};
 use crate::objects::{pod_defaults as pod, rules};
-use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::EcoString;
 

@@ -4,7 +4,7 @@
 use crate::objects::build::node;
 use crate::objects::metadata::{SERVICE_LABEL, label};
 use crate::objects::rules;
-use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Map, Node, Rule};
 
 /// The label by which a component asks for a Sidecar.

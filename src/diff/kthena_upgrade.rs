@@ -7,7 +7,7 @@
 use super::comparison::{Answer, Comparison, Found};
 use super::edit::{self, NO_FIELD};
 use super::group::Names;
-use super::made::{self, Subject};
+use super::side::{self, Subject};
 use super::{
     Action, AllEdits, Change, Difference, Fate, Group, ObjectChange, Pair, Proposal, RuleEdit,
 };
@@ -35,7 +35,7 @@ pub(super) fn answer<'c, 'a>(
     before: &'a ModelServing,
     after: &'a ModelServing,
 ) -> Answer<'c, 'a> {
-    let refused = made::broken(comparison.sides[1].world, after).is_some();
+    let refused = side::broken(comparison.sides[1].world, after).is_some();
     let gpus = serving_gpus(after);
     let found = upgrades.of(before, after).map(|rolled| {
         let [from, to] = comparison.settings.kthena;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A class with everything known of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Known<'a> {
+pub(crate) struct ClassFacts<'a> {
     pub(super) class: &'a AcceleratorClass,
     /// As it is sold: what minimums are compared with.
     pub(super) memory: Option<(Memory, EcoString)>,
@@ -32,7 +32,7 @@ pub(crate) struct Known<'a> {
     pub(super) evidence: Vec<KnownCapability>,
 }
 
-impl Known<'_> {
+impl ClassFacts<'_> {
     /// Name of the class.
     pub(crate) fn name(&self) -> &str {
         self.class.name()
@@ -61,7 +61,7 @@ impl Known<'_> {
 
 /// Everything known of every class, by name; built-in ones that no service is given unless it names
 /// them too.
-pub(crate) fn all(catalog: &Catalog) -> Vec<Known<'_>> {
+pub(crate) fn all(catalog: &Catalog) -> Vec<ClassFacts<'_>> {
     let machines = catalog.machines();
     let mut matcher = Matcher::new(machines);
     // Classes that say the same of their nodes share one list.
@@ -103,7 +103,7 @@ impl<'a> OfNodes<'a> {
     }
 }
 
-fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -> Known<'a> {
+fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -> ClassFacts<'a> {
     let declared = &class.capabilities;
     let product = machines::class_product(class);
     let labeled = nodes.as_ref().and_then(|nodes| nodes.memory);
@@ -204,7 +204,7 @@ fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -
     let most =
         nodes.as_mut().zip(resource).and_then(|(nodes, resource)| nodes.most(&resource.name.value));
     let per_node = most.and_then(|most| u64::try_from(most).ok()).filter(|most| *most > 0);
-    Known {
+    ClassFacts {
         class,
         measured: labeled.or(memory.as_ref().map(|(memory, _, _)| *memory)),
         memory: memory.map(|(memory, text, _)| (memory, text)),

@@ -14,7 +14,7 @@ use crate::operators::ome::objects::model_config::ModelConfig;
 use crate::operators::ome::read as ome;
 use crate::operators::ome::releases::V0_1_5 as OME_V0_1_5;
 use crate::pods::built::{Built, Component};
-use crate::quantity::recorded;
+use crate::quantity::recordings;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Limits, Map, Node, Origin, Value, parse, split};
 use ecow::eco_format;
@@ -339,7 +339,7 @@ fn differences(case: &Path) -> Option<Vec<String>> {
 fn wrappers_write_what_the_controller_was_seen_to_write() {
     let mut failed = Vec::new();
     let mut compared = 0;
-    for case in &recorded::cases("ome-objects") {
+    for case in &recordings::cases("ome-objects") {
         if let Some(problems) = differences(case) {
             compared += 1;
             if !problems.is_empty() {

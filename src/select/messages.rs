@@ -1,6 +1,6 @@
 //! The sentences of an operator about runtimes; each has its own, and the rules are common.
 
-use super::asked::Request;
+use super::input::Request;
 use crate::api::{Failure, Runtime, RuntimeRef, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::{Candidate, Rejection, RuntimeDecision};
@@ -8,7 +8,7 @@ use crate::policy::Policy;
 
 /// What an operator says where no runtime can be had.
 #[derive(Debug)]
-pub struct Words {
+pub struct Messages {
     /// No runtime has the name, seen from the namespace.
     pub not_found: fn(name: &str, namespace: &str) -> String,
     /// The runtime of this name is disabled.

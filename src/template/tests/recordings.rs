@@ -1,5 +1,5 @@
 use super::*;
-use crate::quantity::recorded;
+use crate::quantity::recordings;
 use crate::template::value::ServerFields;
 
 /// What a row expects against what came out; a sentence when they differ.
@@ -18,9 +18,9 @@ fn compare(expected: &Json, key: &str, seen: Result<Json, String>) -> Option<Str
 
 #[test]
 fn every_row_recorded_from_go_agrees() {
-    let mut rows: Vec<Json> = recorded::rows("apimachinery/go-template");
+    let mut rows: Vec<Json> = recordings::rows("apimachinery/go-template");
     assert!(rows.len() > 100, "the table has {} rows", rows.len());
-    rows.extend(recorded::rows::<Json>("apimachinery/go-template-metadata"));
+    rows.extend(recordings::rows::<Json>("apimachinery/go-template-metadata"));
     let mut wrong = Vec::new();
     let mut agreed = 0;
     for row in &rows {

@@ -3,7 +3,7 @@
 use super::super::leader_worker_set::{Startup, State, next_partition};
 use super::super::pods::{Life, Pods};
 use super::super::replica_set::Counts;
-use super::super::stateful_set::{Made, StatefulSet};
+use super::super::stateful_set::{OrdinalTemplate, StatefulSet};
 use super::super::{GroupMember, Strategy};
 use super::*;
 use crate::cluster::schedule::{PodTemplate, label_selector};
@@ -182,7 +182,7 @@ impl Two {
     fn step(&mut self) {
         let make = |pods: &mut Pods, _: usize, _: &EcoString| {
             let template = pods.scheduler.template(Arc::new(PodTemplate::default()));
-            Some(Made { template, start: Start::Ready })
+            Some(OrdinalTemplate { template, start: Start::Ready })
         };
         for _ in 0..5 {
             self.set.sync(&mut self.pods, make);

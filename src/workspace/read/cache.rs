@@ -3,8 +3,8 @@
 //! In: what a reading typed. Out: the same where text, place and options are the same. Forgetting
 //! costs time only.
 
-use super::Given;
-use super::typed::Read;
+use super::ReadOptions;
+use super::dispatch::Read;
 use crate::diag::Diagnostic;
 use crate::load::Document;
 use crate::source::{SourceId, SourceMap};
@@ -60,7 +60,7 @@ impl Same<'_> {
 impl Kept {
     /// Keeps what was read.
     pub(super) fn new<'r>(
-        given: &Given,
+        given: &ReadOptions,
         sources: &SourceMap,
         read: impl Iterator<Item = (Place, &'r ReadDocument)>,
     ) -> Self {
@@ -72,7 +72,7 @@ impl Kept {
     }
 
     /// What is as it was.
-    pub(super) fn same(&self, given: &Given, sources: &SourceMap) -> Same<'_> {
+    pub(super) fn same(&self, given: &ReadOptions, sources: &SourceMap) -> Same<'_> {
         let mut same = HashSet::new();
         if self.given == format!("{given:?}") {
             let texts = sources

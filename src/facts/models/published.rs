@@ -1,6 +1,6 @@
 //! The table of published models: what their repositories on the Hugging Face Hub hold.
 //!
-//! In: the id of a repository. Out: its row. `known.tsv` is made by `examples/models.rs` from
+//! In: the id of a repository. Out: its row. `published.tsv` is made by `examples/models.rs` from
 //! public sources, sorted by id; a look-up is a binary search over the text and reads one line, so
 //! nothing is parsed before it is asked for and nothing else is parsed then.
 //!
@@ -13,7 +13,7 @@
 use super::{Basis, Facts};
 use crate::quantity::ParamCount;
 
-const TABLE: &str = include_str!("known.tsv");
+const TABLE: &str = include_str!("published.tsv");
 
 /// How well the row of a model is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Confidence {
 impl Confidence {
     fn basis(self) -> Basis {
         match self {
-            Self::Config | Self::TwoSources => Basis::Known,
+            Self::Config | Self::TwoSources => Basis::PublishedModel,
             Self::OneSource => Basis::Assumed,
         }
     }
@@ -46,7 +46,7 @@ impl Confidence {
 
 /// One published model.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct PublishedModel {
     /// `ORG/NAME`.
     pub id: &'static str,
     /// How well it is known.
@@ -58,17 +58,17 @@ pub struct Known {
 const COLUMNS: usize = 10;
 
 /// The row of a repository.
-pub fn known(id: &str) -> Option<Known> {
+pub fn known(id: &str) -> Option<PublishedModel> {
     row(line_of(id)?)
 }
 
 /// Every row, by id.
 #[cfg(test)]
-pub fn all() -> impl Iterator<Item = Known> {
+pub fn all() -> impl Iterator<Item = PublishedModel> {
     TABLE.lines().filter_map(row)
 }
 
-fn row(line: &'static str) -> Option<Known> {
+fn row(line: &'static str) -> Option<PublishedModel> {
     let mut cells = line.split('\t');
     let id = cells.next()?;
     let confidence = match cells.next()? {
@@ -80,7 +80,7 @@ fn row(line: &'static str) -> Option<Known> {
     for (column, cell) in columns.iter_mut().zip(cells) {
         *column = cell;
     }
-    Some(Known { id, confidence, columns })
+    Some(PublishedModel { id, confidence, columns })
 }
 
 /// The line of an id, by halving the text.
@@ -100,7 +100,7 @@ fn line_of(id: &str) -> Option<&'static str> {
     None
 }
 
-impl Known {
+impl PublishedModel {
     fn column(&self, index: usize) -> Option<&'static str> {
         Some(self.columns[index]).filter(|cell| !cell.is_empty())
     }
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn every_row_is_found_by_its_id_and_none_beside() {
-        let rows: Vec<Known> = all().collect();
+        let rows: Vec<PublishedModel> = all().collect();
         assert!(rows.len() > 900, "{}", rows.len());
         assert!(rows.is_sorted_by(|a, b| a.id < b.id));
         for row in &rows {

@@ -17,13 +17,13 @@ pub(super) enum Settings {
 
 /// Objects that settings of KServe refer to.
 #[derive(Default)]
-pub(super) struct Beside {
+pub(super) struct RelatedObjects {
     pub(super) storage_containers: Vec<Object>,
     pub(super) config_maps: Vec<Object>,
     pub(super) accounts: Vec<Object>,
 }
 
-impl Beside {
+impl RelatedObjects {
     pub(super) fn note(&mut self, object: &Object, semantics: Semantics) {
         match (object.api, object.id.kind.as_str()) {
             (Api::KServe, "ClusterStorageContainer") => {

@@ -4,14 +4,14 @@
 
 use super::Failure;
 use super::args::InputArgs;
-use super::ask::Ask;
 use super::input::Session;
+use super::session_options::SessionOptions;
 use crate::api::Object;
 use crate::diag::Diagnostic;
 use crate::load::{self, Memory, Request};
 use crate::secret::Secrets;
 use crate::source::{SourceId, SourceKind, SourceMap, Span};
-use crate::workspace::{self, Given, Kept};
+use crate::workspace::{self, Kept, ReadOptions};
 use crate::yaml::Limits;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -29,14 +29,14 @@ impl Session {
     /// The same, but for what is still known of the last time.
     pub(super) fn open_again(
         args: &InputArgs,
-        ask: &Ask<'_>,
+        ask: &SessionOptions<'_>,
         known: &mut Known,
         before: Option<&Self>,
     ) -> Result<Self, Failure> {
         let Known { files, objects } = known;
         let load =
             |request: &Request<'_>, limits: &Limits| load::load_again(request, limits, files);
-        let read = |loaded, given: &Given| workspace::read_again(loaded, given, objects);
+        let read = |loaded, given: &ReadOptions| workspace::read_again(loaded, given, objects);
         let mut session = Self::open_from(args, ask, load, read)?;
         let mut about_objects = HashMap::new();
         if let Some(before) = before {

@@ -1,9 +1,9 @@
 //! Pods that the caller places instead of the scheduler, by the same filters.
 
 use super::choice::Preference;
+use super::evaluate::Looked;
 use super::ids::{NodeId, PodId, TemplateId};
 use super::layout::FITS;
-use super::look::Looked;
 use super::pod::is_extended;
 use super::running::Started;
 use super::scheduler::Scheduler;

@@ -11,9 +11,9 @@ use crate::operators::ome::read as ome;
 use crate::operators::{self, Dialect};
 use crate::policy::Admission;
 use crate::source::SourceMap;
-use crate::workspace::known;
-use crate::workspace::read::beside::{CONFIG_MAP, Settings};
-use crate::workspace::read::{Given, api_of, followed, object};
+use crate::workspace::pruning;
+use crate::workspace::read::related::{CONFIG_MAP, Settings};
+use crate::workspace::read::{ReadOptions, api_of, followed, object};
 use crate::yaml::{Node, Origin, Rule};
 use crate::{cluster as machines, schema};
 
@@ -34,7 +34,7 @@ pub(super) enum Read {
 
 pub(super) fn typed(
     mut document: Document,
-    given: &Given,
+    given: &ReadOptions,
     sources: &SourceMap,
     completed: impl FnOnce() -> Completion,
     diagnostics: &mut Vec<Diagnostic>,
@@ -45,11 +45,11 @@ pub(super) fn typed(
         kthena::prepare(&mut document.node, given.kthena, diagnostics);
     }
     if let Some(release) = followed(api_of(document.group()), given) {
-        if !known::is_known(&document.kind, release) {
-            diagnostics.push(known::unknown_kind(&document.kind, document.span, release));
+        if !pruning::is_known(&document.kind, release) {
+            diagnostics.push(pruning::unknown_kind(&document.kind, document.span, release));
             return None;
         }
-        known::stored(&mut document.node, &document.kind, release, diagnostics);
+        pruning::stored(&mut document.node, &document.kind, release, diagnostics);
     }
     if let Some(schema) = schema {
         let server = match api_of(document.group()) {
@@ -167,7 +167,7 @@ pub(super) fn without_orchestrator(object: &Object) -> Object {
 pub(super) fn services(
     dialect: &Dialect,
     object: &Object,
-    given: &Given,
+    given: &ReadOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Views {
     let object = &without_orchestrator(object);

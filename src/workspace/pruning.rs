@@ -11,7 +11,7 @@ use ecow::{EcoString, eco_format};
 
 /// What the CRDs of a release know.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct ReleaseSchema {
     /// Operator and release, for people.
     pub(super) operator: &'static str,
     /// Tag of the release.
@@ -23,12 +23,12 @@ pub(super) struct Known {
 }
 
 /// Whether a release knows a kind of its operator at all.
-pub(super) fn is_known(kind: &str, release: Known) -> bool {
+pub(super) fn is_known(kind: &str, release: ReleaseSchema) -> bool {
     !release.unknown.iter().any(|unknown| unknown.path.is_empty() && unknown.kinds.contains(&kind))
 }
 
 /// The finding about an object of a kind that a release does not know.
-pub(super) fn unknown_kind(kind: &str, span: Span, release: Known) -> Diagnostic {
+pub(super) fn unknown_kind(kind: &str, span: Span, release: ReleaseSchema) -> Diagnostic {
     Diagnostic::new(
         Code::FieldOfAnotherRelease,
         format!(
@@ -44,7 +44,7 @@ pub(super) fn unknown_kind(kind: &str, span: Span, release: Known) -> Diagnostic
 pub(super) fn stored(
     node: &mut Node,
     kind: &str,
-    release: Known,
+    release: ReleaseSchema,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let of_kind = |unknown: &&Unknown| unknown.kinds.contains(&kind) && !unknown.path.is_empty();
@@ -117,7 +117,7 @@ mod tests {
         }});
         let known = |policy: &Policy| {
             let Policy { id, unknown, retired, .. } = *policy;
-            Known { operator: "OME", tag: id.tag, unknown, retired }
+            ReleaseSchema { operator: "OME", tag: id.tag, unknown, retired }
         };
         let kept = |policy: &Policy| {
             let release = known(policy);

@@ -1,7 +1,7 @@
 //! What may be written at a place.
 
+use super::cursor_context::{Part, Typing};
 use super::names::{field_names, names};
-use super::typing::{Part, Typing};
 use crate::catalog::Catalog;
 use crate::schema::{self, Schema, Type};
 use crate::source::SourceMap;
