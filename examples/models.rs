@@ -1,8 +1,8 @@
-//! Makes `src/facts/models/published.tsv` from the facts about published models, or proves it current.
+//! Writes `src/facts/models/published.tsv` from the facts about published models, or checks it.
 //!
 //! `cargo run --example models -- ../shared/upstream [--check]`. In: `models/facts.jsonl`, a JSON
 //! object per repository of the Hugging Face Hub. Out: the table, whose columns
-//! `src/facts/models/known.rs` documents. With `--check` nothing is written; the exit code is 1
+//! `src/facts/models/published.rs` documents. With `--check` nothing is written; the exit code is 1
 //! when the table is stale.
 
 #![expect(

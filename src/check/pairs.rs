@@ -1,8 +1,8 @@
 //! Pairs of runtimes that can match the same model, so that priority, age or name decides.
 //!
 //! # How cost grows
-//! Only entries of one scope with one priority can tie; [`super::meet`] finds those that do without
-//! comparing each with each. [`MOST_TIES`] bounds what is said about them.
+//! Only entries of one scope with one priority can tie; [`super::overlapping_entries`] finds them
+//! without comparing each with each. [`MOST_TIES`] bounds what is reported about them.
 
 use super::overlapping_entries::{Candidate, Likeness, Meeting, Meetings, each_meeting};
 use super::{View, graded};

@@ -1,8 +1,9 @@
 //! Components become the objects an operator writes.
 //!
-//! In: a [`Built`] service and the operator's settings. Out: objects as trees in which every
-//! leaf has its origin, in the order in which the operator writes them, and findings about values
-//! that a server refuses. Nothing is chosen or merged here; `accept` changes nothing.
+//! In: a [`Built`](crate::pods::built::Built) service and the operator's settings. Out: objects as
+//! trees in which every leaf has its origin, in the order in which the operator writes them, and
+//! findings about values that a server refuses. Nothing is chosen or merged here; `accept` changes
+//! nothing.
 
 pub mod accept;
 pub(crate) mod build;

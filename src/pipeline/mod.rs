@@ -1,9 +1,8 @@
-//! From what was loaded to what is planned: the way of the data, and the only place that picks a
-//! policy.
+//! From what was loaded to what is planned: the only place that picks a policy.
 //!
-//! In: documents of `load`. Out: a [`World`] (typed, indexed, frozen), then per service a
-//! [`Planned`]. Services are independent of each other: they are decided in parallel and come out
-//! in order, whatever the thread count.
+//! In: a [`World`](crate::workspace::World) (typed, indexed, frozen). Out: a [`Planned`] per
+//! service. Services are independent of each other: they are decided in parallel and come out in
+//! order, whatever the thread count.
 
 pub(crate) mod built;
 pub(crate) mod costs;

@@ -3,8 +3,8 @@
 //!
 //! In: the tables of `tables/`, made by `examples/schema.rs` from the upstream schemas and checked
 //! in. Out: [`Schema`]s, which check a tree ([`Schema::check`]), fill in what the API server would
-//! ([`Schema::default`]), marshal it as the controllers' Go structs do ([`marshal`]), order its
-//! keys ([`order`]), answer how a field is merged ([`Field::patch`]) and what it is for
+//! ([`Schema::default`]), marshal it as the controllers' Go structs do ([`marshal()`]), order its
+//! keys ([`order()`]), answer how a field is merged ([`Field::patch`]) and what it is for
 //! ([`Schema::describe`]). This module reads no file and knows no object but by its schema.
 //!
 //! Tables are read when a kind is first asked for, and types when a tree first reaches them.

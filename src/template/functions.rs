@@ -1,7 +1,7 @@
 //! The functions of every Go template.
 //!
 //! In: values. Out: a value, or Go's sentence on why there is none. Rules and words follow Go's
-//! `text/template/funcs.go`; [`format`] is `printf`.
+//! `text/template/funcs.go`; [`mod@format`] is `printf`.
 
 use super::ast::{Operand, OperandKind};
 use super::error::Failure;

@@ -7,7 +7,7 @@
 //!
 //! Under documented semantics a placeholder is a field chain of the metadata, and what maps to
 //! nothing is an error ([`expand_documented`]). Under the controller's semantics the text is a Go
-//! template, with all that Go allows: [`expand_container`] with [`Mode::Controller`], [`domain`]
+//! template, with all that Go allows: [`expand_container`] with [`Mode::Controller`], [`domain()`]
 //! and [`path`]. Go's language is implemented here as far as values without functions reach:
 //! branches, loops, variables, definitions, all built-in functions, and the escapes of
 //! html templates in text (`html`). What is left out (tags, addresses and binary fractions of

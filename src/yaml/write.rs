@@ -17,7 +17,7 @@ pub fn write(out: &mut String, node: &Node) {
     Writer { out, remark: None, path: FieldPath::root() }.document(node);
 }
 
-/// As [`write`], with a comment behind every leaf that `remark` has something to say about. A leaf
+/// As [`write()`], with a comment behind every leaf that `remark` has something to say about. A leaf
 /// is a scalar or an empty collection.
 pub fn write_with(out: &mut String, node: &Node, remark: &mut Remark<'_>) {
     Writer { out, remark: Some(remark), path: FieldPath::root() }.document(node);

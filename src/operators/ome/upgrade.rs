@@ -18,7 +18,8 @@ use crate::yaml::Node;
 pub(crate) static UPGRADE: Upgrade =
     Upgrade { rules: &[RULES, &WHOLE], effects: EFFECTS, basis: None };
 
-/// Rules that are fields of [`OmeRelease`], by the consequence: restarts first.
+/// Rules that are fields of [`OmeRelease`](crate::policy::ome::OmeRelease), by the
+/// consequence: restarts first.
 static RULES: &[Switch] = switches! { ome Ome
     "A1" [default_class] "a service without accelerator class and policy no longer gets the first class of its runtime's list"
         "#512, pkg/acceleratorclassselector/selector.go" "name the class: `spec.acceleratorSelector.acceleratorClass`" NAME_CLASS
@@ -68,7 +69,7 @@ static RULES: &[Switch] = switches! { ome Ome
         "reconcilers/hpa" "scale these services by hand until v0.1.5" OF_OPERATOR
 };
 
-/// Rules that differ by more than fields of an [`OmeRelease`].
+/// Rules that differ by more than fields of an [`OmeRelease`](crate::policy::ome::OmeRelease).
 static WHOLE: [Switch; 3] = [
     Switch {
         rule: ReleaseRule {

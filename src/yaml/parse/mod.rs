@@ -29,7 +29,7 @@ use scan::SyntaxError;
 use std::collections::HashMap;
 use tree::{Key, Stopped, Tree};
 
-/// Reads one document; `part` is its part of `text`, as [`super::split`] gives it, or any range.
+/// Reads one document; `part` is its part of `text`, as [`super::split()`] gives it, or any range.
 ///
 /// The value is absent when the document is empty or null, and when a finding says that it cannot
 /// be used: text that is not YAML, a limit, an alias that leads nowhere. A duplicate key is a
