@@ -31,7 +31,10 @@ fn read(text: &str) -> World {
     );
     ome::workspace::read(
         loaded,
-        &ReadOptions::new(SEMANTICS, &ome::internals::operators::kthena::releases::KTHENA_SEED),
+        &ReadOptions::new(
+            SEMANTICS,
+            &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
+        ),
     )
 }
 

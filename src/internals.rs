@@ -79,7 +79,7 @@ pub mod operators {
         }
         pub mod releases {
             pub use crate::operators::kthena::releases::{
-                KTHENA_CONTROLLER, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0,
+                KTHENA_CONTROLLER, KTHENA_DOCUMENTED, KTHENA_V0_1, KTHENA_V1_0,
             };
         }
     }

@@ -10,7 +10,7 @@ use ome::internals::diag::Diagnostic;
 use ome::internals::load::{self, Request};
 use ome::internals::merge::history::History;
 use ome::internals::merge::smp;
-use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
+use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_DOCUMENTED};
 use ome::internals::quantity::{
     self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
     names as rules,
@@ -67,7 +67,8 @@ fn world(bytes: &[u8], semantics: Semantics) -> World {
         &mut input,
         &Limits::default(),
     );
-    let kthena = if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
+    let kthena =
+        if semantics == Semantics::Documented { &KTHENA_DOCUMENTED } else { &KTHENA_CONTROLLER };
     ome::workspace::read(
         loaded,
         &ReadOptions { expand: true, v2_probes: true, ..ReadOptions::new(semantics, kthena) },
@@ -337,8 +338,11 @@ pub fn plan(bytes: &[u8]) {
         let services: Vec<_> = world.catalog.services().collect();
         let planner = Planner::new(&world.catalog, semantics);
         let mut planned = planner.plan_all(&services, Depth::Explain);
-        let kthena =
-            if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
+        let kthena = if semantics == Semantics::Documented {
+            &KTHENA_DOCUMENTED
+        } else {
+            &KTHENA_CONTROLLER
+        };
         let servings: Vec<_> = world.catalog.model_servings().iter().collect();
         let mut servings = plan_servings(&servings, kthena);
         let mut found: Vec<Diagnostic> =

@@ -115,7 +115,7 @@ fn of_kthena(
             Some("v0.1") => KthenaProfile::V0_1,
             Some("v1.0") => KthenaProfile::V1_0,
             Some("head") => KthenaProfile::Head,
-            _ => KthenaProfile::Seed,
+            _ => KthenaProfile::Documented,
         })),
     }
 }

@@ -14,7 +14,7 @@ use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
 use crate::operators::BuildContext;
 use crate::operators::Selector;
-use crate::operators::kthena::releases::KTHENA_SEED;
+use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::operators::ome::objects::workload::Workload;
 use crate::pods::built::{Built, Unfinished};
 use crate::policy::{KthenaPolicy, Policy};
@@ -88,7 +88,7 @@ impl<'a> Renderer<'a> {
             world,
             semantics,
             cluster_domain: cluster_domain.to_owned(),
-            workload: (Workload::Auto, &KTHENA_SEED),
+            workload: (Workload::Auto, &KTHENA_DOCUMENTED),
             selectors,
         }
     }

@@ -13,7 +13,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KthenaProfile {
     /// The Kthena blog as written.
-    Seed,
+    Documented,
     /// v0.1.0 of 2025-10.
     V0_1,
     /// v0.4.0 of 2026-04.
@@ -31,7 +31,7 @@ impl KthenaProfile {
     /// The word used in flags and output.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Seed => "documented",
+            Self::Documented => "documented",
             Self::V0_1 => "v0.1",
             Self::V0_4 => "v0.4",
             Self::V1_0 => "v1.0",
@@ -200,7 +200,7 @@ pub struct KthenaPolicy {
     /// PodGroups carry the label and the annotation of the document beside those of the code
     /// (Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang Scheduling;
     /// docs/decisions.md#pod-groups).
-    pub gang_seed_labels: bool,
+    pub gang_documented_labels: bool,
     /// PodGroups name the queue of the ModelServing's annotation (v1.0.0).
     pub gang_queue: bool,
     /// The controller stores the role templates of a revision in a ControllerRevision (v0.3.0).

@@ -82,7 +82,7 @@ const fn rpc(name: &'static str, request: &'static str, response: &'static str) 
     Rpc { name, request, response }
 }
 
-/// The table of the seed forgets ServerMetadata, its definition does not (KServe 0.10 docs, Open
+/// The table of the document leaves ServerMetadata out, its definition has it (KServe 0.10 docs, Open
 /// Inference Protocol, gRPC; docs/decisions.md#inference-protocol).
 static RPCS: [Rpc; 6] = [
     rpc("ServerLive", "ServerLiveRequest", "ServerLiveResponse"),

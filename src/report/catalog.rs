@@ -45,7 +45,8 @@ pub enum Names {
     #[default]
     Object,
     /// File names of the documentation, such as `mistral-7b-instruct-rt`.
-    Seed,
+    #[value(name = "seed")]
+    Documented,
 }
 
 /// One item.
@@ -132,7 +133,7 @@ impl<'a> Item<'a> {
     }
 
     /// File name in the documentation's tables, of a built-in runtime.
-    pub fn seed_name(&self) -> Option<&'a str> {
+    pub fn documented_name(&self) -> Option<&'a str> {
         if let Self::Runtime(runtime) = self
             && runtime.object.builtin
             && runtime.object.api == Api::KServe
@@ -215,7 +216,7 @@ fn image(runtime: &Runtime) -> Option<&Node> {
 
 fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
     out["engine"] = item.engine().into();
-    out["seedName"] = item.seed_name().into();
+    out["seedName"] = item.documented_name().into();
     out["alias"] = item.alias().into();
     out["disabled"] = runtime.disabled.as_ref().is_some_and(|disabled| disabled.value).into();
     out["image"] = text(image(runtime));
@@ -337,7 +338,7 @@ pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> S
 fn row(item: &Item<'_>, names: Names, world: &World) -> [String; 6] {
     let object = item.object();
     let name = match names {
-        Names::Seed => item.seed_name().unwrap_or_default().to_owned(),
+        Names::Documented => item.documented_name().unwrap_or_default().to_owned(),
         Names::Object => object.id.name.to_string(),
     };
     [

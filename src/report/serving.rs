@@ -225,7 +225,7 @@ pub fn explain(
         if let Some((fit, all)) = fitting(planned) {
             out.more(format!("fits: {fit} of {all} groups"));
         }
-        if policy.gang_seed_labels {
+        if policy.gang_documented_labels {
             let (field, why) = pod_group::NOT_RENDERED;
             out.more(format!("{field} is not rendered: {why}"));
         }

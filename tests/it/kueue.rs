@@ -30,7 +30,7 @@ fn world(text: &str) -> World {
         loaded,
         &ReadOptions::new(
             Semantics::Documented,
-            &ome::internals::operators::kthena::releases::KTHENA_SEED,
+            &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
         ),
     );
     // A world without objects is asked about, too.

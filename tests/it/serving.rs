@@ -6,7 +6,7 @@ use ome::internals::load::{self, Request};
 use ome::internals::operators::kthena::objects as kthena;
 use ome::internals::operators::kthena::objects::{Expanded, Replaced};
 use ome::internals::operators::kthena::releases::{
-    KTHENA_CONTROLLER, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0,
+    KTHENA_CONTROLLER, KTHENA_DOCUMENTED, KTHENA_V0_1, KTHENA_V1_0,
 };
 use ome::internals::policy::KthenaPolicy;
 use ome::internals::yaml::{FieldPath, Limits, Rule};
@@ -66,7 +66,7 @@ fn every_leaf_has_an_origin() {
         .collect();
     let (mut servings, mut leaves, mut losers) = (0, 0, 0);
     for file in inputs() {
-        for policy in [&KTHENA_SEED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_CONTROLLER] {
+        for policy in [&KTHENA_DOCUMENTED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_CONTROLLER] {
             let world = world(&file, policy);
             if world.diagnostics.iter().any(|found| found.severity == Severity::Error) {
                 continue;

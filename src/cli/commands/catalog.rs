@@ -105,12 +105,12 @@ fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             && args.api.as_deref().is_none_or(|api| item.object().api.as_str() == api)
             && args.engine.as_deref().is_none_or(|engine| item.engine() == Some(engine))
             && args.protocol.as_deref().is_none_or(|protocol| item.lists_protocol(protocol))
-            && (args.names == catalog::Names::Object || item.seed_name().is_some())
+            && (args.names == catalog::Names::Object || item.documented_name().is_some())
     });
     match args.names {
         catalog::Names::Object => items.sort_by(|a, b| a.listing_key().cmp(&b.listing_key())),
-        catalog::Names::Seed => items.sort_by(|a, b| {
-            a.seed_name().cmp(&b.seed_name()).then_with(|| a.engine().cmp(&b.engine()))
+        catalog::Names::Documented => items.sort_by(|a, b| {
+            a.documented_name().cmp(&b.documented_name()).then_with(|| a.engine().cmp(&b.engine()))
         }),
     }
     if args.output == ReportFormat::Json {
@@ -147,7 +147,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .filter(|item| item.object().id.name == name || item.alias().as_deref() == Some(name))
         .collect();
     let named = if named.is_empty() {
-        items.iter().filter(of_kind).filter(|item| item.seed_name() == Some(name)).collect()
+        items.iter().filter(of_kind).filter(|item| item.documented_name() == Some(name)).collect()
     } else {
         named
     };

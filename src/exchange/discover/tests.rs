@@ -3,7 +3,7 @@ mod values;
 
 use super::*;
 use crate::load::{self, Request};
-use crate::operators::kthena::releases::KTHENA_SEED;
+use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::workspace::ReadOptions;
 use crate::yaml::Limits;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn world(text: &str) -> crate::workspace::World {
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    crate::workspace::read(loaded, &ReadOptions::new(Semantics::Documented, &KTHENA_SEED))
+    crate::workspace::read(loaded, &ReadOptions::new(Semantics::Documented, &KTHENA_DOCUMENTED))
 }
 
 fn run(documents: &[Value], options: Options) -> (Discovered, Vec<Diagnostic>) {

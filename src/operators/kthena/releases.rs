@@ -21,12 +21,12 @@ const fn since(known: &'static str, path: &'static str) -> Unknown {
 
 /// The constant that a profile names.
 pub fn of(profile: KthenaProfile) -> &'static KthenaPolicy {
-    RELEASES.into_iter().find(|release| release.profile == profile).unwrap_or(&KTHENA_SEED)
+    RELEASES.into_iter().find(|release| release.profile == profile).unwrap_or(&KTHENA_DOCUMENTED)
 }
 
 /// The Kthena blog as written, contradictions as docs/decisions.md reads them.
-pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
-    profile: KthenaProfile::Seed,
+pub static KTHENA_DOCUMENTED: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::Documented,
     id: Release { tag: "documented", date: "", commit: "" },
     unknown: &[],
     admission: Admission::Documents,
@@ -38,7 +38,7 @@ pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
     gang_form: GangForm::TaskMembers,
     gang_unlisted: UnlistedRole::LeftOut,
     gang_resources: GangResources::RequestsOrLimits,
-    gang_seed_labels: true,
+    gang_documented_labels: true,
     gang_queue: true,
     controller_revisions: false,
     role_struct: RoleStruct::Head,
@@ -67,7 +67,7 @@ pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
     gang_form: GangForm::TaskMembers,
     gang_unlisted: UnlistedRole::AllReplicas,
     gang_resources: GangResources::Requests,
-    gang_seed_labels: false,
+    gang_documented_labels: false,
     gang_queue: false,
     controller_revisions: false,
     role_struct: RoleStruct::V0_1,
@@ -96,7 +96,7 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     gang_form: GangForm::SubGroups,
     gang_unlisted: UnlistedRole::AllReplicas,
     gang_resources: GangResources::Requests,
-    gang_seed_labels: false,
+    gang_documented_labels: false,
     gang_queue: true,
     controller_revisions: true,
     role_struct: RoleStruct::V1_0,

@@ -5,7 +5,7 @@ use super::{BOTH, shuffled, world};
 use ome::internals::api::{ObjectRef, Semantics};
 use ome::internals::diag::{Code, Severity};
 use ome::internals::diff::{Action, Diff, Fate, Settings, Side, diff};
-use ome::internals::operators::kthena::releases::KTHENA_SEED;
+use ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED;
 use ome::internals::yaml::Node;
 use ome::pipeline::{Rendered, Renderer, identity};
 use ome::workspace::World;
@@ -68,7 +68,7 @@ fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
         Settings {
             semantics: semantics.into(),
             cluster_domain: "cluster.local",
-            kthena: [&KTHENA_SEED; 2],
+            kthena: [&KTHENA_DOCUMENTED; 2],
         },
     )
 }

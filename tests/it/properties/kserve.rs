@@ -18,7 +18,7 @@ impl Input {
     fn world(&self, expand: bool) -> World {
         let given = ReadOptions::new(
             Semantics::Controller,
-            &ome::internals::operators::kthena::releases::KTHENA_SEED,
+            &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
         );
         load_text(&self.text(), &ReadOptions { expand, ..given })
     }

@@ -59,7 +59,10 @@ fn world(fleet: &Fleet, semantics: Semantics) -> World {
 fn read(text: &str, semantics: Semantics) -> World {
     load_text(
         text,
-        &ReadOptions::new(semantics, &ome::internals::operators::kthena::releases::KTHENA_SEED),
+        &ReadOptions::new(
+            semantics,
+            &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
+        ),
     )
 }
 

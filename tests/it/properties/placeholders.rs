@@ -89,7 +89,7 @@ fn input(kserve: bool, metadata: &Map<String, Value>, argument: &str) -> String 
 fn argument(text: &str) -> Result<String, String> {
     let given = ReadOptions::new(
         Semantics::Controller,
-        &ome::internals::operators::kthena::releases::KTHENA_SEED,
+        &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
     );
     let world = load_text(text, &given);
     let renderer = Renderer::new(&world, Semantics::Controller, "cluster.local");

@@ -5,7 +5,7 @@ use super::load_text;
 use crate::objects::{node, runner};
 use ome::internals::api::Semantics;
 use ome::internals::cluster::fleet::Verdict;
-use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_SEED};
+use ome::internals::operators::kthena::releases::{KTHENA_CONTROLLER, KTHENA_DOCUMENTED};
 use ome::internals::policy::KthenaPolicy;
 use ome::pipeline::{
     Changes, ComponentRollout, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout,
@@ -80,7 +80,7 @@ fn fleets() -> impl Strategy<Value = Fleet> {
             strategy,
         });
     let nodes = prop::collection::vec(select(vec![4_i64, 8, 8]), 1..5);
-    let kthena = select(vec![&KTHENA_SEED, &KTHENA_CONTROLLER]);
+    let kthena = select(vec![&KTHENA_DOCUMENTED, &KTHENA_CONTROLLER]);
     (nodes, prop::collection::vec(service, 1..4), kthena)
         .prop_map(|(nodes, services, kthena)| Fleet { nodes, services, kthena })
 }

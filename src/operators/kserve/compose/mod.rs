@@ -1,7 +1,7 @@
 //! Components of KServe: a predictor that a runtime or the service itself runs, a transformer, an
 //! explainer (pkg/apis/serving/v1beta1/inference_service_defaults.go;
 //! pkg/controller/v1beta1/inferenceservice/components/predictor.go;
-//! pkg/controller/v1beta1/inferenceservice/reconcilers; seeds 001 and 003).
+//! pkg/controller/v1beta1/inferenceservice/reconcilers; KServe docs, Serving Runtimes).
 //!
 //! Layers, templates, metadata and records are those of OME; here stands only what KServe does with
 //! them.

@@ -140,8 +140,9 @@ pub fn resources(gang: &Gang) -> Map {
 pub fn pod_group(serving: &ModelServing, gang: &Gang, ordinal: i64, policy: &KthenaPolicy) -> Node {
     let rule = &rules::POD_GROUP;
     let name = names::group(serving.name(), ordinal);
-    let annotation = if policy.gang_seed_labels { serving.name().clone() } else { name.clone() };
-    let seed = policy.gang_seed_labels.then(|| name.clone());
+    let annotation =
+        if policy.gang_documented_labels { serving.name().clone() } else { name.clone() };
+    let seed = policy.gang_documented_labels.then(|| name.clone());
     let min_member = Some(gang.min_member).filter(|members| *members != 0);
     let topology = serving.topology.as_ref().and_then(|topology| topology.group.clone());
     let queue = serving

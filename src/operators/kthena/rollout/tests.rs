@@ -5,7 +5,9 @@ use super::{Action, Before, Cause, Cell, GroupStatus, Kind, Outcome, Scenario, s
 use crate::api::{Api, ModelServing, Object, ObjectRef, Scope};
 use crate::operators::kthena::objects::{Expanded, expand, pod_group};
 use crate::operators::kthena::read as kthena;
-use crate::operators::kthena::releases::{KTHENA_HEAD, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0};
+use crate::operators::kthena::releases::{
+    KTHENA_DOCUMENTED, KTHENA_HEAD, KTHENA_V0_1, KTHENA_V1_0,
+};
 use crate::policy::KthenaPolicy;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Limits, parse};
@@ -140,7 +142,7 @@ proptest! {
 
     #[test]
     fn a_rollout_with_nothing_changed_has_no_step(shape in shape(0)) {
-        for policy in [&KTHENA_SEED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_HEAD] {
+        for policy in [&KTHENA_DOCUMENTED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_HEAD] {
             let serving = shape.read(policy);
             let outcome = play(policy, &[&serving], &serving, &[]);
             prop_assert_eq!(outcome.trace.requests().count(), 0);
@@ -154,9 +156,9 @@ proptest! {
     // to it only where nothing but images change.
     #[test]
     fn a_rollout_ends_where_a_fresh_render_begins((old, new) in pair()) {
-        let (from, to) = (old.read(&KTHENA_SEED), new.read(&KTHENA_SEED));
-        let outcome = play(&KTHENA_SEED, &[&from], &to, &[]);
-        prop_assert_eq!(pods_after(fresh_pods(&KTHENA_SEED, &from), &outcome), fresh_pods(&KTHENA_SEED, &to));
+        let (from, to) = (old.read(&KTHENA_DOCUMENTED), new.read(&KTHENA_DOCUMENTED));
+        let outcome = play(&KTHENA_DOCUMENTED, &[&from], &to, &[]);
+        prop_assert_eq!(pods_after(fresh_pods(&KTHENA_DOCUMENTED, &from), &outcome), fresh_pods(&KTHENA_DOCUMENTED, &to));
         prop_assert!(outcome.stuck.is_none());
 
         let mut images = old.clone();
@@ -174,7 +176,7 @@ proptest! {
 
     #[test]
     fn a_first_creation_is_what_a_render_expands_to(shape in shape(1)) {
-        for policy in [&KTHENA_SEED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_HEAD] {
+        for policy in [&KTHENA_DOCUMENTED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_HEAD] {
             let serving = shape.read(policy);
             let outcome = play(policy, &[], &serving, &[]);
             prop_assert_eq!(pods_after(BTreeSet::new(), &outcome), fresh_pods(policy, &serving));
@@ -189,7 +191,7 @@ proptest! {
         old.rollout = format!("rolloutStrategy: {{rollingUpdateConfiguration: {{partition: {partition}, maxUnavailable: {most}}}}},");
         let mut new = old.clone();
         new.roles[0].2 += 10;
-        for (policy, budget) in [(&KTHENA_SEED, 1), (&KTHENA_V0_1, 1), (&KTHENA_HEAD, most)] {
+        for (policy, budget) in [(&KTHENA_DOCUMENTED, 1), (&KTHENA_V0_1, 1), (&KTHENA_HEAD, most)] {
             let (from, to) = (old.read(policy), new.read(policy));
             let outcome = play(policy, &[&from], &to, &[]);
             for capacity in &outcome.trace.capacity {
@@ -209,7 +211,7 @@ proptest! {
         let entries: Vec<String> = minima.iter().enumerate().map(|(index, minimum)| format!("r{index}: {minimum}")).collect();
         for listed in 0..=3 {
             shape.rollout = String::new();
-            for policy in [&KTHENA_SEED, &KTHENA_V0_1, &KTHENA_HEAD] {
+            for policy in [&KTHENA_DOCUMENTED, &KTHENA_V0_1, &KTHENA_HEAD] {
                 let mut serving = shape.read(policy);
                 serving.gang = Some(crate::api::GangPolicy {
                     min_role_replicas: minima.iter().take(listed).enumerate().map(|(index, minimum)| (crate::api::Field::new(format!("r{index}").into(), serving.replicas.origin), *minimum)).collect(),
@@ -226,7 +228,7 @@ proptest! {
     #[test]
     fn no_change_is_a_panic_or_a_hang((old, new) in (shape(0), shape(0)), stagger in any::<bool>(), group in 0..5_i64, role in 0..3_usize) {
         let pod = EcoString::from(format!("s-{group}-r{role}-0-0"));
-        for policy in [&KTHENA_SEED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_HEAD] {
+        for policy in [&KTHENA_DOCUMENTED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_HEAD] {
             for recovery in ["", "recoveryPolicy: ServingGroupRecreate,", "recoveryPolicy: None,"] {
                 let mut new = new.clone();
                 new.rollout = recovery.to_owned();
@@ -261,12 +263,12 @@ fn four(image: u8, rollout: &str) -> Shape {
 // does not come up.
 #[test]
 fn the_table_of_the_document_is_a_fold_over_pods() {
-    let (old, new) = (four(1, "").read(&KTHENA_SEED), four(2, "").read(&KTHENA_SEED));
+    let (old, new) = (four(1, "").read(&KTHENA_DOCUMENTED), four(2, "").read(&KTHENA_DOCUMENTED));
     assert_eq!(
-        rows(&play(&KTHENA_SEED, &[&old], &new, &[])),
+        rows(&play(&KTHENA_DOCUMENTED, &[&old], &new, &[])),
         ["oooo", "ooow", "oowd", "owdd", "wddd", "dddd"]
     );
-    let stuck = play(&KTHENA_SEED, &[&old], &new, &["s-3-r0-0-0"]);
+    let stuck = play(&KTHENA_DOCUMENTED, &[&old], &new, &["s-3-r0-0-0"]);
     assert_eq!((rows(&stuck), stuck.stuck), (vec!["oooo".to_owned(), "ooow".to_owned()], Some(3)));
     assert!(stuck.proof.is_some_and(|proof| proof.contains("s-0, s-1, s-2 keep the old revision")));
 }
@@ -278,8 +280,12 @@ fn a_group_waits_in_the_row_that_holds_it_up() {
     let old = four(1, "");
     let mut new = old.clone();
     new.roles[0].0 = 2;
-    let outcome =
-        play(&KTHENA_SEED, &[&old.read(&KTHENA_SEED)], &new.read(&KTHENA_SEED), &["s-2-r0-1-0"]);
+    let outcome = play(
+        &KTHENA_DOCUMENTED,
+        &[&old.read(&KTHENA_DOCUMENTED)],
+        &new.read(&KTHENA_DOCUMENTED),
+        &["s-2-r0-1-0"],
+    );
     let steps: Vec<(u32, &str, i64)> = outcome
         .trace
         .group_steps()
