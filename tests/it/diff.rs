@@ -530,8 +530,15 @@ fn a_refused_service_hides_no_other() {
     assert_eq!(group("team/a")["cause"][0]["path"], "spec.model.name");
     assert_eq!(group("team/b")["objects"][0]["restart"], true);
     // Refused before and after, by the same: nothing changes.
+    let text = |arguments: &[&str]| {
+        let fixed = ["diff", "--no-config", "--no-builtin", "-f", "new.yaml"];
+        scratch.ome(&[&fixed[..], arguments].concat()).stdout
+    };
+    assert!(!text(&["--base", "old.yaml"]).contains("before and after"), "the group shows it");
     scratch.write("old.yaml", &broken);
     assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0, Some(0));
+    let sentence = "1 service is refused before and after; `ome plan` prints why";
+    assert!(text(&["--base", "old.yaml"]).contains(sentence));
     // What cannot be read may hide something.
     scratch.write("new.yaml", &format!("{broken}---\na: [\n"));
     assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0, Some(1));

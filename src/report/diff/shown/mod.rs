@@ -44,7 +44,7 @@ pub(super) struct Shown {
     pub(super) groups: Vec<ShownGroup>,
     /// Services that the later release serves and the earlier one refuses, in place of their groups.
     pub(super) served: Option<Served>,
-    /// What the change does to the room on the nodes, a sentence each.
+    /// What the change does to the room on the nodes, and what it leaves refused, a sentence each.
     pub(super) capacity: Vec<String>,
     /// What an upgrade changes beside objects.
     pub(super) notes: Vec<ShownNote>,
@@ -218,7 +218,8 @@ impl Shown {
     /// The first `most` groups.
     pub(super) fn of(view: &View<'_>, most: usize) -> Self {
         let summary = &view.diff.summary;
-        let capacity = view.diff.capacity.as_ref().map(capacity).unwrap_or_default();
+        let mut capacity = view.diff.capacity.as_ref().map(capacity).unwrap_or_default();
+        capacity.extend(still_refused(view));
         let mut seen = BTreeSet::new();
         let brief = view.diff.between_releases.is_some() && !view.all;
         let (new, full): (Vec<&Group>, Vec<&Group>) =
@@ -241,6 +242,23 @@ impl Shown {
             served: (!new.is_empty()).then(|| served(&new)),
         }
     }
+}
+
+/// Services that are refused on both sides for the same reason: no group shows them.
+fn still_refused(view: &View<'_>) -> Option<String> {
+    let newly = |group: &&Group| group.error.as_ref().is_some_and(|error| error.to.is_some());
+    let shown: usize = view.diff.groups.iter().filter(newly).map(|own| own.services.len()).sum();
+    let (count, verb) = match view.diff.summary.refused.saturating_sub(shown) {
+        0 => return None,
+        1 => (1, "is"),
+        count => (count, "are"),
+    };
+    let plan = match view.diff.between_releases {
+        Some(_) => "`ome plan --release OPERATOR=TAG`",
+        None => "`ome plan`",
+    };
+    let services = plural(count, "service");
+    Some(format!("✗ {services} {verb} refused before and after; {plan} prints why"))
 }
 
 /// Whether services are only refused no longer: nothing of them exists that a rule could change.
