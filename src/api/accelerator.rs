@@ -67,7 +67,7 @@ pub struct Capabilities {
     pub clock: Option<Field<i64>>,
     /// `features`, as written.
     pub features: Vec<Field<EcoString>>,
-    /// `performance` is there, also when it says nothing.
+    /// `performance` is there, also when it is empty.
     pub has_performance: bool,
     /// Figures of `performance` that are numbers.
     pub performance: Vec<(Figure, Field<f64>)>,
@@ -251,7 +251,7 @@ pub struct AcceleratorWish {
 }
 
 impl AcceleratorWish {
-    /// That of a service which says nothing: one for all of them, for most say nothing and the
+    /// That of a service which sets none: one for all of them, for most set none and the
     /// fields are many.
     pub fn silent() -> Arc<Self> {
         static SILENT: LazyLock<Arc<AcceleratorWish>> = LazyLock::new(Arc::default);

@@ -19,7 +19,7 @@ pub(crate) struct Spelling {
     pub(crate) template: &'static str,
 }
 
-/// The settings when the key is there and says nothing.
+/// The settings when the key is there and empty.
 pub(crate) fn empty() -> IngressConfig {
     IngressConfig {
         ingress_gateway: EcoString::new(),

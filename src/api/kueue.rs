@@ -5,7 +5,7 @@ use crate::quantity::Quantity;
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
 
-/// A ResourceFlavor: a kind of machine, told apart by labels and taints.
+/// A ResourceFlavor: a kind of machine, recognized by labels and taints.
 #[derive(Clone, Debug)]
 pub struct ResourceFlavor {
     /// The object.

@@ -317,7 +317,7 @@ pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
         for (position, (names, range)) in groups.iter().enumerate() {
-            // A group within a larger one says nothing new.
+            // A group within a larger one is a repetition.
             let others = holding.get(&names[0]).map(Vec::as_slice).unwrap_or_default();
             if others.iter().any(|other| {
                 sets[*other].len() > names.len() && sets[position].is_subset(&sets[*other])

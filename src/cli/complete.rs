@@ -1,7 +1,7 @@
 //! Values that a shell completes: services, runtimes and kinds of the input, codes, fields.
 //!
-//! In: the word that is typed, and the `-f` before it. Out: candidates. Nothing is said and nothing
-//! fails: an input that cannot be read has no names.
+//! In: the word that is typed, and the `-f` before it. Out: candidates. Nothing is reported and
+//! nothing fails: an input that cannot be read has no names.
 
 use super::args::InputArgs;
 use super::input::Session;

@@ -59,7 +59,7 @@ impl Failure {
         }
     }
 
-    /// Whether anything is said about it.
+    /// Whether there is a message about it.
     pub fn is_quiet(&self) -> bool {
         matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

@@ -74,12 +74,12 @@ impl<'a> Io<'a> {
         self.color = color;
     }
 
-    /// Whether only errors are said.
+    /// Whether only errors are printed.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Sets whether only errors are said.
+    /// Sets whether only errors are printed.
     pub fn set_quiet(&mut self, quiet: bool) {
         self.quiet = quiet;
     }
@@ -87,7 +87,7 @@ impl<'a> Io<'a> {
     /// Empties a terminal.
     pub fn clear(&mut self) {
         if self.out_is_terminal && !self.is_dumb {
-            // What cannot be written is said by what is written next.
+            // A write that fails here fails again at the next one, which reports it.
             let _ = self.out.write_all(b"\x1b[2J\x1b[H");
         }
     }

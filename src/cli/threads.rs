@@ -20,7 +20,7 @@ fn most() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get).saturating_mul(PER_CORE)
 }
 
-/// What is said when fewer threads work than are asked for.
+/// The message where fewer threads run than were requested.
 pub(super) fn note(jobs: Option<usize>) -> Option<String> {
     let most = most();
     let asked = asked(jobs).filter(|asked| *asked > most)?;

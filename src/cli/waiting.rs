@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a run says nothing.
+/// How long a run prints no progress.
 const SILENT: Duration = Duration::from_millis(300);
 /// How often the line is written again.
 const EVERY: Duration = Duration::from_millis(200);

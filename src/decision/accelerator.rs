@@ -71,11 +71,11 @@ pub struct ClassReason {
 /// Where a capability is known from (OEP-0003, Story 4; docs/decisions.md#capabilities).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// The class says so.
+    /// The class itself.
     Declared,
-    /// The facts about products say so.
+    /// The facts about products.
     Catalogue,
-    /// Labels of its nodes say so.
+    /// Labels of its nodes.
     Nodes,
     /// Not set anywhere.
     Unknown,
@@ -184,7 +184,7 @@ pub struct Requirement {
     pub value: Node,
     /// The layer: `default`, `runtime`, `service`, `annotation`, `component-annotation`.
     pub layer: &'static str,
-    /// What other layers said, the highest first.
+    /// Values of the other layers, the highest first.
     pub overridden: Vec<(Node, &'static str)>,
 }
 

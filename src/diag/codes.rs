@@ -26,7 +26,7 @@ pub struct CodeDoc {
     pub topic: Topic,
     /// Default severity; `Info` for reasons and notes.
     pub severity: Severity,
-    /// One sentence: when it is said.
+    /// One sentence: when it is reported.
     pub summary: &'static str,
     /// The entry of the reference, `codes/CODE.txt`.
     text: &'static str,

@@ -157,7 +157,7 @@ fn placed(side: &Side<'_>, kthena: &KthenaPolicy, settings: Settings<'_>) -> Opt
 }
 
 /// Updates that are stuck when everything changes at once; what waits for room without being an
-/// update is said already.
+/// update is reported already.
 fn stuck(
     before: &Side<'_>,
     after: &Side<'_>,

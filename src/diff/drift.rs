@@ -1,9 +1,9 @@
 //! A cluster compared with what the operator would write now.
 //!
 //! In: a renderer over the input, services, and the objects of a dump. Out: by group of services
-//! with the same difference, objects that are missing, left over or changed. A field counts when the
-//! operator writes it, whoever owns it now: what only the server or others write does not, nor does
-//! the size of what an autoscaler sizes.
+//! with the same difference, objects that are missing, left over or changed. A field counts when
+//! the operator writes it, whoever owns it now: what only the server or others write does not, nor
+//! does the size of what an autoscaler sizes.
 
 use crate::api::{Failure, Object, ObjectRef, Service, Views};
 use crate::catalog::Catalog;
@@ -30,7 +30,7 @@ pub struct DriftField {
     pub from: Option<Node>,
     /// What the operator would write.
     pub to: Option<Node>,
-    /// Who says so.
+    /// Its source.
     pub layer: Layer,
     /// What may be shown of the values.
     pub shown: [Place; 2],

@@ -2,7 +2,7 @@
 //!
 //! In: a ModelServing of both sides, whose input is the same. Out: its group, with the revision
 //! that becomes another one, the update that follows from it, and the rules. Whether the document
-//! is right was said when it was read; what is in the cluster is replaced either way.
+//! is right was reported when it was read; what is in the cluster is replaced either way.
 
 use super::comparison::{Answer, Comparison, Found};
 use super::edit::{self, NO_FIELD};
@@ -143,7 +143,8 @@ fn rules(
     hit
 }
 
-/// The edit for each rule, played with the update that the upgrade begins; and all of them together.
+/// The edit for each rule, played with the update that the upgrade begins; and all of them
+/// together.
 fn edits(
     comparison: &Comparison<'_, '_>,
     upgrades: &Upgrades<'_>,

@@ -428,7 +428,7 @@ impl Gathered {
     }
 }
 
-/// Fields of a group that may not change, said once.
+/// Immutable fields of a group, reported once.
 fn refusals(group: &Group) -> Vec<Diagnostic> {
     let replaced = group.objects.iter().filter(|object| object.action == Action::Replace);
     let fields = replaced.flat_map(|object| {

@@ -3,9 +3,9 @@
 use crate::source::Location;
 use std::fmt::Write;
 
-/// Who said a value.
+/// The source of a value.
 #[derive(Clone, Debug)]
-pub struct Voice<'a> {
+pub struct ValueSource<'a> {
     /// Name of the layer, such as `runtime`.
     pub layer: &'a str,
     /// Where it is written; none when no file wrote it.
@@ -16,7 +16,7 @@ pub struct Voice<'a> {
 
 /// `layer file:line[, over layer file:line]…`, the nearest loser first; a rule stands where a place
 /// would.
-pub fn comment(own: &Voice<'_>, over: &[Voice<'_>]) -> String {
+pub fn comment(own: &ValueSource<'_>, over: &[ValueSource<'_>]) -> String {
     let mut text = String::new();
     voice(&mut text, own);
     for loser in over {
@@ -26,7 +26,7 @@ pub fn comment(own: &Voice<'_>, over: &[Voice<'_>]) -> String {
     text
 }
 
-fn voice(text: &mut String, voice: &Voice<'_>) {
+fn voice(text: &mut String, voice: &ValueSource<'_>) {
     text.push_str(voice.layer);
     match (&voice.place, voice.rule) {
         (Some(place), _) => write!(text, " {place}").expect("writing to a string never fails"),
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_comment_names_the_layers_from_the_nearest_on() {
-        let at = |layer, file: &str, line| Voice {
+        let at = |layer, file: &str, line| ValueSource {
             layer,
             place: Some(Location {
                 file: file.into(),
@@ -56,7 +56,7 @@ mod tests {
             &at("service", "isvc.yaml", 14),
             &[
                 at("runtime", "rt.yaml", 31),
-                Voice { layer: "default", place: None, rule: Some("pod-defaults") },
+                ValueSource { layer: "default", place: None, rule: Some("pod-defaults") },
             ],
         );
         assert_eq!(

@@ -195,7 +195,7 @@ pub(super) fn sync(directory: &Path, files: &[&Path]) -> Result<(), Error> {
         return synced.map_err(|error| Error::io("write", directory, error));
     }
     for file in files {
-        // Windows wants a file that is open for writing; a mode may forbid it elsewhere.
+        // Windows needs a file that is open for writing; elsewhere a mode may forbid it.
         let opened = File::options().read(true).write(cfg!(windows)).open(file);
         let synced = opened.and_then(|open| open.sync_all());
         synced.map_err(|error| Error::io("write", directory, error))?;

@@ -22,7 +22,7 @@ pub mod stream;
 mod tests;
 
 pub use check::Check;
-pub use comment::{Voice, comment};
+pub use comment::{ValueSource, comment};
 pub use directory::{Directory, Done};
 pub use file::{generate, rewrite};
 pub use flat::{Flat, Placed};

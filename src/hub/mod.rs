@@ -12,7 +12,7 @@ use std::time::Duration;
 use ureq::config::RedirectAuthHeaders;
 use ureq::tls::{PemItem, RootCerts, TlsConfig};
 
-/// Where the Hub is unless something else is said.
+/// The default address of the Hub.
 pub const ENDPOINT: &str = "https://huggingface.co";
 
 /// How the Hub is asked.

@@ -74,7 +74,7 @@ impl Tree {
         (self.above.join(path), name)
     }
 
-    /// What a program said, with the names of files that are in a temporary directory.
+    /// The stderr of a program, with the names of files that are in a temporary directory.
     fn told(&self, said: &str) -> String {
         if self.prefix.is_empty() {
             return said.to_owned();

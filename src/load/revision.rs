@@ -291,7 +291,7 @@ impl Repository {
             };
             let mut builder = GitignoreBuilder::new("");
             for line in text.lines() {
-                // A line that is no pattern says nothing, as in the walk.
+                // A line that is not a pattern has no effect, as in the walk.
                 let _ = builder.add_line(None, line);
             }
             if let Ok(patterns) = builder.build() {

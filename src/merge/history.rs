@@ -32,7 +32,7 @@ impl Step<'_> {
     }
 }
 
-/// Who wants to know what lost.
+/// A recorder of overridden values.
 pub trait Record {
     /// The merge goes one step down.
     fn enter(&mut self, step: Step<'_>);
@@ -63,7 +63,7 @@ pub struct Overridden {
 }
 
 impl Overridden {
-    /// Whether the later layer said the same again: nothing changed but who said it last.
+    /// Whether the later layer set the same value: only the source changed.
     pub fn restated(&self) -> bool {
         self.winner.as_ref() == Some(&self.loser)
     }
@@ -122,7 +122,7 @@ pub struct Lost<'a> {
 }
 
 impl Lost<'_> {
-    /// Whether the later layer said the same again.
+    /// Whether the later layer set the same value.
     pub fn restated(&self) -> bool {
         self.winner == Some(self.loser)
     }

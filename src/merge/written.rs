@@ -4,7 +4,7 @@
 //! have in the lower tree, new ones follow (OME docs, Serving Runtime, Engine Configuration).
 //! Arguments are concatenated (OEP-0003, Notes/Constraints/Caveats), affinities are joined
 //! (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#affinity); every other list and every
-//! scalar of the upper tree replaces that of the lower one. A null in the upper tree says nothing.
+//! scalar of the upper tree replaces that of the lower one. A null in the upper tree has no effect.
 
 use super::edit::{lost, within};
 use super::history::{Record, Step};

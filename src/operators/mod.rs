@@ -1,7 +1,8 @@
-//! The operators, a folder each, whole: what they read, choose, compose, write and check. None names
-//! another; this file is the only one that names them all, and what stands above asks it.
+//! The operators, a folder each, whole: what they read, choose, compose, write and check. None
+//! names another; this file is the only one that names them all, and what stands above asks it.
 //!
-//! In: a service, and what is decided for it. Out: its pods and objects, as its operator makes them.
+//! In: a service, and what is decided for it. Out: its pods and objects, as its operator makes
+//! them.
 
 pub mod kserve;
 pub mod kthena;
@@ -203,7 +204,7 @@ impl<'a> BuildContext<'a, '_> {
         }
     }
 
-    /// What can be said of a service that was built and is to be placed.
+    /// Facts about a service that was built and is to be placed.
     pub(crate) fn remarks(
         &self,
         service: &Service,

@@ -96,7 +96,7 @@ impl<'a> Selector<'a> {
         request::select::<Recorder>(self.policy, self.runtimes(), &request)
     }
 
-    /// What speaks against a class on a runtime, whoever asks; nothing when the runtime takes it.
+    /// Why a runtime rejects a class, for any caller; none when it takes it.
     pub fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
         self.accelerators.refuses(runtime, class)
     }

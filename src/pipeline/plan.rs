@@ -384,7 +384,7 @@ pub(crate) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Dia
     });
     let found =
         resolution.accelerators.iter().flat_map(|decision| decision.findings.iter().cloned());
-    // What has a place of its own belongs to the service; what has none is said once for all of
+    // What has a place of its own belongs to the service; what has none is reported once for all of
     // them.
     let found = found.map(|diagnostic| {
         if diagnostic.span().is_some() {

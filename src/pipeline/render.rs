@@ -50,8 +50,8 @@ impl Rendered<'_> {
         if self.refusal().is_some() { &[] } else { &self.objects }
     }
 
-    /// Why nothing of it is written: its error, else the first finding of error level. What a server
-    /// refuses is written all the same, for the server to say so.
+    /// Why nothing of it is written: its error, else the first finding of error level. What a
+    /// server refuses is written all the same: the server reports it.
     pub fn refusal(&self) -> Option<Failure> {
         self.error.clone().or_else(|| {
             let found = self.diagnostics.iter().find(|found| {
@@ -189,8 +189,8 @@ impl<'a> Renderer<'a> {
         rendered
     }
 
-    /// What is wrong with the objects of a service. What was found where it is written is not said
-    /// again in the words of the object.
+    /// What is wrong with the objects of a service. What was found where it is written is not
+    /// repeated again in the words of the object.
     fn accept(
         &self,
         service: &Service,

@@ -30,7 +30,7 @@ pub struct RunningPod<'a> {
     pub labels: Labels,
     /// `status.startTime`.
     pub started: Option<EcoString>,
-    /// It was told to end.
+    /// It is terminating.
     pub ends: bool,
     /// Condition Ready is true, or no condition is stated.
     pub ready: bool,

@@ -56,7 +56,7 @@ impl PlannedServing<'_> {
 }
 
 /// Plans ModelServings. Those with too many pods, or with
-/// numbers of pods that are none, are left out; reading has said so.
+/// numbers of pods that are none, are left out; reading has reported them.
 pub fn plan_servings<'a>(
     servings: &[&'a ModelServing],
     policy: &KthenaPolicy,

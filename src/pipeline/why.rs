@@ -276,7 +276,7 @@ pub struct ServingHistory {
 }
 
 impl ServingHistory {
-    /// What the CRD would have said.
+    /// The default of the CRD.
     pub fn new(serving: &ModelServing) -> Self {
         let schema = schema::kind(API_VERSION, "ModelServing");
         let mut defaults =

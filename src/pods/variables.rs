@@ -60,7 +60,7 @@ impl PodRole {
 /// the service as the operator sees them.
 ///
 /// By the documents a variable that maps to nothing is a finding and the container stays as it is
-/// (OME docs, Serving Runtime, Multi-Node Configuration); the controller gives up.
+/// (OME docs, Serving Runtime, Multi-Node Configuration); the controller fails.
 pub(crate) fn expand(
     policy: &Policy,
     place: &Place<'_>,

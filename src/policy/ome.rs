@@ -10,7 +10,7 @@
 use super::{FaultRule, MergeRule};
 use crate::api::OperatorConfig;
 
-/// What a class's resources do to those of a container that the service says nothing about
+/// What a class's resources do to those of a container that the service does not set
 /// (utils/merging.go, MergeResource).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassResourceRule {
@@ -200,7 +200,7 @@ pub struct OmeRelease {
     pub router_shorthand: bool,
     /// A value of the router's `config` replaces the variable of its name; else it comes behind it.
     pub router_config_replaces: bool,
-    /// It is said how many nodes without accelerators a router may land on (OEP-0003,
+    /// Reports how many nodes without accelerators a router may run on (OEP-0003,
     /// Notes/Constraints/Caveats).
     pub router_nodes: bool,
     /// See [`MainContainerRule`].

@@ -47,7 +47,7 @@ pub(crate) const NO_OBJECT: EditRule = EditRule::None("the rule changes no objec
 /// A rule that is a value of an operator's releases.
 #[derive(Debug)]
 pub struct Switch {
-    /// What is said of it.
+    /// Its sentence.
     pub rule: ReleaseRule,
     /// Whether two releases differ in it.
     pub(crate) differs: fn(&Policy, &Policy) -> bool,
@@ -60,7 +60,7 @@ pub struct Switch {
 /// from the input.
 #[derive(Debug)]
 pub struct Effect {
-    /// What is said of it.
+    /// Its sentence.
     pub rule: ReleaseRule,
     /// Whether two releases differ in it.
     pub(crate) differs: fn(&Policy, &Policy) -> bool,
@@ -114,8 +114,8 @@ macro_rules! switches {
 }
 pub(crate) use switches;
 
-/// An effect per entry: identifier, fields of the operator's releases, title, source, action, what it
-/// reaches.
+/// An effect per entry: identifier, fields of the operator's releases, title, source, action, what
+/// it reaches.
 macro_rules! effects {
     ($own:ident $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $reaches:expr)*) => {
         &[$(Effect {

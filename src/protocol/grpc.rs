@@ -61,7 +61,7 @@ pub struct GrpcEndpoint {
     pub rpcs: Vec<&'static str>,
 }
 
-/// The entry of a service that speaks gRPC.
+/// The entry of a service with gRPC.
 pub fn grpc(host: impl Into<String>, port: u16) -> GrpcEndpoint {
     GrpcEndpoint {
         host: host.into(),
@@ -82,8 +82,8 @@ const fn rpc(name: &'static str, request: &'static str, response: &'static str) 
     Rpc { name, request, response }
 }
 
-/// The table of the document leaves ServerMetadata out, its definition has it (KServe 0.10 docs, Open
-/// Inference Protocol, gRPC; docs/decisions.md#inference-protocol).
+/// The table of the document leaves ServerMetadata out, its definition has it (KServe 0.10 docs,
+/// Open Inference Protocol, gRPC; docs/decisions.md#inference-protocol).
 static RPCS: [Rpc; 6] = [
     rpc("ServerLive", "ServerLiveRequest", "ServerLiveResponse"),
     rpc("ServerReady", "ServerReadyRequest", "ServerReadyResponse"),

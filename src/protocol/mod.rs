@@ -1,4 +1,4 @@
-//! Inference protocols: what a service answers on, and what may be said to it.
+//! Inference protocols: the endpoints of a service, and the requests that they take.
 //!
 //! In: facts about a service (protocol, model, hosts) or the text of a payload. Out: rows of
 //! endpoints, the messages of the gRPC service, and findings about payloads. This module opens no
@@ -19,7 +19,7 @@ pub use tables::{Endpoint, Facts, endpoints};
 use serde::Serialize;
 use std::fmt;
 
-/// A protocol a service speaks. KServe and OME name the same ones differently.
+/// A protocol of a service. KServe and OME name the same ones differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {
     /// KServe `v1`, OME `openInference-v1`: the TensorFlow V1 HTTP API.

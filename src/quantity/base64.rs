@@ -13,7 +13,7 @@ pub fn decoded_length(text: &str) -> Option<u64> {
     {
         return None;
     }
-    // 6 bits a digit; a single digit behind the last group of four says nothing.
+    // 6 bits a digit; a single digit behind the last group of four has no value.
     let rest = digits.len() % 4;
     if rest == 1 || (padding > 0 && (rest == 0 || padding != 4 - rest)) {
         return None;

@@ -243,7 +243,7 @@ fn row(class: &Proposal, sources: &SourceMap) -> Vec<String> {
     ]
 }
 
-/// What a class was told from, in a few words.
+/// The evidence for a class, in a few words.
 fn origin(evidence: &Evidence, sources: &SourceMap) -> String {
     match evidence {
         Evidence::Label { keys, .. } => keys.join(", "),

@@ -15,8 +15,8 @@ use crate::source::SourceMap;
 /// Rejected candidates that are shown unless all are asked for.
 const NEAREST: usize = 8;
 
-/// One service; `notes` are findings that are said nowhere else. The answer comes first: what is
-/// chosen and why, or the error; then the steps, then the candidates.
+/// One service; `notes` are findings that are reported nowhere else. The answer comes first: what
+/// is chosen and why, or the error; then the steps, then the candidates.
 pub fn service(
     planned: &Planned<'_>,
     notes: &[Diagnostic],

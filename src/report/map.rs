@@ -111,7 +111,7 @@ fn plain(nodes: &[&NodeUse]) -> Option<String> {
 /// Pending replicas by service and component.
 type Waiting<'a> = IndexMap<(&'a EcoString, &'a EcoString), usize>;
 
-/// What waits, by reason: of many services one sentence is said.
+/// Pending pods by reason: many services share one sentence.
 fn pending(pending: &[Pending]) -> Vec<Value> {
     let mut reasons: IndexMap<(&str, &EcoString), Waiting<'_>> = IndexMap::new();
     for own in pending {

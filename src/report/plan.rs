@@ -1,5 +1,5 @@
-//! `ome plan` for people: the table, or a block per service where it is too narrow for one; errors by
-//! their cause; what does not fit; and the verdict in the last sentence.
+//! `ome plan` for people: the table, or a block per service where it is too narrow for one; errors
+//! by their cause; what does not fit; and the verdict in the last sentence.
 
 use super::accelerator;
 use super::markdown;
@@ -253,8 +253,9 @@ struct Cause<'a> {
     help: Option<&'a str>,
 }
 
-/// Columns that hold one value in every row, as `title value`, and the places of the others; what no
-/// row has needs no column. One service keeps its columns, but for a class that it does not have.
+/// Columns that hold one value in every row, as `title value`, and the places of the others; what
+/// no row has needs no column. One service keeps its columns, but for a class that it does not
+/// have.
 fn folded(
     titles: &[&'static str],
     rows: impl Iterator<Item = Vec<String>>,
@@ -382,7 +383,7 @@ pub(super) fn replicas(component: &PlannedComponent) -> String {
     }
 }
 
-/// What the controller would do otherwise; services of which the same is said share a line.
+/// Differences of the controller; services with the same difference share a line.
 fn differences(planned: &[Planned<'_>]) -> Vec<String> {
     const NAMED: usize = 3;
     let mut groups: IndexMap<String, Vec<String>> = IndexMap::new();

@@ -90,7 +90,7 @@ impl All<'_> {
         self.changed().map(row).collect()
     }
 
-    /// Components that are stuck: whose, and what is said of each.
+    /// Components that are stuck: the service, and a sentence about each.
     fn said(&self) -> Vec<(String, Vec<String>)> {
         let stuck = self.changed().filter(|(_, own)| own.end == RollEnd::Stuck);
         let said = |(service, own): (&ServiceRollout, &ComponentRollout)| {

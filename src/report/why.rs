@@ -7,7 +7,7 @@ use super::SCHEMA_VERSION;
 use super::sheet::Sheet;
 use super::table::{Style, table, wrapped};
 use crate::api::ObjectRef;
-use crate::emit::{Voice, comment};
+use crate::emit::{ValueSource, comment};
 use crate::pipeline::{Leaf, MergedLeaf, Said};
 use crate::report::screen::printable;
 use crate::source::SourceMap;
@@ -146,7 +146,7 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap) -> Vec<Vec<String>> {
 
 /// A leaf as a comment: `runtime catalog.yaml:14, over default replicas`.
 pub fn remark(leaf: &Leaf, sources: &SourceMap) -> String {
-    let voice = |said: &Said| Voice {
+    let voice = |said: &Said| ValueSource {
         layer: said.layer.as_str(),
         place: said.span.map(|span| sources.locate(span)),
         rule: match said.fact {
@@ -154,6 +154,6 @@ pub fn remark(leaf: &Leaf, sources: &SourceMap) -> String {
             None => said.rule.map(|rule| rule.id),
         },
     };
-    let over: Vec<Voice<'_>> = leaf.overrides.iter().map(voice).collect();
+    let over: Vec<ValueSource<'_>> = leaf.overrides.iter().map(voice).collect();
     comment(&voice(&leaf.said), &over)
 }

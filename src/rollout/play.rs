@@ -22,7 +22,7 @@ pub enum StageOf {
     Groups {
         /// Pods by group, the leader first.
         groups: BTreeMap<usize, Vec<GroupMember>>,
-        /// Groups that the StatefulSet of leaders wants.
+        /// Replicas of the StatefulSet of leaders.
         replicas: usize,
         /// Groups below are not updated yet.
         partition: usize,

@@ -47,7 +47,7 @@ pub enum PodPhase {
     Starting,
     /// It serves.
     Ready,
-    /// It was told to end and holds its node.
+    /// It is terminating and holds its node.
     Terminating,
     /// It is gone.
     Gone,
@@ -128,7 +128,7 @@ impl Pods {
         self.life(pod).since
     }
 
-    /// It counts: it is neither told to end nor gone.
+    /// It counts: it is neither terminating nor gone.
     pub(super) fn is_active(&self, pod: PodId) -> bool {
         !matches!(self.phase(pod), PodPhase::Terminating | PodPhase::Gone)
     }

@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// A tick passes: pods that were told to end are gone, pods that have a node start.
+    /// A tick passes: terminating pods are gone, pods that have a node start.
     pub fn advance(&mut self, ties: &mut dyn TieBreak) {
         let pods = &mut self.pods;
         pods.tick += 1;

@@ -33,7 +33,7 @@ const HINTS: &[(&str, &str)] = &[
     ("feast", "run Feast in a custom container: `transformer.containers`"),
 ];
 
-/// What to do about a name that is no field, where the documents say so.
+/// The next step for a name that is not a field, where the documents give one.
 pub(super) fn hint(name: &str) -> Option<&'static str> {
     HINTS.iter().find(|(known, _)| *known == name).map(|(_, hint)| *hint)
 }

@@ -106,7 +106,7 @@ impl Evaluation {
         self.failed == 0
     }
 
-    /// Whether nothing speaks against it but rules that a service which names the runtime does not
+    /// Whether it is rejected only by rules that a service which names the runtime does not
     /// meet.
     pub(crate) fn serves_when_named(&self) -> bool {
         [Gate::Enabled, Gate::Format, Gate::Size]

@@ -4,8 +4,8 @@ use super::{Change, changes};
 use crate::schema;
 use crate::yaml::{FieldPath, Node, Value};
 
-/// The fields of `wanted` that are not so in `live`: what `live` has beyond them does not count, nor
-/// does what is written and says nothing, nor the order of elements that have names.
+/// The fields of `wanted` that are not so in `live`: what `live` has beyond them does not count,
+/// nor does what is written and says nothing, nor the order of elements that have names.
 pub(crate) fn differences(
     live: &Node,
     wanted: &Node,
@@ -94,7 +94,7 @@ mod tests {
                 "{containers: [{name: a, args: [y, x]}]}",
                 true,
             ),
-            // What says nothing.
+            // A value without an effect.
             ("{}", "{securityContext: {}, hostNetwork: false, volumes: []}", false),
             ("{}", "{hostNetwork: true}", true),
         ] {

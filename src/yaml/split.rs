@@ -123,7 +123,7 @@ impl Splitter<'_> {
         let rest = &self.text[at..];
         let blank = &rest[..rest.len() - rest.trim_start().len()];
         let blank = blank.find('\n').map_or(blank, |feed| &blank[..=feed]);
-        // It is eaten in pieces of four bytes; where fewer are left kubectl gives up.
+        // kubectl reads it in pieces of four bytes and fails where fewer are left.
         let last = blank
             .char_indices()
             .next_back()

@@ -349,7 +349,7 @@ fn texts_fall_into_documents_as_for_kubectl() {
         ("a: \"b\n---\nc\"\n", vec![r#""c\"""#], vec!["yaml-syntax"]),
         ("a: 1\r---\rb: 2\n", vec![r#"{"a":1}"#], vec!["yaml-syntax"]),
         ("a: 1\n---x\nb: 2\n", vec![r#"{"a":1}"#, r#"{"b":2}"#], vec!["yaml-syntax"]),
-        // What stands behind the end of a document is read by nobody.
+        // Text behind the end of a document is not read.
         ("{a: 1} x\n---\nb: 2\n", vec![r#"{"a":1}"#, r#"{"b":2}"#], vec!["yaml-syntax"]),
         // After one JSON object there may be YAML, after two there may not.
         ("{\"a\": 1}\nb: 2\n", vec![r#"{"a":1}"#, r#"{"b":2}"#], vec!["yaml-syntax"]),

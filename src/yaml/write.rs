@@ -17,8 +17,8 @@ pub fn write(out: &mut String, node: &Node) {
     Writer { out, remark: None, path: FieldPath::root() }.document(node);
 }
 
-/// As [`write()`], with a comment behind every leaf that `remark` has something to say about. A leaf
-/// is a scalar or an empty collection.
+/// As [`write()`], with a comment behind every leaf that `remark` has something to say about. A
+/// leaf is a scalar or an empty collection.
 pub fn write_with(out: &mut String, node: &Node, remark: &mut Remark<'_>) {
     Writer { out, remark: Some(remark), path: FieldPath::root() }.document(node);
 }
@@ -31,7 +31,7 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// The longest key that readers find without being told; kubectl gives up after 1024 bytes.
+/// The longest key that readers find without a `?` mark; kubectl fails after 1024 bytes.
 const LONGEST_SIMPLE_KEY: usize = 1000;
 
 struct Writer<'a, 'b> {

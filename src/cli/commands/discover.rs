@@ -194,7 +194,7 @@ fn values(args: &Args, file: &Path, session: &mut Session) -> Option<Node> {
     for part in yaml::split(id, &text).value {
         let checked = yaml::parse(id, &text, part, &limits);
         trees.extend(checked.value);
-        // What reading said already is said once.
+        // Findings of reading are reported once.
         world.diagnostics.extend(checked.diagnostics);
     }
     if trees.is_empty()

@@ -147,7 +147,7 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
     out
 }
 
-/// The protocol a service speaks: the one it asks for; else the default one, if its runtime lists
+/// The protocol of a service: the one it requests; else the default one, if its runtime lists
 /// it or lists none, else the first of the runtime.
 fn protocol_of(rendered: &Rendered<'_>) -> String {
     let decided = &rendered.resolution;

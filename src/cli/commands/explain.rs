@@ -215,7 +215,7 @@ fn why_not<'a>(
     let candidates = &mut planned.resolution.runtime.candidates;
     candidates.retain(|candidate| candidate.runtime.object.id == runtime.object.id);
     if candidates.is_empty() {
-        // The service names another one: what would be said of this one if it were named.
+        // The service names another one: the answer if it named this one.
         candidates.extend(crate::operators::judge(
             planned.policy,
             planned.resolution.model,

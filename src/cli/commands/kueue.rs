@@ -14,7 +14,7 @@ use crate::report::{discover, kueue as view};
 ///
 /// A flavor belongs to the class that names it (`integration.kueueResourceFlavor`, or the
 /// annotation `ome.io/kueue-resource-flavor`), else to the class of its name. Which flavor the pods
-/// of a service would get is said by `ome plan`.
+/// of a service would get is printed by `ome plan`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -64,7 +64,7 @@ enum VersionArg {
 
 /// Make AcceleratorClasses of ResourceFlavors: what to create, what to update, what stays.
 ///
-/// A flavor is taken when its name begins with `gpu-`, when a label of its nodes speaks of
+/// A flavor is taken when its name begins with `gpu-`, when a label of its nodes is about
 /// accelerators, or when it has the annotation `ome.io/accelerator: "true"`; `"false"` keeps it
 /// out. Capabilities come from data sheets by the product label, else from the Nodes of the flavor.
 /// A class with the label `ome.io/auto-discovered: "true"` follows its flavor; one written
@@ -100,8 +100,8 @@ struct ImportArgs {
 ///   ome kueue export -f classes/ -f nodes.yaml --split -o yaml
 ///   ome kueue export -f classes/ -f flavors.yaml --prefer class -o yaml
 ///
-/// Exit codes: 0 done, 1 the input is invalid or a class cannot be said with labels, 2 a conflict
-/// is left.
+/// Exit codes: 0 done, 1 the input is invalid or a class cannot be expressed with labels, 2 a
+/// conflict is left.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 struct ExportArgs {

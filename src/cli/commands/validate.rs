@@ -367,7 +367,7 @@ fn shadow(found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Makes the repairs and says so; whether anything changed.
+/// Makes the repairs and prints them; whether anything changed.
 fn repair(session: &Session, found: &[Diagnostic], io: &mut Io<'_>) -> bool {
     let sources = &session.world.sources;
     let outcome = fix::fix(found, sources);

@@ -37,7 +37,7 @@ pub struct Running {
     pub node: EcoString,
     /// `status.startTime`.
     pub started: Option<EcoString>,
-    /// The replica it is of, where its name or a label says so.
+    /// Its replica, where its name or a label gives it.
     pub replica: Option<usize>,
     /// By place in the templates of the workload.
     pub template: usize,

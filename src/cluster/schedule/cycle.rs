@@ -123,7 +123,7 @@ impl Scheduler {
         }
     }
 
-    /// A pod that could not evict gives up the node that was kept for it, unless it waits for
+    /// A pod that could not evict releases the node that was nominated for it, unless it waits for
     /// victims to end.
     fn release_unless_leaving(&mut self, pod: PodId) {
         let own = &self.pods[pod.index()];
@@ -151,7 +151,7 @@ impl Scheduler {
     }
 
     /// The message of a pod that no node is asked about (`RunPreFilterPlugins`): the plugin for
-    /// device claims was not reached, and says so.
+    /// device claims was not reached, and reports it.
     fn prefilter(&self, why: &str, plugins: Plugins) -> Try {
         let message = eco_format!("0/{} nodes are available: {why}. not found", self.nodes.len());
         Try::Nowhere(Arc::new(Rejection { message, counts: BTreeMap::new(), plugins }), None)

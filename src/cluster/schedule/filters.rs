@@ -43,7 +43,7 @@ impl<'a> Filters<'a> {
         }
     }
 
-    /// Whether other pods have a say beyond the room that they take.
+    /// Whether other pods matter beyond the capacity that they use.
     pub(super) fn cross_pods(&self) -> bool {
         self.domains.is_some() || self.neighbors.is_some()
     }

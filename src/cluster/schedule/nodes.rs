@@ -227,7 +227,7 @@ impl Nodes {
         number
     }
 
-    /// The number of a resource, where a node or a pod speaks of it.
+    /// The number of a resource that a node or a pod names.
     pub(super) fn resource_number(&self, name: &str) -> Option<Resource> {
         self.numbers.get(name).copied()
     }
@@ -273,7 +273,7 @@ impl Nodes {
         &self.machines[id.index()]
     }
 
-    /// All resources that a node or a pod speaks of.
+    /// All resources that a node or a pod names.
     pub(super) fn resources(&self) -> impl Iterator<Item = (Resource, &EcoString)> {
         self.resources.iter().enumerate()
     }

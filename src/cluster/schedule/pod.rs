@@ -76,7 +76,8 @@ pub struct PodSpec {
     /// What it takes of a node: thousandths of `cpu`, whole units of all else; nothing of 0.
     pub requests: BTreeMap<EcoString, i64>,
     /// Thousandths of processors and bytes that `LeastAllocated` counts for a pod that comes: a
-    /// container that asks for none counts 100m and 200Mi, resources of the pod itself are not seen.
+    /// container that asks for none counts 100m and 200Mi, resources of the pod itself are not
+    /// seen.
     pub scored: Scored,
     /// The same of a pod that is there, for which those are seen.
     pub held: Scored,
@@ -171,7 +172,7 @@ impl NodeTerm {
     }
 }
 
-/// Whose pods a term speaks of.
+/// The namespaces of the pods that a term selects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Namespaces {
     /// By name.
@@ -180,7 +181,7 @@ pub struct Namespaces {
     pub selector: Option<Selector>,
 }
 
-/// Pods beside which a pod wants, or does not want, to run.
+/// A term of pod affinity or anti-affinity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PodTerm {
     /// Their namespaces.

@@ -8,7 +8,7 @@ use super::layout::Ground;
 use super::nodes::{MISSING, Nodes};
 use super::reason::{Plugins, Reason, Refusal};
 use super::template::Compiled;
-use super::terms::Beside;
+use super::terms::AffinityTerm;
 use crate::cluster::schedule::terms::Terms;
 use std::collections::BTreeMap;
 
@@ -128,7 +128,8 @@ impl Neighbors {
         if !has_keys || (!beside_all && !is_first()) {
             return Some(Refusal::of(Reason::PodAffinity, false, Plugins::POD_AFFINITY));
         }
-        let avoided = |term: &Beside| count(&self.avoided, term.key).is_some_and(|count| count > 0);
+        let avoided =
+            |term: &AffinityTerm| count(&self.avoided, term.key).is_some_and(|count| count > 0);
         if pod.anti_affinity.iter().any(avoided) {
             return Some(Refusal::of(Reason::PodAntiAffinity, true, Plugins::POD_AFFINITY));
         }

@@ -7,7 +7,7 @@ use super::nodes::{MISSING, Nodes};
 use super::pod::PodTemplate;
 use super::reason::Plugins;
 use super::template::Compiled;
-use super::terms::Beside;
+use super::terms::AffinityTerm;
 use crate::cluster::Machine;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -106,7 +106,7 @@ pub(super) enum Event {
     NodeChanged(NodeId, Arc<Machine>),
 }
 
-fn matches_all(index: &LabelIndex, terms: &[Beside], other: &Compiled) -> bool {
+fn matches_all(index: &LabelIndex, terms: &[AffinityTerm], other: &Compiled) -> bool {
     !terms.is_empty() && terms.iter().all(|term| index.matches(other.labels, term.selector))
 }
 

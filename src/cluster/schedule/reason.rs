@@ -28,9 +28,9 @@ pub enum Reason {
     SpreadLabel,
     /// Not beside the pods that the pod needs.
     PodAffinity,
-    /// Beside pods that the pod avoids.
+    /// Next to pods that the pod avoids.
     PodAntiAffinity,
-    /// Beside pods that avoid the pod.
+    /// Next to pods that avoid the pod.
     ExistingAntiAffinity,
 }
 

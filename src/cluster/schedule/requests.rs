@@ -158,7 +158,7 @@ pub(super) fn of(spec: &Node) -> Result<(BTreeMap<EcoString, i64>, [Scored; 2]),
         ("memory".into(), Quantity::from_integer(DEFAULT_MEMORY)),
     ]
     .into();
-    // Beside resources of the pod itself, defaults are assumed only for what is not requested
+    // With resources of the pod itself, defaults are assumed only for what is not requested
     // (`getNonMissingContainerRequests`).
     let mut missing = assumed.clone();
     missing.retain(|name, _| asked.pod.is_empty() || !total.contains_key(name));

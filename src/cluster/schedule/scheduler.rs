@@ -170,7 +170,7 @@ impl Scheduler {
         Some(pod)
     }
 
-    /// A pod that wants a node.
+    /// A pod that is pending.
     pub fn add(&mut self, template: TemplateId) -> PodId {
         let pod = self.push(template);
         let spec = &self.compiled(pod).pod;
@@ -293,7 +293,7 @@ impl Scheduler {
         }
     }
 
-    /// A pod that was told to end is gone, with what it held.
+    /// A terminating pod is gone, with the capacity that it held.
     pub fn finish(&mut self, pod: PodId) {
         self.delete(pod);
         if let PodState::Terminating(node) = self.pods[pod.index()].state {

@@ -5,7 +5,7 @@ use super::ids::{LabelSetId, SelectorId};
 use super::labels::{LabelIndex, Scoped};
 use super::nodes::{Nodes, Resource};
 use super::pod::{HOSTNAME, Namespaces, PodTemplate, PodTerm, SpreadConstraint};
-use super::terms::{Beside, Terms};
+use super::terms::{AffinityTerm, Terms};
 use crate::quantity::Selector;
 use ecow::EcoString;
 use std::sync::Arc;
@@ -37,11 +37,11 @@ pub(super) struct Compiled {
     pub(super) soft: Vec<Spread>,
     /// The soft constraints are its own: nodes without their labels are not scored.
     pub(super) own_spread: bool,
-    pub(super) affinity: Vec<Beside>,
+    pub(super) affinity: Vec<AffinityTerm>,
     /// Pods that meet all required terms.
     pub(super) all_affinity: Option<SelectorId>,
-    pub(super) anti_affinity: Vec<Beside>,
-    pub(super) preferred: Vec<(i64, Beside)>,
+    pub(super) anti_affinity: Vec<AffinityTerm>,
+    pub(super) preferred: Vec<(i64, AffinityTerm)>,
     /// Terms that it puts on pods that come later, by number.
     pub(super) carried: Vec<usize>,
 }
@@ -83,15 +83,15 @@ impl Compiled {
     ) -> Self {
         let (class, requests) = classes.class(nodes, &pod);
         let labels = index.set(&pod.namespace, &pod.labels);
-        let beside = |term: &PodTerm, nodes: &mut Nodes, index: &mut LabelIndex| Beside {
+        let beside = |term: &PodTerm, nodes: &mut Nodes, index: &mut LabelIndex| AffinityTerm {
             selector: index.selector(vec![scoped(term)]),
             key: nodes.topology(&term.topology_key),
         };
-        let affinity: Vec<Beside> =
+        let affinity: Vec<AffinityTerm> =
             pod.affinity.iter().map(|term| beside(term, nodes, index)).collect();
-        let anti_affinity: Vec<Beside> =
+        let anti_affinity: Vec<AffinityTerm> =
             pod.anti_affinity.iter().map(|term| beside(term, nodes, index)).collect();
-        let preferred: Vec<(i64, Beside)> = pod
+        let preferred: Vec<(i64, AffinityTerm)> = pod
             .preferred_pods
             .iter()
             .map(|(weight, term)| (*weight, beside(term, nodes, index)))

@@ -33,11 +33,11 @@ impl Terms {
     /// The numbers of the terms of a template.
     pub(super) fn carried(
         &mut self,
-        affinity: &[Beside],
-        anti_affinity: &[Beside],
-        preferred: &[(i64, Beside)],
+        affinity: &[AffinityTerm],
+        anti_affinity: &[AffinityTerm],
+        preferred: &[(i64, AffinityTerm)],
     ) -> Vec<usize> {
-        let term = |beside: &Beside, keeps_away, weight| Term {
+        let term = |beside: &AffinityTerm, keeps_away, weight| Term {
             selector: beside.selector,
             key: beside.key,
             keeps_away,
@@ -85,9 +85,9 @@ impl Terms {
     }
 }
 
-/// Pods beside which a pod wants, or does not want, to run.
+/// A term of pod affinity or anti-affinity.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Beside {
+pub(super) struct AffinityTerm {
     pub(super) selector: SelectorId,
     pub(super) key: usize,
 }

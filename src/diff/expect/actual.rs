@@ -84,7 +84,7 @@ pub(crate) fn line(planned: &Planned<'_>) -> String {
     format!("{{ {} }}", pairs.join(", "))
 }
 
-/// All that can be said of a service; of one in error the error alone.
+/// All facts about a service; of one in error the error alone.
 fn answers(planned: &Planned<'_>) -> Vec<(&'static str, Value)> {
     let known = |key| Some((key, answer(planned, key).filter(|answer| !answer.is_null())?));
     match known("error") {

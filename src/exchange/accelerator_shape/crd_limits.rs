@@ -18,7 +18,7 @@ const RUNNER: &str = "ome-container";
 
 /// Why a field that only the documents know is lost.
 const UNKNOWN: &str = "the CRD of OME v0.1.5 has no such field";
-/// What is said of a field that the definition requires and the documents do not.
+/// The finding about a field that the definition requires and the documents do not.
 const REQUIRED: &str = "the CRD of OME v0.1.5 requires this field and the object does not set it: add it, or a server refuses the object";
 /// Why it is lost, of `resources` of a router without a named container.
 const ROUTER_RESOURCES: &str = "the shipped router has resources in its container alone: write `spec.router.runner` with the container's `name` and these `resources`";

@@ -181,7 +181,7 @@ impl<'m> Group<'m> {
         }
     }
 
-    /// Whether nothing but a resource speaks of it.
+    /// Whether a resource is the only evidence for it.
     pub(super) fn is_unknown(&self) -> bool {
         self.sightings
             .iter()

@@ -52,7 +52,7 @@ fn said(class: &AcceleratorClass) -> Vec<Said> {
 
 /// Whether a class says that it is about the machines of a mark (OEP-0003, Deployment Strategies):
 /// it names the same label, the product's PCI id, or the product by its own name. Ranges of memory
-/// say nothing of products.
+/// name no product.
 pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -> bool {
     let said = said(class);
     let names = |key: &str, value: Option<&str>| {

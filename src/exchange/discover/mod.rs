@@ -107,7 +107,7 @@ const NO_ACCELERATOR: &str = "no-accelerator";
 pub(super) fn described(machines: &[Machine]) -> Vec<Fact> {
     let groups = group::groups(machines);
     let [group] = groups.as_slice() else { return Vec::new() };
-    // What is strange about the machines is said when they are discovered.
+    // Oddities of the machines are reported when they are discovered.
     let draft = group.draft(false, &mut Vec::new());
     let own = |fact: &Fact| {
         let path = fact.path.to_string();
@@ -254,7 +254,7 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
             }
             None => None,
         };
-        // What no label speaks of is said at the node.
+        // Devices without a label are reported at the node.
         let node = group.sightings.first().and_then(|sighting| {
             catalog.nodes().find(|node| node.id.name == sighting.machine.name)
         });

@@ -367,7 +367,7 @@ fn instance_type(machine: &Machine) -> Option<Sighting<'_>> {
     Some(Sighting::new(machine, product.vendor, product.id, Some(product), Mark::label(key, name)))
 }
 
-/// Resources of vendors that no label speaks of: what they are is unknown.
+/// Resources of vendors without a label: their product is unknown.
 fn bare<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
     let names: Vec<&EcoString> =
         offered(machine).filter(|name| facts::is_accelerator(name)).collect();

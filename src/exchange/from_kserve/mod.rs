@@ -1,9 +1,9 @@
 //! KServe to OME: services with the model they describe, and runtimes.
 //!
 //! In: the tree of one object, a framework key already rewritten as `model`. Out: objects of OME
-//! and the losses, one per field that OME does not have or defines differently. What the schema of OME has
-//! under the same name is carried over as it stands; everything else is named. Nothing is looked up
-//! here: who exists is the caller's to know.
+//! and the losses, one per field that OME does not have or defines differently. What the schema of
+//! OME has under the same name is carried over as it stands; everything else is named. Nothing is
+//! looked up here: who exists is the caller's to know.
 
 mod runtime;
 mod service;
@@ -221,7 +221,7 @@ fn object(kind: &str, metadata: Node, spec: Map) -> Node {
     Node::new(Value::Map(entries.into_iter().collect()), ORIGIN)
 }
 
-/// What OME calls a protocol of KServe; none where it has no word for it.
+/// OME's name for a protocol of KServe; none where it has none.
 fn protocol(name: &str) -> Option<EcoString> {
     matches!(name, "v1" | "v2").then(|| eco_format!("openInference-{name}"))
 }

@@ -303,7 +303,7 @@ impl Patch<'_> {
     }
 }
 
-/// Whether a value says nothing: null, empty, or a format without a name, which upstream's model
+/// Whether a value is empty: null, empty, or a format without a name, which upstream's model
 /// agent fills in too.
 fn is_unset(node: &Node) -> bool {
     node.is_empty()

@@ -23,9 +23,9 @@ use ecow::{EcoString, eco_format};
 pub enum Admission {
     /// Its name begins with `gpu-` (OEP-0003, Kueue Integration).
     Prefix,
-    /// It has a label that speaks of accelerators.
+    /// It has a label about accelerators.
     GpuLabel,
-    /// Its annotation says so.
+    /// Its annotation.
     Annotation,
     /// A class names it.
     Link,

@@ -29,7 +29,7 @@ pub(super) struct Obstacle {
 /// The kinds of nodes of a class, each by its labels, in order; any of them will do.
 ///
 /// # Errors
-/// What cannot be said with labels.
+/// Selections that labels cannot express.
 pub(super) fn alternatives(class: &AcceleratorClass) -> Result<Vec<Labels>, Vec<Obstacle>> {
     let discovery = &class.discovery;
     let labels = |selector: &Node| -> Labels {
@@ -94,7 +94,7 @@ fn of_term(base: &Labels, term: &Node) -> Result<Vec<Labels>, Vec<Obstacle>> {
     if !obstacles.is_empty() {
         return Err(obstacles);
     }
-    // A term that says nothing matches nothing.
+    // An empty term matches nothing.
     let mut found =
         if part("matchExpressions").is_empty() { Vec::new() } else { vec![base.clone()] };
     for expression in part("matchExpressions") {

@@ -31,7 +31,7 @@ impl Count {
 /// Keys under which models of several parts keep their language model.
 const LANGUAGE: [&str; 4] = ["text_config", "language_config", "llm_config", "thinker_config"];
 
-/// Counts, or says nothing when the family is unknown. Missing keys are recorded in the config.
+/// Counts; none when the family is unknown. Missing keys are recorded in the config.
 pub(super) fn count<'a>(config: &mut Config<'a>, architecture: Option<&str>) -> Option<Count> {
     let model_type = config.text("model_type")?;
     if ENCODERS.contains(&model_type) {

@@ -49,7 +49,7 @@ pub enum Basis {
     Declared,
     /// It follows from numbers of the file.
     Computed,
-    /// The file says nothing, and this is what upstream assumes then; or only one source states
+    /// The file does not set it, and upstream assumes this; or only one source states
     /// it.
     Assumed,
     /// A flag of this run says it.

@@ -1,8 +1,8 @@
 //! Strategic merge patch, as `k8s.io/apimachinery/pkg/util/strategicpatch` does it.
 //!
 //! In: a tree, a patch and the type that rules them. Out: the merged tree. Mappings are merged key
-//! by key; a list is merged by its key where the type says so and replaced as a whole elsewhere;
-//! null deletes; directives (`$patch`, `$retainKeys`, `$deleteFromPrimitiveList`,
+//! by key; a list is merged by its key where the type declares one and replaced as a whole
+//! elsewhere; null deletes; directives (`$patch`, `$retainKeys`, `$deleteFromPrimitiveList`,
 //! `$setElementOrder`) do what they do upstream. Parts that the patch does not reach are shared
 //! with the base.
 //!

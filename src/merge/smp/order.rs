@@ -54,7 +54,7 @@ pub(super) struct Positions {
     scalars: bool,
 }
 
-/// A scalar as a key of a hash table, equal where [`equal`] says so.
+/// A scalar as a key of a hash table, equal as in [`equal`].
 #[derive(PartialEq, Eq, Hash)]
 enum Scalar {
     Null,
@@ -150,7 +150,7 @@ impl Positions {
     }
 }
 
-/// Whether the patch's elements stand in the order that `$setElementOrder` wants.
+/// Whether the patch's elements are in the order of `$setElementOrder`.
 pub(super) fn validate(
     patch: &[Node],
     wanted: &[Node],

@@ -39,7 +39,7 @@ pub(crate) struct Violation {
     pub help: &'static str,
     /// The place that has to change.
     pub span: Option<Span>,
-    /// The documents forbid it too, and it is said by their rule.
+    /// The documents forbid it too, and their rule reports it.
     pub documented: bool,
 }
 
@@ -270,8 +270,8 @@ fn python_paths(judge: &mut Judge<'_>, service: &Service, predictor: &Node) {
     judge.python_path("InferenceService", &all);
 }
 
-/// A transformer in the predictor's own pod fetches nothing. A container that is alone is the server,
-/// whatever it was called (pkg/apis/serving/v1beta1/predictor_custom.go, Default).
+/// A transformer in the predictor's own pod fetches nothing. A container that is alone is the
+/// server, whatever it was called (pkg/apis/serving/v1beta1/predictor_custom.go, Default).
 fn sidecar(judge: &mut Judge<'_>, predictor: &Node) {
     let served = predictor.get("model").is_some()
         || FRAMEWORKS.iter().any(|framework| predictor.get(framework.key).is_some());

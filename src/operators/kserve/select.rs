@@ -93,7 +93,7 @@ pub(crate) fn resolve<'a>(
     }
 }
 
-/// The protocol a service speaks: asked for, else the lowest of the runtime it names, else the
+/// The protocol of a service: the requested one, else the lowest of the runtime it names, else the
 /// default (KServe docs, Serving Runtimes, Using ServingRuntimes;
 /// docs/decisions.md#default-protocol).
 fn effective(service: &Service, decision: &RuntimeDecision<'_>, asked: Protocol) -> Protocol {

@@ -69,7 +69,7 @@ impl Fewer {
 }
 
 /// The fields that an edit sets, with their values; null takes a field out. None where the edit
-/// says nothing new.
+/// is a repetition.
 pub(super) fn fields(
     what: What,
     subject: Subject<'_>,

@@ -121,7 +121,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The tracks of the group with an edit; those that it says nothing to stay as they are.
+    /// The tracks of the group with an edit; those that it does not touch stay as they are.
     fn edited(&self, what: What, then_as_written: bool) -> Option<Vec<Track>> {
         let mut tracks = self.tracks.to_vec();
         let mut any = false;
@@ -142,7 +142,7 @@ impl Search<'_, '_> {
         any.then_some(tracks)
     }
 
-    /// How the group ends with an edit and more nodes; none where the edit says nothing.
+    /// How the group ends with an edit and more nodes; none where the edit has no effect.
     fn played(
         &self,
         what: Option<What>,

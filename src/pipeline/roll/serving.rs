@@ -239,7 +239,7 @@ impl Coupled {
         }
     }
 
-    /// How a pod starts: as was said of its role, when it is of the version that is applied.
+    /// How a pod starts: as the flags set for its role, when it is of the version that is applied.
     fn start(&self, pod: DrivenPod) -> Start {
         let (role, hash) = (self.driven.role(pod), self.driven.template(pod));
         let mut current = self.kind.templates.iter().take(self.current);

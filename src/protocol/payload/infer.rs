@@ -82,7 +82,7 @@ fn id_returned(checker: &mut Checker, root: &Object<'_>, asked: &Node) {
     let wanted = asked.as_str().unwrap_or_default();
     let returned = root.map.get("id").filter(|id| checker.form != Form::GrpcV2 || !id.is_null());
     let (place, message) = match returned {
-        // Of another type: that has been said.
+        // Of another type: that has been reported.
         Some(id) if id.as_str().is_none() => return,
         Some(id) if id.as_str() == Some(wanted) => return,
         Some(id) => {

@@ -1,8 +1,8 @@
 //! Payloads: whether a request or response is what its protocol says.
 //!
 //! In: the text of a body, or its tree. Out: findings, each with the path of the member and its
-//! place. A defect is said once: a tensor whose name, shape or datatype is bad is not counted or
-//! ranged as well. Source: KServe 0.10 docs, Data Plane V1.
+//! place. A defect is reported once: a tensor whose name, shape or datatype is bad is not counted
+//! or ranged as well. Source: KServe 0.10 docs, Data Plane V1.
 
 mod datatype;
 mod grpc;

@@ -44,7 +44,7 @@ pub(super) struct Object<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum Member<'a> {
     Absent,
-    /// Of another type; a finding says so.
+    /// Of another type; there is a finding about it.
     Wrong,
     Is(&'a Node, FieldPath),
 }

@@ -1,4 +1,4 @@
-//! The classes that were candidates: what each is judged by, and what speaks against it.
+//! The classes that were candidates: the rules for each, and why it is rejected.
 
 use crate::decision::{
     AcceleratorDecision, ClassCandidate, ClassDecidedBy, CostTerm, ScoreTerms, Verdict,
@@ -100,7 +100,7 @@ pub(super) fn admitted(decision: &AcceleratorDecision<'_>) -> String {
         .map_or_else(String::new, |requirement| value(&requirement.value))
 }
 
-/// What put a candidate behind the first, both operands; a score speaks for itself.
+/// Why a candidate ranks below the first, with both operands; a score needs no reason.
 pub(super) fn against(
     key: ClassDecidedBy,
     own: &ClassCandidate<'_>,

@@ -18,7 +18,7 @@ const MARKS: [&str; 21] = [
     "-", "{", "}",
 ];
 
-/// The words of a text; none when something in it is no word.
+/// The tokens of a text; none when a part of it is not a token.
 pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();

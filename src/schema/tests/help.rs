@@ -1,4 +1,4 @@
-//! What a finding says to do, and which values are told at all.
+//! The next step of a finding, and which values are listed.
 
 use super::*;
 use crate::schema::hint;
@@ -156,7 +156,7 @@ fn a_value_of_another_type_is_answered_with_what_to_write() {
         let help = line.and_then(|line| line.rsplit("; ").next());
         assert_eq!(help, Some(expected), "{spec}: {found:?}");
     }
-    // A long text, or one of several lines, is not said again.
+    // A long text, or one of several lines, is not repeated.
     let long = "x".repeat(61);
     for (value, shown) in [(&long[..60], true), (&long, false), ("a\\nb", false)] {
         let found = told(&runtime(&format!("disabled: \"{value}\"")));

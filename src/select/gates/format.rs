@@ -153,7 +153,7 @@ pub(super) fn compare(
         format_version(policy, entry),
         entry.format.as_ref().and_then(|format| format.operator.as_ref()),
     );
-    // Versions are compared where both sides speak of the thing; a missing framework is said once,
+    // Versions are compared where both sides set them; a missing framework is reported once,
     // by its name.
     results[3] = if policy.unset == UnsetRule::Mismatch
         && (model_framework.is_none() || framework.is_none())

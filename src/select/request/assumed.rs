@@ -2,7 +2,7 @@
 //!
 //! In: a model some of whose fields are known from one source only, and the runtimes that were
 //! asked. Out: the fields whose value made the chosen runtime eligible, or a rejected one
-//! ineligible that nothing else speaks against.
+//! ineligible that no other rule rejects.
 
 use super::{Recorder, Request, Trace};
 use crate::api::{COMPARED, Evidence, Model, Runtime};

@@ -50,7 +50,7 @@ fn assumed_values_are_named_where_the_outcome_rests_on_them() {
         (&[architecture], vec![("modelFormat: {name: s}", "")], &[]),
         (&[architecture], vec![("modelFormat: {name: s}", ""), b], &["modelArchitecture"]),
         (&[architecture], vec![b], &["modelArchitecture"]),
-        // Something else speaks against it, too.
+        // Another rule rejects it, too.
         (&[architecture], vec![(&other, "")], &[]),
         (&[architecture], vec![("modelFormat: {name: s}", ""), (b.0, "disabled: true")], &[]),
         (&[architecture], vec![b_large], &["modelArchitecture"]),

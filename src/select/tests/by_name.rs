@@ -6,7 +6,7 @@ use crate::select::input::Trace;
 
 #[test]
 fn formats_by_name_compare_two_texts() {
-    // Model, entry, what is said of them.
+    // Model, entry, expected sentence.
     let rows = [
         ("name: s", "name: s", "entry 0"),
         ("name: s", "name: s, version: '1'", "entry 0"),

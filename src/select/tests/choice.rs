@@ -1,4 +1,4 @@
-//! Whole decisions: what is chosen, by which key, and what is said of the rest.
+//! Whole decisions: what is chosen, by which key, and the reasons of the rest.
 
 use super::{Scene, asks, line, lines, model, object, runtime};
 use crate::decision::{Reason, Rejection, RuntimeDecision};
@@ -113,7 +113,7 @@ fn the_controller_chooses_by_score() {
          score 3>3, ranking 3>3",
     ];
     assert_eq!(decided(&scene, "here"), here);
-    // It asks nobody for a protocol.
+    // The requested protocol has no effect.
     assert_eq!(decided(&scene, "v2"), here);
     let required = "h100 is required and the runtime lists no accelerator classes";
     assert_eq!(

@@ -24,7 +24,7 @@ fn fields([format, framework, architecture, quantization]: [Option<&str>; 4]) ->
 }
 
 /// What the rules say of one name: under the documents a runtime that is silent takes anything;
-/// under the controller both are silent or say the same, and a format must be said.
+/// under the controller both are absent or equal, and a format must be set.
 fn expected(
     policy: &Policy,
     place: usize,
@@ -121,7 +121,7 @@ fn versions_and_old_names_are_read_as_each_release_reads_them() {
             assert_eq!(rejected.count() == 0, *fits, "{at} {}", policy.id.tag);
         }
     }
-    // A framework that only one side has is said once, by its name.
+    // A framework that only one side has is reported once, by its name.
     let text = model("m", "modelFormat: {name: s}") + &runtime("r", &framework("1.0.0"), "");
     let scene = Scene::new(&V0_1_5, &text);
     assert_eq!(

@@ -100,7 +100,7 @@ impl Scene {
         (full, trace)
     }
 
-    /// The verdict on one runtime as a line: what speaks against it, or the entry that counts, and
+    /// The verdict on one runtime as a line: why it is rejected, or the entry that counts, and
     /// the remarks.
     pub(super) fn verdict(&self, request: &Request<'_>, runtime: &Runtime) -> String {
         let (evaluation, trace) = self.judge(request, runtime);
@@ -135,7 +135,7 @@ pub(super) fn asks(model: &Model) -> Request<'_> {
     }
 }
 
-/// A candidate as a line: its verdict, what speaks against it, the remarks.
+/// A candidate as a line: its verdict, why it is rejected, the remarks.
 pub(super) fn line(candidate: &Candidate<'_>) -> String {
     let reasons = candidate.reasons.iter().map(|rejection| rejection.reason.to_string());
     let notes = candidate.notes.iter().map(Note::to_string);

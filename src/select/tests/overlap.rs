@@ -6,7 +6,7 @@ use crate::operators::ome::releases::{DOCUMENTED, V0_1_4, V0_1_5};
 use crate::policy::Policy;
 use crate::select::entry::{overlap, share_protocol};
 
-/// Compares what is said of every pair of entries with what the models of the world say.
+/// Compares the finding about every pair of entries with selections of many models.
 fn holds(policy: &'static Policy, models: &[String], entries: &[String]) {
     let mut text = String::new();
     for (at, spec) in models.iter().enumerate() {

@@ -131,7 +131,7 @@ fn the_score_orders_runtimes_as_the_controller_does() {
         let rank = Rank { score, distance, ..scope_rank(namespaced) };
         candidate(scene.runtime(name), rank)
     };
-    // The first rank, the second, what is said of them: by which key the first comes before or
+    // The first rank, the second, the expected sentence: by which key the first comes before or
     // behind.
     let far = 2_f64.powi(63);
     let rows = [

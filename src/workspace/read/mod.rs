@@ -35,7 +35,8 @@ pub struct ReadOptions {
     pub protocol: Option<EcoString>,
     /// The releases that are followed.
     pub releases: Releases,
-    /// Operators whose release a flag or the settings name; that of the others a live cluster tells.
+    /// Operators whose release a flag or the settings name; that of the others a live cluster
+    /// tells.
     pub named: Vec<Api>,
     /// By which document or release ModelServings are read.
     pub kthena: &'static KthenaPolicy,
@@ -245,7 +246,7 @@ fn leaves_out(finding: &Diagnostic) -> bool {
 }
 
 /// Turns a name that kubectl reads as a boolean or a number (`name: y`) into the text that is
-/// written: the schema has said that it is none, and the object is known by it all the same.
+/// written: the schema has reported it, and the object has this name all the same.
 fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
     let Some(name) = document
         .node

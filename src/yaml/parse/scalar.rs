@@ -406,7 +406,7 @@ impl Reader<'_> {
         }
         let written_here = self.slice(span.start, span.end);
         if written.style == Style::Plain && written_here.ends_with(&*written.text) {
-            // An anchor stays; a tag goes, as the quotes say what it said.
+            // An anchor stays; a tag goes, because the quotes have its meaning.
             let anchored = written.anchor > 0;
             let start = if anchored { span.end - offset(written.text.len()) } else { span.start };
             finding = finding.fix(Span { start, ..span }, write::quoted(&written.text));

@@ -21,7 +21,7 @@ fn strings_are_quoted_where_a_reader_would_misread_them() {
                 wrong.push(format!("{text:?} stands bare in {written:?}"));
             }
             let (nodes, findings) = read(&written);
-            // Even in quotes kustomize merges `<<`; nothing can be done about it but say so.
+            // kustomize merges `<<` even in quotes; a finding is all that is possible.
             if nodes != [node(&value)] || !(findings.is_empty() || text == "<<") {
                 wrong.push(format!("{written:?} comes back as {nodes:?}: {findings:?}"));
             }

@@ -159,7 +159,7 @@ pub(super) fn local(
     Ok(Files { config, index: beside.is_file().then(|| read(&beside)) })
 }
 
-/// What is said about a refusal of the Hub, with the next step.
+/// The finding about a refusal of the Hub, with the next step.
 fn finding(refusal: &Refusal) -> Diagnostic {
     let (code, help) = match refusal {
         Refusal::Endpoint(_) => {

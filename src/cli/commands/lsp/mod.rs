@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let incoming = match inbox.try_recv() {
             Ok(incoming) => incoming,
             Err(TryRecvError::Disconnected) => return Ok(server.left()),
-            // Nothing waits: what was typed is read and said.
+            // No message waits: the input is read and its findings are published.
             Err(TryRecvError::Empty) => {
                 server.settle(io.out())?;
                 let Ok(incoming) = inbox.recv() else { return Ok(server.left()) };

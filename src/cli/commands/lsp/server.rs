@@ -61,14 +61,14 @@ pub(super) struct Server {
     past: Vec<Context>,
     /// Texts have changed since they were read.
     is_stale: bool,
-    /// What was found is not said yet.
+    /// The findings are not published yet.
     is_unsaid: bool,
     /// The editor tells of files that change when it is asked to.
     watches: bool,
     versions: BTreeMap<PathBuf, i32>,
     /// What the editor shows of each file.
     shown: BTreeMap<PathBuf, Vec<Diagnostic>>,
-    /// Why the input could not be read, as it was said last.
+    /// Why the input could not be read, as last published.
     said: Option<String>,
 }
 

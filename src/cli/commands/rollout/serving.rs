@@ -44,7 +44,7 @@ pub(super) fn run(
         };
         from.push(Before { serving, costs: costs(before, &to.namespace) });
     }
-    // Every file is a change of the one before it; what is wrong with it is said of that file.
+    // Every file is a change of the one before it; its findings are about that file.
     let refused = |at: usize, after: &ModelServing| {
         let before = at.checked_sub(1).and_then(|earlier| from.get(earlier));
         before.map(|before| refused_change(before.serving, after, session)).unwrap_or_default()

@@ -81,7 +81,7 @@ fn nodes_are_refused_for_cords_taints_labels_and_names() {
         bench.schedule("", &node_affinity(&both)),
         "0/5 nodes are available: pod affinity terms conflict. not found"
     );
-    // What evicting pods could help is told apart.
+    // Rejections that evictions could resolve are marked.
     let curable = |answers: &[Answer]| answers.iter().map(|one| one.curable).collect::<Vec<_>>();
     let answers = bench.examine(template("", ""));
     assert_eq!(curable(&answers), [false; 5]);

@@ -81,7 +81,7 @@ impl Bench {
         self.scheduler.run(template, on, None).unwrap()
     }
 
-    /// A pod that wants a node.
+    /// A pod that is pending.
     fn add(&mut self, labels: &str, spec: &str) -> PodId {
         let template = self.take(template(labels, spec));
         self.scheduler.add(template)

@@ -90,7 +90,7 @@ pub(super) static FAMILIES: &[Family] = &[
         tied: true,
         ..MISTRAL
     },
-    // Layers of one part each, told by a letter or a word.
+    // Layers of one part each, named by a letter or a word.
     Family {
         types: &["nemotron_h"],
         architecture: "NemotronHForCausalLM",
@@ -288,8 +288,8 @@ fn nemotron_drafts(_: &Family, config: &mut Config<'_>, sizes: Sizes) -> Option<
     })
 }
 
-/// Ling 3: the last layer of each group attends, and so do the layers behind the last whole group and
-/// those that draft; the others are delta nets with a decay per channel.
+/// Ling 3: the last layer of each group attends, and so do the layers behind the last whole group
+/// and those that draft; the others are delta nets with a decay per channel.
 fn ling(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Mixer {
     let group = config.need_small(&["layer_group_size"]).max(1);
     let whole = config.flag("no_kda_lora", true);

@@ -60,7 +60,7 @@ pub(super) fn service(
                 message,
                 "write 0 to 100",
             );
-            // The CRD says so, and so does its schema.
+            // The CRD refuses it, and so does its schema.
             judge.documented();
         }
         sum += percent.clamp(0, 100);

@@ -127,7 +127,7 @@ pub(super) fn service(judge: &mut Judge<'_>, predictor: &Node, config: &KServeCo
                 }
             }
         }
-        // Quirk: a service that says nothing is refused too, although the class is hpa then.
+        // Quirk: a service without the annotation is refused too, although its class is hpa then.
         let class = object.annotation(CLASS);
         let text = class.and_then(Node::as_str).unwrap_or_default();
         if text != "none" {

@@ -32,7 +32,7 @@ const UNHEARD: [&str; 3] = ["deploymentStrategy", "logger", "batcher"];
 /// server needs it.
 ///
 /// # Errors
-/// What the controller says when it gives up.
+/// The controller's error.
 pub(super) fn variants<R: Record>(
     facts: &Facts<'_>,
     model: Option<&Node>,
@@ -152,8 +152,8 @@ fn is_empty(node: &Node) -> bool {
     }
 }
 
-/// Asks the runtime of the stable predictor whether it serves the variant, which names it. A variant
-/// that names another one is shown on it all the same: no other was looked for
+/// Asks the runtime of the stable predictor whether it serves the variant, which names it. A
+/// variant that names another one is shown on it all the same: no other was looked for
 /// (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileCanaryDeployments and
 /// buildPredictorResources).
 fn served(

@@ -53,7 +53,7 @@ const TOKENS: [&str; 2] = ["HF_TOKEN", "MODELSCOPE_API_TOKEN"];
 /// Storages that the shared Secret may name.
 const TYPES: [&str; 3] = ["s3", "hdfs", "webhdfs"];
 
-/// Whose key in the shared Secret is used, and what is said beside it.
+/// The entry of the shared Secret that is used, and a remark.
 pub(super) struct StorageKey {
     pub(super) key: EcoString,
     pub(super) parameters: Map,
@@ -158,7 +158,7 @@ impl Credentials<'_, '_> {
         let mut found: Vec<(&'static str, EcoString)> = Vec::new();
         let endpoint = value("s3-endpoint", "S3_ENDPOINT", "s3Endpoint");
         if !endpoint.is_empty() {
-            // A scheme that is written rules out what is said of https.
+            // A scheme in the address overrides the switch for https.
             let endpoint = endpoint.trim();
             let after = |scheme: &str| {
                 let head = endpoint.get(..scheme.len())?;

@@ -36,7 +36,7 @@ pub(super) fn named(container: &mut Node) {
     }
 }
 
-/// Gives a container the cpu and memory it says nothing of.
+/// Gives a container the cpu and memory that it does not set.
 pub(super) fn resources(facts: &Facts<'_>, container: &mut Node) {
     let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } = &facts.config.resources;
     for (side, amounts) in [
@@ -61,7 +61,7 @@ pub(super) fn resources(facts: &Facts<'_>, container: &mut Node) {
     }
 }
 
-/// Keeps the token out of a pod that says nothing of it.
+/// Keeps the token out of a pod that does not request it.
 pub(super) fn token(facts: &Facts<'_>, pod: &mut Node) {
     if facts.config.mount_token || pod.get("automountServiceAccountToken").is_some() {
         return;

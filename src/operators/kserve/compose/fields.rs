@@ -26,7 +26,7 @@ pub(super) fn first_port(container: &Node) -> Node {
     port.cloned().unwrap_or_else(|| Node::int(8080, Origin::Derived(&KSERVE_V2_PROBES)))
 }
 
-/// Probes that a container of a server that speaks v2 could have and does not, each with the path
+/// Probes that a container of a v2 server could have and lacks, each with the path
 /// that answers it (KServe, "API Definitions": Server Ready, Server Live).
 pub(super) fn missing_probes(container: &Node) -> Vec<(&'static str, &'static str)> {
     let missing = |(probe, _): &(&str, &str)| container.get(probe).is_none_or(Node::is_null);

@@ -135,7 +135,7 @@ fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &m
     };
     if let Some((uri, origin)) = kind.storage_uri(spec) {
         put("storage-initializer-sourceuri", uri, origin);
-        // Quirk: who fetches is said only beside the one address.
+        // Quirk: the fetching container is named only beside the one address.
         if let Some(name) = spec
             .get("storageContainerName")
             .filter(|name| kind == ComponentKind::Predictor && name.as_str() != Some(""))
@@ -197,7 +197,7 @@ fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &m
             }
         }
     }
-    // Quirk: an explainer is never told of its batcher.
+    // Quirk: an explainer never gets the settings of its batcher.
     if let Some(batcher) = spec
         .get("batcher")
         .filter(|batcher| kind != ComponentKind::Explainer && batcher.as_map().is_some())

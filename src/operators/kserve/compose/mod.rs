@@ -203,7 +203,7 @@ impl Facts<'_> {
 /// left to ModelMesh.
 ///
 /// # Errors
-/// What the controller says when it gives up, which it also does for a service that is stopped.
+/// The controller's error, which it also returns for a service that is stopped.
 pub(crate) fn components<R: Record>(
     policy: &Policy,
     service: &Service,
@@ -320,7 +320,7 @@ fn main_container(pod: &Node) -> usize {
     named("kserve-container").or_else(|| named("worker-container")).unwrap_or_default()
 }
 
-/// What can be said of a component before it is wrapped.
+/// Facts about a component before its workload is written.
 fn lints(
     facts: &Facts<'_>,
     kind: ComponentKind,

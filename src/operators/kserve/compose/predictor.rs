@@ -61,7 +61,7 @@ pub(super) fn pods<R: Record>(
         let kind = ComponentKind::Predictor;
         storage::several(facts, kind, facts.predictor, annotations.head, &mut pod, findings)?;
         if let Some((worker, _)) = &mut worker {
-            // Nothing new is to be said of what the head was told already.
+            // The head has these findings already.
             let quiet = &mut Vec::new();
             storage::several(facts, kind, facts.predictor, annotations.workers, worker, quiet)?;
         }
@@ -193,7 +193,7 @@ fn of_service(facts: &Facts<'_>) -> Result<Node, Failure> {
     Ok(pod)
 }
 
-/// What is said of a predictor's pod in `plan` and `explain`.
+/// Facts about a predictor's pod for `plan` and `explain`.
 pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic>) {
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
     let Some(main) = position(containers, "name", MAIN).map(|index| &containers[index]) else {

@@ -37,7 +37,7 @@ const SCHEMES: [&str; 12] = [
     "hf://",
 ];
 
-/// Whether the model of a component can be fetched from where it is said to be
+/// Whether the model of a component can be fetched from its address
 /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, ValidateStorageURI; KServe docs,
 /// Serving Runtimes).
 pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result<(), Failure> {
@@ -169,7 +169,7 @@ pub(super) fn several(
 /// Provides models in a pod, unless an agent pulls them.
 ///
 /// # Errors
-/// What the controller or the webhook says when it gives up.
+/// The error of the controller or of the webhook.
 pub(super) fn provide(
     facts: &Facts<'_>,
     request: &Request<'_>,

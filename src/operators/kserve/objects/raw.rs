@@ -131,7 +131,7 @@ fn deployment(view: &View<'_>, component: &Component, wrapped: &Wrapped<'_>) -> 
     })
 }
 
-/// Whether a port speaks gRPC by its name.
+/// Whether the name of a port marks it as gRPC.
 pub(super) fn is_grpc(name: &str) -> bool {
     name.contains("grpc") || name.contains("h2c")
 }

@@ -71,7 +71,7 @@ impl Converted {
 }
 
 /// Rewrites a framework key as `model`; `None` when there is none. Under the documents the runtime
-/// is set beside it; the controller leaves it open, and asks for v2 where the server speaks nothing
+/// is set beside it; the controller leaves it open, and requests v2 where the server has nothing
 /// else.
 ///
 /// # Errors

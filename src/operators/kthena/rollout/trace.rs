@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// What a change wants when it touches something.
+/// The reason for which a change touches an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// More or fewer groups.

@@ -1,7 +1,7 @@
 //! How many accelerators a model's memory asks for (docs/decisions.md#memory-fit).
 //!
 //! Weights in bytes, a fifth more for KV cache and activations; 90% of each accelerator is
-//! usable; numbers are powers of two, as tensor parallelism wants them.
+//! usable; counts are powers of two, as tensor parallelism needs them.
 
 use crate::api::Model;
 use crate::policy::Policy;

@@ -12,7 +12,7 @@ use ecow::{EcoString, EcoVec};
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What a remembered choice of accelerators depends on, of a service that says nothing of
+/// What a remembered choice of accelerators depends on, of a service that does not set
 /// accelerators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
@@ -74,7 +74,7 @@ impl<'a> Memo<'a> {
         memories.get(class).copied()
     }
 
-    /// What speaks against a class on a runtime, whoever asks; nothing when the runtime takes it.
+    /// Why a runtime rejects a class, for any caller; none when it takes it.
     pub(crate) fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
         match self.rule {
             AcceleratorRule::Policy => listed(runtime, class),

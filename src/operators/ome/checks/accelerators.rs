@@ -132,7 +132,7 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What is said of capabilities, by a class or as a minimum: memory without a unit, unknown
+/// Capabilities that a class or a minimum sets: memory without a unit, unknown
 /// capabilities.
 fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
     if let Some(memory) = node.get("memoryGB")

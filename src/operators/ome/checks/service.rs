@@ -84,7 +84,7 @@ fn name(service: &Service, refuse: &mut Refusals<'_>) {
     let fits = bytes.first().is_some_and(u8::is_ascii_lowercase)
         && bytes.iter().all(inner)
         && bytes.last() != Some(&b'-');
-    // A name that no object may have is said to be invalid where it is read.
+    // A name that no object may have is reported where it is read.
     if !fits && crate::quantity::names::dns1123_subdomain(name).is_empty() {
         let origin = service.object.metadata("name").map(|node| node.origin);
         let message = format!(

@@ -55,7 +55,7 @@ const MOST_TERMS: usize = 32;
 /// semantics).
 ///
 /// # Errors
-/// That of the resolution, or what the operator says when it gives up.
+/// That of the resolution, or the operator's error.
 #[cfg(test)]
 pub(crate) fn compose<'a, R: Record>(
     policy: &Policy,
@@ -98,7 +98,7 @@ impl From<Failure> for Stop<'_> {
 /// A service that is a `VirtualDeployment` as a whole has no components.
 ///
 /// # Errors
-/// What the operator says when it gives up, the earliest of its failures.
+/// The operator's error, the earliest of its failures.
 pub fn assemble<'a, R: Record>(
     policy: &Policy,
     service: &'a Service,

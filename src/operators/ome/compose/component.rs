@@ -46,13 +46,13 @@ pub struct Merged<'a> {
 }
 
 impl MergedComponent<'_> {
-    /// Least number of replicas: 1 when the spec says nothing usable, none when what it says is no
+    /// Least number of replicas: 1 when the spec sets no usable one, none when its value is not a
     /// number of replicas.
     pub fn min_replicas(&self) -> Option<i64> {
         count(self.spec.get("minReplicas"), 1)
     }
 
-    /// Greatest number of replicas; none when the spec says nothing usable.
+    /// Greatest number of replicas; none when the spec sets no usable one.
     pub fn max_replicas(&self) -> Option<i64> {
         self.spec
             .get("maxReplicas")
@@ -61,7 +61,7 @@ impl MergedComponent<'_> {
     }
 
     /// Workers beside the main pod of a replica: 0 when not set and in modes without workers
-    /// (OME docs, Serving Runtime, Multi-Node Configuration), none when what is said is no number
+    /// (OME docs, Serving Runtime, Multi-Node Configuration), none when the value is not a number
     /// of pods.
     pub fn workers(&self) -> Option<i64> {
         Range::COUNT.count(self.written_workers())
@@ -143,7 +143,7 @@ fn count(node: Option<&Node>, default: i64) -> Option<i64> {
 /// Findings are those that need no pods: a raised minReplicas, an absent worker size or image.
 ///
 /// # Errors
-/// What the operator says when it gives up before it builds anything.
+/// The operator's error where it fails before it builds anything.
 pub fn merged<'a, R: Record>(
     policy: &Policy,
     service: &'a Service,
@@ -225,7 +225,7 @@ pub fn merged<'a, R: Record>(
     Ok(Checked { value: Merged { components }, diagnostics: findings })
 }
 
-/// What can be said of a merged component without building its pods.
+/// Facts about a merged component that need no pods.
 fn faults(
     policy: &Policy,
     place: &Place<'_>,

@@ -44,7 +44,7 @@ pub(crate) fn flow(node: &Node) -> String {
     of_json(&node.to_json())
 }
 
-/// What lost and was not merely said again, as `path: loser, now winner`.
+/// Overridden values that differ from the winner, as `path: loser, now winner`.
 pub(crate) fn losers(history: &History) -> Vec<String> {
     let changes = history.all().iter().filter(|entry| !entry.restated());
     changes

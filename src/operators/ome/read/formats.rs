@@ -6,8 +6,8 @@ use crate::yaml::{Entry, Map, Node, Value};
 
 /// The spec of a runtime whose entries all write `modelFormat`; `None` when they do.
 ///
-/// An entry that writes both names keeps the current one; where they differ, that was said when it
-/// was read.
+/// An entry that writes both names keeps the current one; where they differ, that was reported when
+/// it was read.
 pub fn current_formats(runtime: &Node) -> Option<Node> {
     rewritten(runtime, |map| {
         let name = map.entry("name")?.clone();

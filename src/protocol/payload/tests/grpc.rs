@@ -124,7 +124,7 @@ fn grpc_requests() {
             ),
             &[("payload-raw-and-contents", "raw_input_contents")],
         ),
-        // A bad head is said once, and nothing is counted after it.
+        // A bad head is reported once, and nothing is counted after it.
         (
             tensor(r#""datatype": "int8", "shape": [1]"#, r#", "raw_input_contents": ["AQID"]"#),
             &[("payload-datatype", "inputs[0].datatype")],

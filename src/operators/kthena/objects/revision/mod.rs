@@ -46,7 +46,7 @@ fn fnv1(bytes: &[u8]) -> u32 {
         .fold(2_166_136_261, |hash: u32, byte| hash.wrapping_mul(16_777_619) ^ u32::from(*byte))
 }
 
-/// A number in digits that spell no word (`rand.SafeEncodeString` of apimachinery).
+/// A number in digits that cannot form words (`rand.SafeEncodeString` of apimachinery).
 fn safe(hash: u32) -> EcoString {
     const DIGITS: [char; 10] = ['4', '5', '6', '7', '8', '9', 'b', 'c', 'd', 'f'];
     hash.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()

@@ -26,7 +26,7 @@ pub(super) static DEFAULT_STRATEGY: Rule = Rule {
 pub(super) struct Effective<'a> {
     pub(super) strategy: &'static str,
     pub(super) preferred: Vec<&'a Field<EcoString>>,
-    /// One class that must be taken, and what says so.
+    /// One class that must be taken, and the field that requires it.
     pub(super) hard: Option<(&'a Field<EcoString>, ClassDecidedBy)>,
     pub(super) supported: &'a [Field<EcoString>],
     pub(super) excluded: &'a [Field<EcoString>],

@@ -31,7 +31,7 @@ pub(super) struct Shortfall {
     pub(super) unknown: bool,
 }
 
-/// What speaks against a version: whether it is unknown, and both operands; none when it is high
+/// Why a version is rejected: whether it is unknown, and both operands; none when it is high
 /// enough.
 pub(super) fn below(
     name: &str,

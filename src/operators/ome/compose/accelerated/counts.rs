@@ -350,7 +350,7 @@ pub(super) fn too_many_for_a_node(
         .object(object())
         .help("use a multi-node component with `leader` and `worker`, or request fewer accelerators in one pod"),
     );
-    // Where the model's memory asks for them, the choice of the class says so.
+    // Where the model's memory requires them, the choice of the class reports it.
     if need.is_none_or(|need| need <= most) {
         findings.push(
             Diagnostic::new(

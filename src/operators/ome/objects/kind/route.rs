@@ -2,7 +2,7 @@
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/builders/httproute_builder.go).
 //!
 //! Upstream means to write these and never gets there: the types are not registered in its manager.
-//! They are printed as they are meant, and a finding says so.
+//! They are printed as intended, with a finding.
 
 use super::ingress::Entry;
 use crate::api::{ComponentKind, OperatorConfig};
