@@ -1,5 +1,5 @@
 //! The built-in catalog: `runtimes/` and `accelerator-classes/` of this repository, embedded in the
-//! binary, and the runtimes that releases of OME ship, which are unpacked when they are asked for.
+//! binary, and the runtimes that releases of OME ship, which are unpacked when they are requested.
 
 use flate2::read::GzDecoder;
 use include_dir::{Dir, include_dir};

@@ -119,7 +119,7 @@ pub enum ProtocolRule {
     Ignored,
 }
 
-/// In which order arguments of runtime, service and accelerator stand (OEP-0003,
+/// In which order arguments of runtime, service and accelerator are (OEP-0003,
 /// Notes/Constraints/Caveats; docs/decisions.md#argument-order).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArgsOrder {

@@ -1,8 +1,8 @@
 //! Texts that were read and places in them.
 //!
 //! In: file names and texts, handed over by `load` in sorted order. Out: [`Span`]s (byte ranges)
-//! and, when a place is shown to a person, [`Location`]s (line and column). This module never opens a
-//! file and never heard of YAML.
+//! and, when a place is shown to a person, [`Location`]s (line and column). This module never opens
+//! a file and never heard of YAML.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -63,7 +63,7 @@ pub struct Source {
     lines: Arc<Lines>,
 }
 
-/// Where the lines of a text are, each found out when it is first asked for.
+/// Where the lines of a text are, each found out when it is first requested.
 #[derive(Debug, Default)]
 struct Lines {
     starts: OnceLock<Vec<u32>>,

@@ -116,14 +116,14 @@ pub struct Discovery {
     pub device_ids: Vec<Field<EcoString>>,
 }
 
-/// A resource that a pod asks for per accelerator.
+/// A resource that a pod requests per accelerator.
 #[derive(Clone, Debug)]
 pub struct ClassResource {
     /// Name, such as `nvidia.com/gpu`.
     pub name: Field<EcoString>,
     /// Quantity as written; the default is 1.
     pub quantity: Node,
-    /// Shares of a device: never asked for by itself (OEP-0003, Non-Goals;
+    /// Shares of a device: never requested by itself (OEP-0003, Non-Goals;
     /// docs/decisions.md#shared-devices).
     pub divisible: bool,
 }
@@ -172,7 +172,7 @@ impl AcceleratorClass {
         &self.object.id.name
     }
 
-    /// The resources a pod asks for: those that are no shares of a device.
+    /// The resources a pod requests: those that are no shares of a device.
     pub fn whole_resources(&self) -> impl Iterator<Item = &ClassResource> {
         self.resources.iter().filter(|resource| !resource.divisible)
     }

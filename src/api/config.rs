@@ -72,12 +72,12 @@ pub struct Amounts {
     pub memory_limit: EcoString,
 }
 
-/// An image with what its container asks for.
+/// An image with what its container requests.
 #[derive(Clone, Debug, Default)]
 pub struct ImageConfig {
     /// `image`.
     pub image: EcoString,
-    /// What it asks for.
+    /// What it requests.
     pub resources: Amounts,
 }
 
@@ -89,11 +89,11 @@ pub const GPU_TYPES: &str = "serving.kserve.io/gpu-resource-types";
 /// What KServe's controller is configured to do (ConfigMap inferenceservice-config).
 #[derive(Clone, Debug)]
 pub struct KServeConfig {
-    /// A flag asks for what webhooks add to pods.
+    /// A flag requests what webhooks add to pods.
     pub expand: bool,
-    /// A flag asks for probes of the V2 protocol.
+    /// A flag requests probes of the V2 protocol.
     pub v2_probes: bool,
-    /// Mode that a flag asks for.
+    /// Mode that a flag requests.
     pub mode_flag: Option<EcoString>,
     /// `deploy.defaultDeploymentMode`, when a ConfigMap says it.
     pub default_mode: Option<EcoString>,

@@ -52,7 +52,7 @@ impl DeploymentMode {
         }
     }
 
-    /// The annotation that asks for a mode.
+    /// The annotation that requests a mode.
     pub const ANNOTATION: &str = "ome.io/deploymentMode";
 
     /// The mode an annotation value names; `PDDisaggregated` and anything else name none.

@@ -56,7 +56,7 @@ pub struct DiffusionPart {
     pub class: EcoString,
 }
 
-/// A diffusion pipeline of a model, or asked for by a runtime.
+/// A diffusion pipeline of a model, or requested by a runtime.
 #[derive(Clone, Debug, Default)]
 pub struct Diffusion {
     /// `className`.

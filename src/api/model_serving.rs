@@ -173,7 +173,7 @@ pub struct ModelServing {
     pub plugins: Vec<Plugin>,
     /// Roles in order.
     pub roles: Vec<Role>,
-    /// Replicas and workers are as written; else some of them is no number of pods, and stands as
+    /// Replicas and workers are as written; else some of them is no number of pods, and is as
     /// the bound it is beyond.
     pub counted: bool,
 }

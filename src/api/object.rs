@@ -155,7 +155,7 @@ impl Object {
         self.metadata("creationTimestamp").and_then(Node::as_str)
     }
 
-    /// Where its name stands.
+    /// Where its name is.
     pub fn name_span(&self) -> Span {
         self.metadata("name").and_then(|name| name.origin.span()).unwrap_or(self.span)
     }

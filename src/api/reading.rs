@@ -1,6 +1,6 @@
 //! Values that the documents and the followed release read differently.
 //!
-//! In: a value for each of the two. Out: the one that a mode asks for. Nothing here knows how they
+//! In: a value for each of the two. Out: the one that a mode requests. Nothing here knows how they
 //! differ.
 
 use super::{AcceleratorClass, Api, Follow, Semantics, Service};

@@ -171,7 +171,7 @@ pub struct Service {
     pub refusal: Option<Box<Failure>>,
     /// Components the service names, in order.
     pub components: Vec<Component>,
-    /// Protocol asked for.
+    /// Protocol requested.
     pub protocol: Option<Field<EcoString>>,
     /// Accelerator classes the service names (annotation, selector, component overrides), sorted,
     /// without repeats.

@@ -254,7 +254,7 @@ impl Catalog {
             .chain(&self.others)
     }
 
-    /// Where the object begins that stands at a place, and what it is called.
+    /// Where the object begins that is at a place, and what it is called.
     pub fn owner(&self, span: Span) -> Option<(u32, &ObjectRef)> {
         let owners = self.owners.get(&span.source)?;
         let index = owners.partition_point(|(start, _)| *start <= span.start);
@@ -262,7 +262,7 @@ impl Catalog {
         Some((*start, id))
     }
 
-    /// Kind of the object that stands at a place.
+    /// Kind of the object that is at a place.
     pub fn owner_kind(&self, span: Span) -> Option<&str> {
         self.owner(span).map(|(_, id)| id.kind.as_str())
     }

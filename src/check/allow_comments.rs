@@ -72,7 +72,7 @@ fn collect(
     all: &mut Vec<Allow>,
 ) {
     let mut start = 0_usize;
-    // Comments on lines of their own wait for the line they stand above.
+    // Comments on lines of their own wait for the line they are above.
     let mut waiting: Vec<usize> = Vec::new();
     for (line, number) in text.split_inclusive('\n').zip(1_u32..) {
         let content = line.trim();

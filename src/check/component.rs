@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::pods::lint;
 use crate::yaml::{Node, Origin};
 
-/// Volumes that admission webhooks add to a pod, with the annotation that asks for them
+/// Volumes that admission webhooks add to a pod, with the annotation that requests them
 /// (pkg/constants/constants.go).
 const INJECTED: [(&str, &[&str]); 3] = [
     ("rdma.ome.io/auto-inject", &["dshm", "devinf"]),
@@ -141,7 +141,7 @@ pub(crate) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// The volumes that a webhook will add to the pods of a component, as its annotations ask for them.
+/// The volumes that a webhook will add to the pods of a component, as its annotations request them.
 fn injected(component: &Node) -> Vec<&'static str> {
     let asked = |key: &str| {
         component

@@ -60,7 +60,7 @@ impl View<'_> {
 pub struct Check {
     /// Codes it can give.
     pub codes: &'static [Code],
-    /// Runs only when one of its codes is asked for by name.
+    /// Runs only when one of its codes is requested by name.
     pub on_demand: bool,
     /// Document and heading, or upstream path and function.
     pub cite: &'static str,

@@ -4,7 +4,7 @@
 //! of runtimes that differ in nothing that counts.
 //!
 //! # How cost grows
-//! Entries are put in buckets by architecture; runtimes whose entries ask for the same are one
+//! Entries are put in buckets by architecture; runtimes whose entries request the same are one
 //! kind, and kinds are walked in the order of their least size with those still open beside them,
 //! so that disjoint ranges are never compared. What is left is the number of kinds that overlap in
 //! size; [`MOST_COMPARED`] bounds it.
@@ -152,7 +152,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Runtimes whose entries ask for the same.
+/// Runtimes whose entries request the same.
 struct Kind<'a>(Vec<Side<'a>>);
 
 impl<'a> Kind<'a> {

@@ -31,7 +31,7 @@ pub(crate) struct Session {
     pub(crate) world: World,
     /// The mode: documents or controllers.
     pub(crate) semantics: Follow,
-    /// The releases that were asked for.
+    /// The releases that were requested.
     releases: Vec<String>,
     /// What ModelServings follow.
     pub(super) kthena: &'static KthenaPolicy,
@@ -299,8 +299,8 @@ impl Session {
         }
     }
 
-    /// Why the input was not read as a whole, in words: a file or a document was left out, a finding
-    /// is one too many, or a service is in error (`left_out`).
+    /// Why the input was not read as a whole, in words: a file or a document was left out, a
+    /// finding is one too many, or a service is in error (`left_out`).
     pub(crate) fn unread(&self, found: &[Diagnostic], left_out: &[String]) -> Option<String> {
         let refused = |finding: &&Diagnostic| finding.code == Code::ServerRefuses;
         let grave = found.iter().filter(|finding| !refused(finding));
@@ -333,8 +333,8 @@ impl Session {
         self.semantics.among(services.chain(catalog.model_servings().iter().map(|_| Api::Kthena)))
     }
 
-    /// The profile of ModelServings; `alone`, with the release that the cluster runs, which no header
-    /// has said.
+    /// The profile of ModelServings; `alone`, with the release that the cluster runs, which no
+    /// header has said.
     pub(crate) fn kthena_header(&self, alone: bool) -> String {
         let cluster = self.in_cluster(|api| alone && api == Api::Kthena);
         format!("kthena: {}{cluster}", self.kthena.profile)

@@ -209,7 +209,7 @@ struct Escaping<'a>(&'a mut dyn Write);
 
 impl Write for Escaping<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Both stand in strings only, and a string is written in whole characters.
+        // Both are in strings only, and a string is written in whole characters.
         let control = |at: &usize| {
             bytes[*at] == 0x7f
                 || (bytes[*at] == 0xc2

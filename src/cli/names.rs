@@ -8,7 +8,7 @@ use crate::report::phrases::first_of;
 use crate::schema::{kinds, names_kind};
 use std::collections::BTreeSet;
 
-/// How many names of the input stand where one is not found.
+/// How many names of the input are where one is not found.
 const OFFERED: usize = 5;
 
 /// Whether a word names a kind of service.
@@ -18,7 +18,7 @@ fn is_service_kind(word: &str) -> bool {
         .any(|schema| is_service(schema.kind) && names_kind(word, schema.api_version, schema.kind))
 }
 
-/// The names, each with its kind where a kind stands before them: `isvc chat` is `isvc/chat`.
+/// The names, each with its kind where a kind is before them: `isvc chat` is `isvc/chat`.
 pub(super) fn joined(names: &[String]) -> Vec<String> {
     match names {
         [kind, rest @ ..] if !rest.is_empty() && !kind.contains('/') && is_service_kind(kind) => {

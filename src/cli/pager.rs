@@ -1,7 +1,7 @@
 //! Output that is longer than the terminal, through a pager.
 //!
-//! In: everything a run writes to stdout. Out: the same, by `$PAGER` (else `less`) where stdout is a
-//! terminal that shows less than all of it, else directly.
+//! In: everything a run writes to stdout. Out: the same, by `$PAGER` (else `less`) where stdout is
+//! a terminal that shows less than all of it, else directly.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ pub(super) struct Paged<W> {
     held: Option<Vec<u8>>,
 }
 
-/// The pager that is asked for; none with `--no-pager`, with `--watch`, with an empty `PAGER` or
+/// The pager that is requested; none with `--no-pager`, with `--watch`, with an empty `PAGER` or
 /// `cat`, and on a terminal that obeys nothing.
 pub(super) fn wanted(words: impl Iterator<Item = impl AsRef<OsStr>>) -> Option<String> {
     let mut words = words;

@@ -17,7 +17,7 @@ pub(super) struct Followed {
     pub(super) releases: Releases,
     /// What ModelServings follow.
     pub(super) kthena: &'static KthenaPolicy,
-    /// The releases that were asked for, as `--release` takes them.
+    /// The releases that were requested, as `--release` takes them.
     pub(super) named: Vec<String>,
 }
 

@@ -17,7 +17,7 @@ impl Session {
         Ok(self.services(self.places(names)?))
     }
 
-    /// Where they stand among all of them.
+    /// Where they are among all of them.
     fn places(&self, names: &[String]) -> Result<Vec<usize>, Failure> {
         let services = || self.world.catalog.services().map(|views| views.of(self.semantics));
         if names.is_empty() {
@@ -50,8 +50,8 @@ impl Session {
         Ok((self.services(services), self.servings(servings)))
     }
 
-    /// The same for a command that needs each service once: they are handed over, so that of a fleet
-    /// not all have to stay. Of ModelServings it says where they stand.
+    /// The same for a command that needs each service once: they are handed over, so that of a
+    /// fleet not all have to stay. Of ModelServings it says where they are.
     #[expect(clippy::vec_box, reason = "each is freed when it was planned")]
     pub(super) fn take_all(
         &mut self,
@@ -150,7 +150,7 @@ impl Session {
         })
     }
 
-    /// Whether a finding of error level stands in a ModelServing, so that nothing is made of it.
+    /// Whether a finding of error level is in a ModelServing, so that nothing is made of it.
     pub(super) fn is_broken(&self, serving: &ModelServing) -> bool {
         let whole = serving.object.span;
         let inside = |span: Span| {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// What a verb asks of a session, beyond the input.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionOptions<'a> {
-    /// The protocol asked for, over every service.
+    /// The protocol requested, over every service.
     pub(crate) protocol: Option<&'a str>,
     /// How accelerators are chosen.
     pub(crate) accelerators: AcceleratorOptions,

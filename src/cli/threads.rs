@@ -9,7 +9,7 @@ const PER_CORE: usize = 4;
 /// nesting that is permitted needs.
 const STACK: usize = 16 << 20;
 
-/// Threads that are asked for: by the flag or its variable, else by the one that the library of
+/// Threads that are requested: by the flag or its variable, else by the one that the library of
 /// threads has.
 fn asked(jobs: Option<usize>) -> Option<usize> {
     let variable = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();

@@ -2,7 +2,7 @@
 //! kube-scheduler places it.
 //!
 //! In: Nodes, flavors of Kueue, pods that run, pods that are wanted. Out: matches, places, what
-//! stands in the way. Nothing here knows an operator, a file or a document.
+//! is in the way. Nothing here knows an operator, a file or a document.
 
 pub(crate) mod class;
 pub mod fleet;

@@ -30,7 +30,7 @@ impl Taint {
         nodes.iter().map(Self::of).filter(|taint| taint.effect != SOFT).collect()
     }
 
-    /// Whether it belongs to an accelerator: who asks for the device tolerates it.
+    /// Whether it belongs to an accelerator: who requests the device tolerates it.
     pub fn is_of_device(&self) -> bool {
         is_device_taint(&self.key)
     }

@@ -1,6 +1,6 @@
 //! How many pods fit on the machines, and what keeps pods off each of them.
 //!
-//! In: machines and what pods ask for. Out: how many replicas find a place, or whether a set of
+//! In: machines and what pods request. Out: how many replicas find a place, or whether a set of
 //! pods does. Modeled: requests (limits where a request is absent) of containers and init
 //! containers, allocatable amounts, the number of pods, node selector, required node affinity,
 //! taints, cordons, readiness, pods that already run there. Not modeled: pod affinity and
@@ -29,7 +29,7 @@ const PODS: &str = "pods";
 /// fit.
 pub type Milli = i128;
 
-/// What one pod asks for.
+/// What one pod requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
     amounts: BTreeMap<EcoString, Milli>,
@@ -71,8 +71,8 @@ pub struct Fit {
     pub blocked: BlockedNodes,
 }
 
-/// Machines without room: how many by reason, and the first of them. A fleet has many, and is told of
-/// a few.
+/// Machines without room: how many by reason, and the first of them. A fleet has many, and is told
+/// of a few.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockedNodes {
     first: Vec<Blocked>,
@@ -130,7 +130,7 @@ impl BlockedNodes {
 }
 
 impl Shape {
-    /// What a pod spec asks for.
+    /// What a pod spec requests.
     pub fn of(pod: &Node) -> Self {
         let mut unknown = false;
         let mut asked = |container: &Node| -> BTreeMap<EcoString, Milli> {
@@ -202,25 +202,25 @@ impl Shape {
         (sum(&|name| name.contains('/')), sum(&|name| name == "memory"), sum(&|name| name == "cpu"))
     }
 
-    /// Whole units of a resource that it asks for.
+    /// Whole units of a resource that it requests.
     pub fn amount(&self, resource: &str) -> i64 {
         let up = |milli: Milli| milli.div_euclid(1000) + Milli::from(milli.rem_euclid(1000) > 0);
         let units = self.amounts.get(resource).map_or(0, |milli| up(*milli));
         units.try_into().unwrap_or(i64::MAX)
     }
 
-    /// Whether all of what it asks for is known.
+    /// Whether all of what it requests is known.
     pub fn is_known(&self) -> bool {
         !self.unknown
     }
 
-    /// What it asks for, in thousandths by resource; one of `pods` among them.
+    /// What it requests, in thousandths by resource; one of `pods` among them.
     pub fn amounts(&self) -> impl Iterator<Item = (&EcoString, Milli)> {
         self.amounts.iter().map(|(name, amount)| (name, *amount))
     }
 }
 
-/// What pods that run already ask for, by machine; finished ones ask for nothing.
+/// What pods that run already request, by machine; finished ones request nothing.
 pub fn running<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Vec<(EcoString, Shape)> {
     let unfinished = objects.into_iter().filter(|object| object.id.kind == "Pod").filter(|pod| {
         let phase = pod.node.at(&["status", "phase"]).and_then(Node::as_str);

@@ -12,7 +12,7 @@ pub struct Operand<T> {
     pub value: T,
     /// Who says it, in words: a flag, the config of the model, the engine's default.
     pub from: EcoString,
-    /// Where it stands, when it stands somewhere.
+    /// Where it is, when it is somewhere.
     pub span: Option<Span>,
 }
 

@@ -5,7 +5,7 @@ use crate::api::{DeploymentMode, KServeConfig, Semantics, Service};
 use crate::policy::Policy;
 use crate::yaml::Node;
 
-/// The annotation that asks for a mode.
+/// The annotation that requests a mode.
 pub const KSERVE_MODE_ANNOTATION: &str = "serving.kserve.io/deploymentMode";
 
 /// The mode and what decided about it. An annotation that names none decides nothing; the

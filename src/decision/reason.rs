@@ -42,7 +42,7 @@ pub enum Reason {
     },
     /// openInference-v2 is not in `[openAI]`.
     Protocol {
-        /// What was asked for.
+        /// What was requested.
         asked: EcoString,
         /// What the runtime lists.
         listed: Vec<EcoString>,

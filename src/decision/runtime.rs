@@ -146,7 +146,7 @@ pub struct Step {
     pub out: usize,
 }
 
-/// The protocol asked for.
+/// The protocol requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Protocol {
     /// Name.
@@ -168,7 +168,7 @@ pub struct RuntimeDecision<'a> {
     pub decided_by: Option<DecidedBy>,
     /// The documents guarantee the outcome: neither age nor name decided.
     pub guaranteed: bool,
-    /// Protocol asked for.
+    /// Protocol requested.
     pub protocol: Protocol,
     /// How many could serve, the chosen one included.
     pub eligible: usize,
@@ -178,7 +178,7 @@ pub struct RuntimeDecision<'a> {
     pub steps: EcoVec<Step>,
     /// Remarks.
     pub notes: EcoVec<Note>,
-    /// Every candidate, when the trace was asked for: eligible ones in rank order, then the
+    /// Every candidate, when the trace was requested: eligible ones in rank order, then the
     /// rejected.
     pub candidates: Vec<Candidate<'a>>,
     /// Fields of the model that are assumed and on which the outcome depends.

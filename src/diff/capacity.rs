@@ -1,7 +1,7 @@
 //! Capacity before and after a change: what no longer fits, and restarts that cannot proceed on the
 //! nodes.
 //!
-//! Everything that was read counts, not only the services that are asked for: room is shared.
+//! Everything that was read counts, not only the services that are requested: room is shared.
 
 use super::{Fate, Group, Pair, Settings, Side};
 use crate::pipeline::{
@@ -114,7 +114,7 @@ pub(super) fn capacity(
     })
 }
 
-/// Whether every service that was read is asked for.
+/// Whether every service that was read is requested.
 fn is_whole(side: &Side<'_>) -> bool {
     side.services.len() == side.world.catalog.services().count()
 }

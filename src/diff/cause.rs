@@ -1,10 +1,10 @@
 //! Why a service changes: the fields of the input that changed and whose layer reaches the output.
 //!
-//! Which fields they are is found by trying them ([`super::trial`]); here are those that may be, and
-//! what their places say where nothing is tried.
+//! Which fields they are is found by trying them ([`super::trial`]); here are those that may be,
+//! and what their places say where nothing is tried.
 //!
 //! A changed leaf of a rendered object names the place that wrote it, on both sides; a changed
-//! field that stands there is a cause. What no place explains acted through a rule: a text that the
+//! field that is there is a cause. What no place explains acted through a rule: a text that the
 //! field's value went into, another decision, another workload. Then the changed fields that the
 //! rule looks at are the cause.
 
@@ -51,7 +51,7 @@ pub struct Cause {
     pub to: Option<Node>,
     /// What may be shown of the values before and after.
     pub shown: [Place; 2],
-    /// Where it stands after; of a field that is gone, what held it.
+    /// Where it is after; of a field that is gone, what held it.
     pub place: Option<Location>,
     /// Where it stood before.
     pub before: Option<Location>,

@@ -53,7 +53,7 @@ pub struct Effect {
     pub immutable: &'static [(&'static str, When)],
     /// But these may.
     pub mutable: &'static [&'static str],
-    /// Where that stands.
+    /// Where that is.
     pub cite: &'static str,
 }
 

@@ -1,7 +1,7 @@
 //! Services with the same change become one group.
 //!
 //! Names are put aside: what differs only by the name and the namespace of the service is the same.
-//! A text that a shared object of the input holds as it stands (an image of a runtime) is no name,
+//! A text that a shared object of the input holds as it is (an image of a runtime) is no name,
 //! whatever it looks like.
 
 use super::{Action, ObjectChange, Side};
@@ -40,7 +40,7 @@ impl<'a> Writer<'a> {
         Sha256::digest(self.text.as_bytes()).into()
     }
 
-    /// Adds something as it stands.
+    /// Adds something as it is.
     pub(super) fn plain(&mut self, text: impl std::fmt::Display) {
         let _ = writeln!(self.text, "{text}");
     }
@@ -104,7 +104,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether a shared object of the input holds the text as it stands.
+    /// Whether a shared object of the input holds the text as it is.
     fn is_literal(&self, node: &Node, text: &str, side: usize) -> bool {
         let Origin::File(span) = node.origin else { return false };
         let world = self.sides[side].world;
@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Replaces a name where it stands alone: no character on either side may belong to a longer name.
+/// Replaces a name where it is alone: no character on either side may belong to a longer name.
 fn replace(text: &str, name: &str, by: &str, belongs: impl Fn(char) -> bool) -> String {
     if name.is_empty() || !text.contains(name) {
         return text.to_owned();

@@ -1,6 +1,6 @@
 //! What a change of the manifests does: services that change, what restarts, GPUs before and after.
 //!
-//! In: two worlds, each read, decided and rendered the same way, and which services are asked for.
+//! In: two worlds, each read, decided and rendered the same way, and which services are requested.
 //! Out: a [`Diff`]: groups of services with the same change, its causes in the input, and what
 //! happens to every object. Nothing is worded here.
 //!
@@ -61,9 +61,9 @@ use trial::Trials;
 pub struct Side<'a> {
     /// Everything that was read.
     pub world: &'a World,
-    /// The services that are asked for.
+    /// The services that are requested.
     pub services: Vec<&'a Views>,
-    /// The ModelServings that are asked for.
+    /// The ModelServings that are requested.
     pub servings: Vec<&'a ModelServing>,
 }
 

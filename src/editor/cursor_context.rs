@@ -1,7 +1,7 @@
 //! Where in a document something is typed, whether or not the text can be read.
 //!
 //! In: a text and an offset. Out: the kind of the document, the field, and the word that is being
-//! typed. Lines and their indentation say it all: block style only, and what stands within quotes
+//! typed. Lines and their indentation say it all: block style only, and what is within quotes
 //! over lines or in a block scalar is taken for fields, which no schema then knows.
 
 use crate::source::SourceId;
@@ -44,7 +44,7 @@ struct Line<'t> {
     column: usize,
     /// Its key.
     key: Option<&'t str>,
-    /// What stands behind the colon.
+    /// What is behind the colon.
     value: &'t str,
 }
 
@@ -72,7 +72,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The key that a content begins with, and what stands behind its colon.
+/// The key that a content begins with, and what is behind its colon.
 fn key_of(content: &str) -> Option<(&str, &str)> {
     if let Some(quote) = content.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let (key, rest) = content[1..].split_once(quote)?;
@@ -161,7 +161,7 @@ pub fn typing(text: &str, offset: usize) -> Option<Typing> {
     Some(Typing { api_version, kind, namespace, path, part, word, has_colon: colon.is_some() })
 }
 
-/// The document that a line is in; an empty one is where it stands.
+/// The document that a line is in; an empty one is where it is.
 fn document(text: &str, line: usize) -> Range<usize> {
     let parts = split(SourceId(0), text).value;
     let found = parts.iter().rev().find(|part| part.range.start <= line);

@@ -27,7 +27,7 @@ pub struct Difference {
     /// What is wrong.
     pub state: State,
     /// From what the file holds to what would be written, as a unified diff; of a file that
-    /// differs, when asked for.
+    /// differs, when requested.
     pub lines: Option<String>,
 }
 

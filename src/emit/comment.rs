@@ -14,7 +14,7 @@ pub struct ValueSource<'a> {
     pub rule: Option<&'a str>,
 }
 
-/// `layer file:line[, over layer file:line]…`, the nearest loser first; a rule stands where a place
+/// `layer file:line[, over layer file:line]…`, the nearest loser first; a rule is where a place
 /// would.
 pub fn comment(own: &ValueSource<'_>, over: &[ValueSource<'_>]) -> String {
     let mut text = String::new();

@@ -1,6 +1,6 @@
 //! `-o dir=PATH`: a file per object, and a manifest of what was written.
 //!
-//! Everything that changes is first written to temporary files. Only when nothing stands in the way
+//! Everything that changes is first written to temporary files. Only when nothing is in the way
 //! do they take their names, under a manifest that lists what files held and what they will hold:
 //! a run that is killed at any moment leaves whole files, and the next one knows them all.
 

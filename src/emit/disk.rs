@@ -49,7 +49,7 @@ impl Root {
         &self.0
     }
 
-    /// Where a file of it stands.
+    /// Where a file of it is.
     pub(super) fn place(&self, relative: &str) -> PathBuf {
         self.0.join(relative)
     }

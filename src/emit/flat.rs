@@ -1,7 +1,7 @@
 //! A directory with one file per object, named after it, without a manifest: what a person keeps
 //! and edits.
 //!
-//! What stands there is only ever replaced by an edit of the text that was read ([`super::fix`]); a
+//! What is there is only ever replaced by an edit of the text that was read ([`super::fix`]); a
 //! new file takes no place that is taken.
 
 use super::disk::{Found, Root};

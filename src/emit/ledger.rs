@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Prune {
     /// All that are not written again.
     Everything,
-    /// Those of these services alone, as `(namespace, name)`: the others were not asked for.
+    /// Those of these services alone, as `(namespace, name)`: the others were not requested.
     Services(BTreeSet<(String, String)>),
 }
 
@@ -125,15 +125,15 @@ impl Ledger {
             .collect()
     }
 
-    /// Files of earlier runs that this one does not make: those that stay and those that go. Nothing
-    /// goes unless the `whole` input was read.
+    /// Files of earlier runs that this one does not make: those that stay and those that go.
+    /// Nothing goes unless the `whole` input was read.
     pub(super) fn rest(&self, whole: bool) -> (Vec<&String>, Vec<&String>) {
         let (go, mut stay): (Vec<_>, Vec<_>) = self.unwanted().partition(|_| whole);
         stay.extend(self.left().filter(|path| !self.asked(path)));
         (stay, go)
     }
 
-    /// Files of earlier runs that this one was asked for and does not make.
+    /// Files of earlier runs that this one would write and does not.
     pub(super) fn unwanted(&self) -> impl Iterator<Item = &String> {
         self.left().filter(|path| self.asked(path))
     }

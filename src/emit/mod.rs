@@ -52,10 +52,10 @@ pub enum Error {
         /// What was written; the manifest lists it.
         written: Vec<PathBuf>,
     },
-    /// A symbolic link stands where a directory of ours should: what is behind it may lie anywhere.
+    /// A symbolic link is where a directory of ours should: what is behind it may lie anywhere.
     #[error("`{}` is a symbolic link: nothing is written through it", .0.display())]
     Link(PathBuf),
-    /// Something that is no directory stands where one is needed.
+    /// Something that is no directory is where one is needed.
     #[error("`{}` is not a directory", .0.display())]
     NotADirectory(PathBuf),
     /// A device, a FIFO or a directory cannot be replaced by a file.

@@ -21,7 +21,7 @@ pub struct Stream {
     written: usize,
 }
 
-/// How deep an object of a `List` stands.
+/// How deep an object of a `List` is.
 const DEPTH: usize = 2;
 
 impl Stream {
@@ -84,7 +84,7 @@ impl Stream {
 
 const HEAD: &str = "{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"List\",\n  \"items\": [";
 
-/// An object as it stands in a text of this shape, for [`Stream::push_text`].
+/// An object as it is in a text of this shape, for [`Stream::push_text`].
 pub fn text(object: &Node, format: Format) -> String {
     let mut out = String::new();
     match format {

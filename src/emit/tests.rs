@@ -171,7 +171,7 @@ fn nothing_is_removed_after_a_part_of_the_input() {
     // What was written is listed, and so is what stayed.
     write(&scratch, &[service("a", 1)]);
     assert_eq!(scratch.files(), [".ome-manifest", "default/a/service-a.yaml"]);
-    // Services that were not asked for stay.
+    // Services that were not requested stay.
     let one = Prune::Services([("Default".to_owned(), "b".to_owned())].into());
     try_write(&scratch, Options { prune: one, ..all() }, true, &[]).expect("writes");
     assert_eq!(scratch.files(), [".ome-manifest", "default/a/service-a.yaml"]);

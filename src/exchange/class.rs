@@ -268,7 +268,7 @@ impl Draft {
         self.text(&["metadata", "labels", AUTO_DISCOVERED], "true", Evidence::Always);
     }
 
-    /// Says that pods ask for one of a resource per accelerator.
+    /// Says that pods request one of a resource per accelerator.
     pub fn resource(&mut self, name: &str, evidence: Evidence) {
         let entry = |key: &str, text: &str| Entry {
             key: key.into(),

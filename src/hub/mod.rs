@@ -55,7 +55,7 @@ pub enum Refusal {
     Revision {
         /// `ORG/NAME`.
         id: String,
-        /// What was asked for.
+        /// What was requested.
         revision: String,
     },
     /// A token is needed, or the one that was sent does not do.
@@ -156,7 +156,7 @@ impl Hub {
         }
         let config = ureq::Agent::config_builder()
             .tls_config(tls.build())
-            // What came over TLS is never asked for again without.
+            // What came over TLS is never requested again without.
             .https_only(is_secure)
             .timeout_global(Some(options.timeout))
             .max_redirects(5)

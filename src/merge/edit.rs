@@ -64,7 +64,7 @@ pub(crate) fn mapping<const N: usize>(entries: [(&str, Node); N], origin: Origin
     )
 }
 
-/// Where the list element stands whose field has this text.
+/// Where the list element is whose field has this text.
 pub(crate) fn position(items: &[Node], key: &str, text: &str) -> Option<usize> {
     items.iter().position(|item| item.get(key).and_then(Node::as_str) == Some(text))
 }

@@ -82,7 +82,7 @@ impl History {
         Self::default()
     }
 
-    /// Says where the tree of the next merges stands; all paths begin with it.
+    /// Says where the tree of the next merges is; all paths begin with it.
     pub fn stand(&mut self, place: FieldPath) {
         self.place = place;
     }
@@ -112,7 +112,7 @@ impl History {
     }
 }
 
-/// A value that lost at a path that was asked for.
+/// A value that lost at a path that was requested.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost<'a> {
     /// The value that lost.

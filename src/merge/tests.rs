@@ -11,7 +11,7 @@ use crate::yaml::{FieldPath, Node};
 
 #[test]
 fn lists_and_mappings_are_there_once_they_are_asked_for() {
-    // What stands under `a`; the list and the mapping that are found there.
+    // What is under `a`; the list and the mapping that are found there.
     for (tree, list, map) in [
         ("{}", "{a: [x]}", "{a: {k: x}}"),
         ("{a: null}", "{a: [x]}", "{a: {k: x}}"),

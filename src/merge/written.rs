@@ -438,7 +438,7 @@ mod tests {
 
             #[test]
             fn the_upper_layer_is_never_lost(lower in trees(), upper in trees()) {
-                // Every scalar field of the upper layer stands in the result, whatever was below
+                // Every scalar field of the upper layer is in the result, whatever was below
                 // it.
                 let (lower, upper) = (tree(&lower), tree(&upper));
                 let merged = written(&lower, &upper, &mut History::new());

@@ -94,7 +94,7 @@ pub(crate) fn queue_labels(annotations: &Map) -> Vec<Entry> {
     if let Some(queue) = annotations.get("ome.io/volcano-queue") {
         labels.push(carried("volcano.sh/queue-name", queue));
     } else if let Some(cluster) = annotations.get("ome.io/dedicated-ai-cluster") {
-        // The value does not matter: `kueue-enabled: "false"` asks for Kueue as well.
+        // The value does not matter: `kueue-enabled: "false"` requests Kueue as well.
         if annotations.contains_key("kueue-enabled") {
             labels.push(carried(KUEUE_QUEUE, cluster));
             labels.push(label(

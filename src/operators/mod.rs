@@ -1,5 +1,5 @@
 //! The operators, a folder each, whole: what they read, choose, compose, write and check. None
-//! names another; this file is the only one that names them all, and what stands above asks it.
+//! names another; this file is the only one that names them all, and what is above asks it.
 //!
 //! In: a service, and what is decided for it. Out: its pods and objects, as its operator makes
 //! them.

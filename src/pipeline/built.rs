@@ -47,7 +47,7 @@ pub enum WorkloadKind {
     Knative(Arc<PodTemplate>),
 }
 
-/// Devices that a pod asks for, of every kind, slices among them.
+/// Devices that a pod requests, of every kind, slices among them.
 pub(crate) fn gpus(pod: &PodTemplate) -> i64 {
     let devices = pod.requests.iter().filter(|(name, _)| is_accelerator(name));
     devices.map(|(_, amount)| amount).sum()
@@ -78,7 +78,7 @@ impl PodContext {
         Self { classes, device_taints, specs: Arc::default() }
     }
 
-    /// Reads a pod spec. Taints of devices are tolerated by pods that ask for some: the admission
+    /// Reads a pod spec. Taints of devices are tolerated by pods that request some: the admission
     /// plugin ExtendedResourceToleration or the device's operator adds that
     /// (docs/decisions.md#node-evidence).
     ///

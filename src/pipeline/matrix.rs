@@ -28,7 +28,7 @@ pub struct Cell {
     pub class: EcoString,
     /// What comes of the two.
     pub outcome: Outcome,
-    /// What the runtime would keep of requests there, when it was asked for and is known.
+    /// What the runtime would keep of requests there, when it was requested and is known.
     pub cache: Option<Box<CacheFit>>,
 }
 
@@ -43,7 +43,7 @@ pub struct Matrix {
     pub cells: Vec<Cell>,
 }
 
-/// Every model with every class; with the room for requests, when `context` asks for it.
+/// Every model with every class; with the room for requests, when `context` requests it.
 pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
     let Some(policy) = catalog.policy(Api::Ome, semantics) else { return Matrix::default() };
     let selector = Selector::new(policy, catalog);

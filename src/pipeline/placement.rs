@@ -52,7 +52,7 @@ pub struct Waiting {
     pub blocked: Arc<BlockedNodes>,
 }
 
-/// One filter of the scheduler: nodes that it was asked for, and those that it let through.
+/// One filter of the scheduler: nodes that it judged, and those that it let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filtered {
     /// Its name.

@@ -23,7 +23,7 @@ use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the pods of a component ask for.
+/// What the pods of a component request.
 struct Pods {
     main: Shape,
     worker: Option<(Shape, i64)>,
@@ -45,11 +45,11 @@ pub struct Planner<'a> {
     selectors: BTreeMap<Api, PerReading<Selector<'a>>>,
     /// What the nodes have left; none when no node states what it has.
     inventory: Option<Inventory<'a>>,
-    /// Pods that run, with what they ask for.
+    /// Pods that run, with what they request.
     running: RunningPods<'a>,
     shapes: Vec<Shape>,
     context: PodContext,
-    /// What was asked before, with the answers that were asked for: a fleet has few shapes of pods.
+    /// What was asked before, with the answers that were requested: a fleet has few shapes of pods.
     fits: Mutex<HashMap<Arc<Question>, Option<Arc<Fit>>>>,
     /// The same of queues, by namespace and name of the queue.
     admitted: Mutex<HashMap<Admission, QueueDecision>>,
@@ -121,7 +121,7 @@ impl<'a> Planner<'a> {
         self.plan_built(views, depth).0
     }
 
-    /// The same, with what was built on the way, for who also asks for the objects; none of a
+    /// The same, with what was built on the way, for who also requests the objects; none of a
     /// service in error.
     pub(crate) fn plan_built<'s>(
         &self,

@@ -51,7 +51,7 @@ pub struct PlannedComponent {
     /// Where its pods are together with everything else that is planned; none where that was not
     /// asked, or no node states what it has.
     pub placement: Option<Placement>,
-    /// What its pods ask for; none where that is not known.
+    /// What its pods request; none where that is not known.
     pub(crate) question: Option<Arc<Question>>,
     /// What the queue of Kueue gives to its pods; none when they name no queue.
     pub queue: Option<Box<QueueDecision>>,

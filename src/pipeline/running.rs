@@ -108,7 +108,7 @@ impl RunningPod<'_> {
         })
     }
 
-    /// What it asks for.
+    /// What it requests.
     pub fn shape(&self) -> Shape {
         self.object.node.get("spec").map(Shape::of).unwrap_or_default()
     }
@@ -187,7 +187,7 @@ impl<'a> RunningPods<'a> {
         others.map(|(_, pod)| pod).collect()
     }
 
-    /// What each of them takes. A pod that cannot be read takes what its containers ask for.
+    /// What each of them takes. A pod that cannot be read takes what its containers request.
     pub fn templates(&self, context: &PodContext) -> Vec<Arc<PodTemplate>> {
         let read = |pod: &RunningPod<'_>| {
             let spec = pod.object.node.get("spec");

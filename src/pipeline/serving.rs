@@ -137,7 +137,7 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<
     }
 }
 
-/// A GPU that stands in the limits alone (Kthena blog, A Deep Dive of ModelServing, Instance-Level
+/// A GPU that is in the limits alone (Kthena blog, A Deep Dive of ModelServing, Instance-Level
 /// Gang Scheduling; docs/decisions.md#pod-groups).
 fn gpus_in_limits(
     serving: &ModelServing,

@@ -1,7 +1,7 @@
-//! What a plan asks for in total: pods and devices at minReplicas, and what it asks of each class.
+//! What a plan requests in total: pods and devices at minReplicas, and what it asks of each class.
 //!
-//! In: planned services and ModelServings, placed where nodes were read. Out: [`Totals`], which every
-//! output format shows.
+//! In: planned services and ModelServings, placed where nodes were read. Out: [`Totals`], which
+//! every output format shows.
 
 use super::planned::Planned;
 use super::serving::PlannedServing;
@@ -13,12 +13,12 @@ use crate::quantity::Count;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// What services and ModelServings ask for.
+/// What services and ModelServings request.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// InferenceServices.
     pub services: usize,
-    /// Of them those in error, which ask for nothing.
+    /// Of them those in error, which request nothing.
     pub failed: usize,
     /// ModelServings.
     pub servings: usize,
@@ -49,7 +49,7 @@ pub struct ClassTotal {
 }
 
 impl ClassTotal {
-    /// What is left; below zero when more is asked for than there is.
+    /// What is left; below zero when more is requested than there is.
     pub fn left(&self) -> Option<i64> {
         self.allocatable.map(|allocatable| allocatable - self.in_use.unwrap_or(0) - self.asked)
     }

@@ -44,7 +44,7 @@ pub struct PlayedUpgrade {
     /// Stages from the first deletion to the end.
     pub stages: usize,
     /// Whether the pods of every stage find a place; none without nodes that say what they have,
-    /// or where what a pod asks for is not known.
+    /// or where what a pod requests is not known.
     pub fits: Option<bool>,
     /// Where it ends, when a stage finds no place.
     pub stops: Option<String>,
@@ -90,8 +90,8 @@ impl<'a> Upgrades<'a> {
         })
     }
 
-    /// Whether an edit leaves the revision as the earlier release computes it: then nothing restarts
-    /// before the upgrade.
+    /// Whether an edit leaves the revision as the earlier release computes it: then nothing
+    /// restarts before the upgrade.
     pub fn keeps(&self, before: &ModelServing, edited: &ModelServing) -> bool {
         let revision = |serving: &ModelServing| {
             revision::of_roles(serving.roles.iter().map(|role| &role.node), self.from)

@@ -23,7 +23,7 @@ static EDIT: Rule = Rule {
 /// One change of one field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// Where the field stands, or the place it would be added at.
+    /// Where the field is, or the place it would be added at.
     pub span: Option<Span>,
     /// The field.
     pub path: FieldPath,

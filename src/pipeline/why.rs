@@ -188,11 +188,11 @@ pub trait Losers {
 }
 
 /// What a history holds, by what took its place. The merge knows paths of components and a leaf
-/// stands in a pod, so the two are brought together by what wrote the winner: a place in a file
+/// is in a pod, so the two are brought together by what wrote the winner: a place in a file
 /// belongs to one value only, a rule to the fields of its name.
 pub struct Overrides<'h> {
     all: &'h [Overridden],
-    /// By who wrote a part of a winner: the entries, oldest first, and where the part stands.
+    /// By who wrote a part of a winner: the entries, oldest first, and where the part is.
     winners: HashMap<Writer, Vec<(usize, FieldPath)>>,
 }
 
@@ -239,7 +239,7 @@ impl<'h> Overrides<'h> {
         Self { all, winners }
     }
 
-    /// What stood where the leaf stands in the last value that took the place of another one.
+    /// What stood where the leaf is in the last value that took the place of another one.
     fn loser(&self, leaf: &Node, path: &FieldPath) -> Option<&'h Node> {
         let places = self.winners.get(&Writer::of(leaf.origin, path.0.last()))?;
         places.iter().rev().find_map(|(index, place)| {

@@ -1,8 +1,8 @@
 //! A service with everything decided and merged: pods, replicas and metadata of its components.
 //!
-//! In: what an operator's composing made. Out: the same for every reader, with pods and accelerators
-//! counted from the pods as they are. Nothing is guessed again later: which container runs the model
-//! is known here.
+//! In: what an operator's composing made. Out: the same for every reader, with pods and
+//! accelerators counted from the pods as they are. Nothing is guessed again later: which container
+//! runs the model is known here.
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, Model, Runtime, Service};
 use crate::diag::Diagnostic;
@@ -45,13 +45,14 @@ impl Component {
     pub fn pods_per_replica(&self) -> Option<i64> {
         match (&self.worker, self.mode) {
             (Some((_, workers)), _) => Range::COUNT.count(*workers).map(|workers| workers + 1),
-            // Upstream always makes one worker of the head's pod (raycluster/ray.go, createRayCluster).
+            // Upstream always makes one worker of the head's pod (raycluster/ray.go,
+            // createRayCluster).
             (None, DeploymentMode::MultiNodeRayVllm) => Some(2),
             (None, _) => Some(1),
         }
     }
 
-    /// Accelerators that one replica asks for, by resource: those of its pods as they are written.
+    /// Accelerators that one replica requests, by resource: those of its pods as they are written.
     /// None when one of the numbers, or their product, is none that is counted.
     pub fn accelerators(&self) -> Option<BTreeMap<EcoString, i64>> {
         let pods = self.pods_per_replica()?;

@@ -16,7 +16,7 @@ pub(crate) fn of_container(container: &Node, counts: impl Fn(&str) -> bool) -> O
         .try_fold(0_i64, |sum, entry| sum.checked_add(devices(entry)?))
 }
 
-/// The amount of one resource that a container asks for, whatever it is: what the operator computes
+/// The amount of one resource that a container requests, whatever it is: what the operator computes
 /// with, rounded up.
 pub(crate) fn as_written(container: &Node, resource: &str) -> Option<i64> {
     let entry = asked(container).find(|entry| entry.key == resource)?;
@@ -75,7 +75,7 @@ pub fn of_pod(pod: &Node) -> Option<i64> {
     by_resource(pod)?.values().try_fold(0_i64, |sum, number| sum.checked_add(*number))
 }
 
-/// The number of devices that an entry of resources asks for, when it is one.
+/// The number of devices that an entry of resources requests, when it is one.
 fn devices(entry: &Entry) -> Option<i64> {
     Range::DEVICES.read(&entry.node.scalar_text()?)?.value()
 }

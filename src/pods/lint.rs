@@ -121,7 +121,7 @@ pub(crate) fn flag(text: &str) -> Option<&str> {
     (word.starts_with("--") && word.len() > 2).then_some(word)
 }
 
-/// Flags that stand more than once in arguments, one finding each (KServe docs, Serving Runtimes,
+/// Flags that are more than once in arguments, one finding each (KServe docs, Serving Runtimes,
 /// Spec Attributes; OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#argument-order).
 pub(crate) fn duplicate_flags(
     args: &[Node],
@@ -211,7 +211,7 @@ pub(crate) fn worker_container(
     nothing
 }
 
-/// Volumes that an admission webhook adds to a pod, by the annotation that asks for them; a mount
+/// Volumes that an admission webhook adds to a pod, by the annotation that requests them; a mount
 /// of one needs no volume in the pod as written (pkg/webhook/admission/pod).
 pub(crate) fn injected_volumes<'a>(
     annotation: impl Fn(&str) -> &'a str,
@@ -219,7 +219,7 @@ pub(crate) fn injected_volumes<'a>(
     if annotation("rdma.ome.io/auto-inject") == "true" { &["dshm", "devinf"] } else { &[] }
 }
 
-/// Faults of one pod: mounts, volumes and resources. `runner` is the container that stands beside
+/// Faults of one pod: mounts, volumes and resources. `runner` is the container that is beside
 /// the list in a component and is among it in a pod that was built; `injected` are names of volumes
 /// that will be there although the pod does not have them yet; `path` is that of the node that
 /// holds the pod's fields.

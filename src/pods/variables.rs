@@ -163,7 +163,7 @@ pub(crate) fn outside(place: &Place<'_>, pod: &Node, main: usize, findings: &mut
     }
 }
 
-/// Every variable of a tree in which none are replaced, with the string it stands in.
+/// Every variable of a tree in which none are replaced, with the string it is in.
 pub(crate) fn literals(
     node: &Node,
     path: &FieldPath,

@@ -12,8 +12,8 @@ pub enum ImageSuffixRule {
     /// `-gpu` behind the tag, where the runtime is called `kserve-tensorflow-serving`,
     /// `kserve-torchserve` or `kserve-huggingfaceserver`.
     NamedRuntimes,
-    /// By the server that the runtime declares, else by its name: `-gpu` behind the tag of the same three,
-    /// `-cpu` before the tag of vLLM without a GPU (#4769).
+    /// By the server that the runtime declares, else by its name: `-gpu` behind the tag of the same
+    /// three, `-cpu` before the tag of vLLM without a GPU (#4769).
     Server,
 }
 
@@ -29,7 +29,7 @@ pub struct KServeRelease {
     pub webhook_annotations: bool,
     /// See [`FaultRule`].
     pub pod_faults: FaultRule,
-    /// A model of the format vllm asks for the protocol v2 by default (#4769;
+    /// A model of the format vllm requests the protocol v2 by default (#4769;
     /// pkg/apis/serving/v1beta1/inference_service_defaults.go, setPredictorModelDefaults).
     pub vllm_speaks_v2: bool,
     /// See [`ImageSuffixRule`].
@@ -37,8 +37,8 @@ pub struct KServeRelease {
     /// HTTPRoutes name the canaries with their share (#5912;
     /// pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/httproute_reconciler.go).
     pub canary_routes: bool,
-    /// Each image of `storageUris` is shown under names of its own, beside what is fetched; else the
-    /// first alone, and nothing is fetched beside it (#5470;
+    /// Each image of `storageUris` is shown under names of its own, beside what is fetched; else
+    /// the first alone, and nothing is fetched beside it (#5470;
     /// pkg/webhook/admission/pod/storage_initializer_injector.go, CommonStorageInitialization).
     pub several_images: bool,
     /// `oci+native://` and `ociModelMode` say how an image is shown, and nothing else fetches an

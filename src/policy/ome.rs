@@ -62,10 +62,10 @@ pub enum LongNameRule {
     Shortened,
 }
 
-/// Whether the stable Service stays that a config map without Ingress asks for (cleanup.go).
+/// Whether the stable Service stays that a config map without Ingress requests (cleanup.go).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExternalServiceRule {
-    /// Only where the service's own annotation asks for it: the cleanup reads nothing else and
+    /// Only where the service's own annotation requests it: the cleanup reads nothing else and
     /// deletes it in the pass that made it.
     ByAnnotation,
     /// It stays (#415).

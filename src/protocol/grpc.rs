@@ -17,7 +17,7 @@ pub struct Field {
     pub r#type: &'static str,
 }
 
-/// A message; nested ones stand behind the message that holds them, under their own name.
+/// A message; nested ones are behind the message that holds them, under their own name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
     /// Name without package.

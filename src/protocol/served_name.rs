@@ -11,7 +11,7 @@ const FLAGS: [&str; 4] =
 /// The name under which a container of the workload serves the model: the first flag found, the
 /// last of its values.
 ///
-/// Arguments may stand in one text for a shell. A reference `$(NAME)` is resolved by the
+/// Arguments may be in one text for a shell. A reference `$(NAME)` is resolved by the
 /// container's own variables. To MLServer a variable says it, before any argument.
 pub fn served_model(workload: &Node) -> Option<String> {
     let mut found = None;

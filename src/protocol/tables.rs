@@ -14,7 +14,7 @@ enum Needs {
     Explainer,
 }
 
-/// One row of a table. `{model}` and `{version}` stand in the path for the model's name and for
+/// One row of a table. `{model}` and `{version}` are in the path for the model's name and for
 /// `/versions/V` or nothing.
 struct Row {
     api: &'static str,
@@ -119,7 +119,7 @@ pub struct Facts<'a> {
     pub base: Option<&'a str>,
     /// The service has an explainer.
     pub explainer: bool,
-    /// What stands in front of the paths of OpenAI: `/openai` for the Hugging Face server of
+    /// What is in front of the paths of OpenAI: `/openai` for the Hugging Face server of
     /// KServe, else nothing.
     pub prefix: &'a str,
     /// Add skeletons of the payloads.

@@ -51,7 +51,7 @@ impl Decimal {
         self.negative
     }
 
-    /// Whether nothing stands after the decimal point.
+    /// Whether nothing is after the decimal point.
     pub(super) fn is_integer(&self) -> bool {
         self.exponent >= 0
     }

@@ -1,6 +1,6 @@
 //! Floating-point numbers as Go's `strconv.ParseFloat(text, 64)` reads them.
 //!
-//! In: a text. Out: the number, or none where Go reports an error. Rust's own parser is asked for
+//! In: a text. Out: the number, or none where Go reports an error. Rust's own parser is requested
 //! decimal numbers only after Go's grammar was checked: it knows no underscores and no hexadecimal
 //! numbers, takes `+nan`, and answers infinity where Go reports a number out of range.
 
@@ -26,7 +26,7 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
     magnitude.is_finite().then_some(sign * magnitude)
 }
 
-/// Go's rule for underscores: each stands between two digits, or between a base prefix and a digit.
+/// Go's rule for underscores: each is between two digits, or between a base prefix and a digit.
 pub(crate) fn underscores_separate_digits(unsigned: &str) -> bool {
     let bytes = unsigned.as_bytes();
     let prefix = bytes.len() >= 2

@@ -9,7 +9,7 @@ use std::fmt;
 /// An absolute number or a percentage (`intstr.IntOrString` where a percentage is meant).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IntOrPercent {
-    /// Counts as it stands.
+    /// Counts as it is.
     Int(i64),
     /// Hundredths of the whole; may be negative or above 100.
     Percent(i64),

@@ -1,8 +1,8 @@
 //! What a language model keeps of a request while it serves it: keys and values of every token, and
 //! the states of layers that have none.
 //!
-//! In: how each layer mixes tokens, from the model's config. Out: bytes, of a token and of a request
-//! of some length. Arithmetic only; where the numbers come from is not known here.
+//! In: how each layer mixes tokens, from the model's config. Out: bytes, of a token and of a
+//! request of some length. Arithmetic only; where the numbers come from is not known here.
 //!
 //! | layers | elements kept | source |
 //! | --- | --- | --- |
@@ -91,14 +91,14 @@ pub struct Layout {
 /// (`mamba_ssm_dtype`, `mamba_ssm_cache_dtype`).
 const STATE_WIDTH: u64 = 4;
 
-/// Heads on all accelerators together: fewer heads than accelerators stand on several.
+/// Heads on all accelerators together: fewer heads than accelerators are on several.
 fn on_all(heads: u64, ways: u64) -> u64 {
     if heads == 0 { 0 } else { heads.max(ways) }
 }
 
 impl KeptLayers {
     /// Elements that one layer keeps of each token, on all accelerators together: heads that are
-    /// fewer than the accelerators stand on several, one vector for all heads stands on each.
+    /// fewer than the accelerators are on several, one vector for all heads is on each.
     fn elements(&self, ways: u64) -> u64 {
         match self.kept {
             Kept::Grouped { heads, key, value, index, .. } => {
@@ -242,9 +242,9 @@ mod tests {
         assert_eq!((llama.per_token(ONE), llama.request(131_072, ONE)), (131_072, 16 << 30));
         let deepseek = cache(61, Kept::Latent { rank: 512, rope: 64, index: 0 });
         assert_eq!(deepseek.per_token(ONE), 70_272);
-        // One vector for all heads stands on every accelerator.
+        // One vector for all heads is on every accelerator.
         assert_eq!(deepseek.per_token(Layout { width: 2, ways: 8 }), 8 * 70_272);
-        // Eight heads are shared by two, and stand twice on sixteen.
+        // Eight heads are shared by two, and are twice on sixteen.
         assert_eq!(llama.per_token(Layout { width: 2, ways: 2 }), 131_072);
         assert_eq!(llama.per_token(Layout { width: 2, ways: 16 }), 262_144);
         assert_eq!(llama.per_token(Layout { width: 1, ways: 1 }), 65_536);

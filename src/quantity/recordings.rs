@@ -2,7 +2,7 @@
 //! control plane answered.
 //!
 //! In: the name of a table, `apimachinery/quantity`, or of a suite of `testdata/conformance`. Out:
-//! its rows, or the folders of its cases. What is not there fails the test that asks for it.
+//! its rows, or the folders of its cases. What is not there fails the test that requests it.
 
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;

@@ -19,7 +19,8 @@ pub const MAX_DIGITS: usize = 1_000;
 /// before that.
 pub const MAX_EXPONENT: i64 = 99_999;
 
-/// Digits that the canonical form may have more than what was written: those of 2^60, and two zeros.
+/// Digits that the canonical form may have more than what was written: those of 2^60, and two
+/// zeros.
 const MOST_MORE: usize = 21;
 
 /// Finest unit; smaller amounts are rounded up to it.
@@ -415,7 +416,7 @@ fn take(text: &str, accepted: impl Fn(u8) -> bool) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// The format that a suffix of a quantity asks for and its exponent: of 2 for binary ones, else
+/// The format that a suffix of a quantity requests and its exponent: of 2 for binary ones, else
 /// of 10.
 pub(crate) fn suffix_of_quantity(suffix: &str) -> Option<(Format, i64)> {
     let (unit, format) = Unit::parse(suffix).ok()?;

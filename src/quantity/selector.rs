@@ -131,7 +131,7 @@ impl Requirement {
         &self.key
     }
 
-    /// The relation asked for.
+    /// The relation requested.
     pub fn operator(&self) -> SelectorOperator {
         self.operator
     }
@@ -204,7 +204,7 @@ impl Selector {
         Parser { tokens: scan(text), position: 0 }.selector()
     }
 
-    /// Whether nothing is asked for.
+    /// Whether nothing is requested.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
@@ -240,7 +240,7 @@ impl std::str::FromStr for Selector {
 }
 
 /// A sign, a word or the end. Whatever is not a sign is a word; `in` and `notin` are words where a
-/// value may stand.
+/// value may be.
 type Token<'a> = &'a str;
 
 /// The token that ends every list of tokens.

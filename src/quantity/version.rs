@@ -1,6 +1,6 @@
 //! Versions of model formats and frameworks, by both rules.
 //!
-//! In: the two texts that stand at `version`, and the operator. Out: whether the runtime admits the
+//! In: the two texts that are at `version`, and the operator. Out: whether the runtime admits the
 //! model, and if not, why. Nothing here is semantic versioning: to the controller `1.0.0-rc1` is
 //! greater than `1.0.0`, and the documents compare at the precision the runtime writes.
 
@@ -40,7 +40,7 @@ pub enum VersionError {
     NotNumber {
         /// The part.
         part: Part,
-        /// What stands there.
+        /// What is there.
         text: EcoString,
     },
     /// A part has a zero before its number; to the controller alone an error.
@@ -48,7 +48,7 @@ pub enum VersionError {
     LeadingZero {
         /// The part.
         part: Part,
-        /// What stands there.
+        /// What is there.
         text: EcoString,
     },
     /// A part does not fit 64 bits.
@@ -56,7 +56,7 @@ pub enum VersionError {
     TooLarge {
         /// The part.
         part: Part,
-        /// What stands there.
+        /// What is there.
         text: EcoString,
     },
     /// Nothing follows a `-`, `+` or `.` after the numbers.
@@ -151,7 +151,7 @@ impl Version {
         Ok(Self { numbers, suffixes, precision, prefixed: written.starts_with('v') })
     }
 
-    /// Whether anything stands after the three numbers. Such versions are compared for equality
+    /// Whether anything is after the three numbers. Such versions are compared for equality
     /// only.
     pub fn is_unofficial(&self) -> bool {
         self.suffixes.iter().any(|list| !list.is_empty())
@@ -164,7 +164,7 @@ impl Version {
     }
 
     /// Whether a runtime of this version serves a model of that version: unofficial versions and
-    /// `Equal` ask for equality whatever the spelling; all other operators ask for equal precision
+    /// `Equal` request equality whatever the spelling; all other operators request equal precision
     /// and prefix first (pkg/runtimeselector/matcher.go, compareSupportedModelFormats; OME docs,
     /// Serving Runtime, Core Configuration; docs/decisions.md#version-precision, C).
     pub fn admits(&self, operator: Operator, model: &Self) -> Result<(), VersionMismatch> {
@@ -244,8 +244,8 @@ pub struct DocumentedVersion {
 
 impl DocumentedVersion {
     /// Whether a runtime of this version serves a model of that version: as many parts count as the
-    /// runtime writes, parts the model leaves out are 0, and a suffix the runtime writes must be the
-    /// model's, letter by letter (OME docs, Serving Runtime, Core Configuration;
+    /// runtime writes, parts the model leaves out are 0, and a suffix the runtime writes must be
+    /// the model's, letter by letter (OME docs, Serving Runtime, Core Configuration;
     /// docs/decisions.md#version-precision).
     pub fn admits(&self, model: &Self) -> bool {
         let parts = model.numbers.iter().copied().chain(std::iter::repeat(0));

@@ -15,7 +15,7 @@ use crate::source::SourceMap;
 use crate::yaml::{Node, Origin};
 use serde_json::{Map, Value, json};
 
-/// Rejected classes that are shown unless all are asked for.
+/// Rejected classes that are shown unless all are requested.
 const NEAREST: usize = 3;
 /// The same when no class passed.
 const NEAREST_OF_NONE: usize = 8;

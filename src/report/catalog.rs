@@ -127,7 +127,7 @@ impl<'a> Item<'a> {
         path.split_once('/').map(|(release, _)| release)
     }
 
-    /// `sglang` or `vllm`, of a built-in runtime: the directory it stands in.
+    /// `sglang` or `vllm`, of a built-in runtime: the directory it is in.
     pub fn engine(&self) -> Option<&'a str> {
         self.builtin_parts().map(|(engine, _)| engine)
     }

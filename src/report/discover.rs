@@ -81,7 +81,7 @@ pub fn changes(changes: &[Change]) -> Vec<Value> {
     changes.iter().map(|change| json!({ "path": change.path.to_string(), "from": value(&change.from), "to": value(&change.to) })).collect()
 }
 
-/// Everything as JSON; `status` when it was asked for.
+/// Everything as JSON; `status` when it was requested.
 pub fn json(
     discovered: &Discovered,
     status: bool,
@@ -124,7 +124,7 @@ fn names(names: &[EcoString]) -> Vec<&str> {
     names.iter().map(EcoString::as_str).collect()
 }
 
-/// A class as YAML; behind the first leaf of each value stands why it is believed.
+/// A class as YAML; behind the first leaf of each value is why it is believed.
 pub fn yaml(object: &Node, facts: &[Fact], sources: &SourceMap) -> String {
     let mut out = String::new();
     let mut said: Option<(usize, usize)> = None;

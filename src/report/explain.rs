@@ -12,7 +12,7 @@ use crate::pipeline::{Flip, Planned, PlannedComponent};
 use crate::quantity::Count;
 use crate::source::SourceMap;
 
-/// Rejected candidates that are shown unless all are asked for.
+/// Rejected candidates that are shown unless all are requested.
 const NEAREST: usize = 8;
 
 /// One service; `notes` are findings that are reported nowhere else. The answer comes first: what

@@ -41,7 +41,7 @@ pub fn settle(found: &mut Vec<Diagnostic>, sources: &SourceMap, secrets: &Secret
 pub struct Document<'a> {
     /// The findings.
     pub found: &'a [Diagnostic],
-    /// The texts they stand in.
+    /// The texts they are in.
     pub sources: &'a SourceMap,
 }
 

@@ -8,7 +8,7 @@ use crate::source::SourceMap;
 use crate::yaml::{self, FieldPath, Node};
 use serde_json::{Value, json};
 
-/// A model as YAML; behind each facts value stands why it is believed.
+/// A model as YAML; behind each facts value is why it is believed.
 pub fn yaml(model: &Node, facts: &Facts, sources: &SourceMap) -> String {
     let mut out = String::new();
     yaml::write_with(&mut out, model, &mut |path, _| {

@@ -37,7 +37,7 @@ pub struct Plan<'a> {
     pub found: &'a [Diagnostic],
     /// The texts they point into.
     pub sources: &'a SourceMap,
-    /// What they ask for in total.
+    /// What they request in total.
     pub totals: &'a Totals,
     /// Everything together on them; none in `explain`.
     pub together: Option<&'a Together>,
@@ -112,7 +112,7 @@ impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Streamed<F> {
     }
 }
 
-/// What all services and ModelServings ask for together, at their minReplicas.
+/// What all services and ModelServings request together, at their minReplicas.
 fn totals(totals: &Totals) -> Value {
     let mut out = json!({
         "services": totals.services,

@@ -1,7 +1,7 @@
 //! Kinds as JSON Schemas, and as the OpenAPI definitions that Kustomize merges by.
 //!
 //! In: the tables of [`crate::schema`], as the API server has them; fields that only documents know
-//! are left out, because a server refuses them. Out: documents that stand alone, every type in its
+//! are left out, because a server refuses them. Out: documents of their own, every type in its
 //! place, as CustomResourceDefinitions are published.
 
 use crate::schema::{Definition, Field, Item, Rules, Schema, Type};

@@ -1,4 +1,4 @@
-//! Classes from flavors, flavors from classes, and how the two stand: as tables, as YAML, as JSON.
+//! Classes from flavors, flavors from classes, and how the two are: as tables, as YAML, as JSON.
 
 use super::discover::{changes, evidence, short, source, value};
 use super::screen::{Page, line, printable, put};

@@ -48,12 +48,12 @@ pub(super) fn code_cell(text: &str) -> String {
     if text.is_empty() { String::new() } else { code(text).replace('|', "\\|") }
 }
 
-/// The fence of a block in which these lines stand.
+/// The fence of a block in which these lines are.
 pub(super) fn fence<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
     "`".repeat(lines.into_iter().map(longest_run).max().unwrap_or(0).max(2) + 1)
 }
 
-/// A block of text as it stands.
+/// A block of text as it is.
 pub fn block(text: &str) -> String {
     let fence = fence(text.lines());
     format!("{fence}\n{text}{fence}\n")
@@ -64,7 +64,7 @@ pub fn lines(drawn: &str) -> String {
     drawn.lines().map(|line| text(line) + "\n").collect()
 }
 
-/// How many backticks stand in a row at most.
+/// How many backticks are in a row at most.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }

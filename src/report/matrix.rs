@@ -93,7 +93,7 @@ pub fn markdown(matrix: &Matrix) -> String {
     out.finish()
 }
 
-/// The same as a heat map on a page that stands alone; holes with the same reason are one below it.
+/// The same as a heat map on a page that is alone; holes with the same reason are one below it.
 ///
 /// # Errors
 /// What is wrong with the template.

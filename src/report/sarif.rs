@@ -15,7 +15,7 @@ use std::fmt::Write;
 pub struct Log<'a> {
     /// The findings.
     pub found: &'a [Diagnostic],
-    /// The texts they stand in.
+    /// The texts they are in.
     pub sources: &'a Places<'a>,
 }
 

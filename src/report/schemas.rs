@@ -1,7 +1,7 @@
 //! JSON Schemas of what commands print with `-o json`.
 //!
 //! In: the table `schemas.txt`, a type of the output a paragraph. Out: a schema for each document,
-//! which stands alone. The table is data beside the reports that write the documents; a test checks
+//! which is alone. The table is data beside the reports that write the documents; a test checks
 //! everything that the cases print against it, and knows no field that the table does not.
 //!
 //! ```text
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 const TABLE: &str = include_str!("schemas.txt");
 
-/// The word that asks for them where a kind is named.
+/// The word that requests them where a kind is named.
 pub const WORD: &str = "output";
 
 /// A document that a command prints.
@@ -48,8 +48,8 @@ impl Document {
         format!("schemas/output/{version}/{}.json", self.name)
     }
 
-    /// Its JSON Schema (2020-12). Fields that the table does not know are permitted: a later release
-    /// may add some.
+    /// Its JSON Schema (2020-12). Fields that the table does not know are permitted: a later
+    /// release may add some.
     pub fn schema(&self) -> Value {
         let mut used = BTreeSet::new();
         let root = of_type(self.ty, &mut used);

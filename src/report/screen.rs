@@ -2,9 +2,10 @@
 //! lines only this tool ends.
 //!
 //! In: text that may hold names, messages and lines of an input. Out: the same with every such
-//! character spelled out, ends of lines too: GitHub Actions obeys a line that begins with `::error::`,
-//! and a reader believes a line that looks like one of this tool. [`printable`] guards a piece of
-//! text, [`Page`] a text under construction; `cli` guards once more what leaves the process.
+//! character spelled out, ends of lines too: GitHub Actions obeys a line that begins with
+//! `::error::`, and a reader believes a line that looks like one of this tool. [`printable`] guards
+//! a piece of text, [`Page`] a text under construction; `cli` guards once more what leaves the
+//! process.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +13,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 /// Control characters, characters that are not seen, and marks that turn the direction of what
-/// stands around them: text would not be what is seen.
+/// is around them: text would not be what is seen.
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -131,7 +132,7 @@ macro_rules! line {
 }
 pub(crate) use line;
 
-/// Whether ends of lines stand only where a template begins and ends.
+/// Whether ends of lines are only where a template begins and ends.
 pub(crate) const fn is_one_line(template: &str) -> bool {
     let text = template.as_bytes();
     let (mut start, mut end) = (0, text.len());
@@ -150,8 +151,8 @@ pub(crate) const fn is_one_line(template: &str) -> bool {
     true
 }
 
-/// Lines of a manifest for people: one that GitHub Actions would take for a command, with or without
-/// spaces before it, is spelled out.
+/// Lines of a manifest for people: one that GitHub Actions would take for a command, with or
+/// without spaces before it, is spelled out.
 pub fn unobeyed(text: &str) -> Cow<'_, str> {
     if !text.contains("::") {
         return Cow::Borrowed(text);

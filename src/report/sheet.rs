@@ -17,7 +17,7 @@ enum Part {
     Heading(String),
     /// The answer below a heading, a line each.
     Answer(Vec<String>),
-    /// A name and what there is to say of it; the first line stands beside the name.
+    /// A name and what there is to say of it; the first line is beside the name.
     Fact(String, Vec<String>),
     /// A table.
     Table(Vec<String>, Vec<Vec<String>>),

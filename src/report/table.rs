@@ -108,8 +108,8 @@ fn fitting(widths: &[(usize, usize)], style: Style) -> usize {
     ends.take_while(|end| *end <= usize::from(width)).count()
 }
 
-/// A table of the first columns. Below each row the other cells, each behind its title, as many to a
-/// line as fit.
+/// A table of the first columns. Below each row the other cells, each behind its title, as many to
+/// a line as fit.
 fn stacked(header: &[&str], rows: &[Vec<String>], columns: usize, style: Style) -> String {
     let first = rows.iter().map(|cells| cells[..columns].to_vec());
     let drawn = table(&header[..columns], first, style);
@@ -184,9 +184,9 @@ fn blocks(header: &[&str], rows: &[Vec<String>], style: Style) -> String {
     out
 }
 
-/// The same in pieces, for tables of any length: rows are made whenever they are asked for, and none
-/// is kept once it is drawn. Where lines have to fit a terminal, all rows decide on the widths of the
-/// columns together, and the table is drawn as one.
+/// The same in pieces, for tables of any length: rows are made whenever they are requested, and
+/// none is kept once it is drawn. Where lines have to fit a terminal, all rows decide on the widths
+/// of the columns together, and the table is drawn as one.
 ///
 /// # Errors
 /// That of who takes the pieces.

@@ -1,4 +1,4 @@
-//! What a plan asks for in total: the table of classes, and the last sentence.
+//! What a plan requests in total: the table of classes, and the last sentence.
 
 use super::markdown;
 use super::phrases::plural;
@@ -9,7 +9,7 @@ use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{ClassTotal, Planned, Together, Totals};
 use std::fmt::Write as _;
 
-/// What is asked of each class, and what its nodes have; empty where no class is asked for.
+/// What is asked of each class, and what its nodes have; empty where no class is requested.
 pub fn classes(totals: &Totals, style: Style) -> String {
     let mut out = Page::default();
     if !totals.classes.is_empty() {
@@ -40,7 +40,7 @@ fn total(total: &ClassTotal) -> Vec<String> {
     ]
 }
 
-/// The last sentence: how many services are planned and in error, what they ask for, and whether it
+/// The last sentence: how many services are planned and in error, what they request, and whether it
 /// fits.
 pub fn verdict(
     totals: &Totals,

@@ -84,7 +84,7 @@ impl World {
         all
     }
 
-    /// How it stands with a workload.
+    /// The state of a workload.
     pub fn ended(&self, workload: WorkloadId) -> Option<Ended> {
         let own = self.workloads.get(workload.0)?;
         let (complete, paused, status) = match own {

@@ -1,5 +1,6 @@
-//! StatefulSets with podManagementPolicy Parallel (pkg/controller/statefulset/stateful_set_control.go):
-//! one pod per number, each replaced where it is.
+//! StatefulSets with podManagementPolicy Parallel
+//! (pkg/controller/statefulset/stateful_set_control.go): one pod per number, each replaced where it
+//! is.
 
 use super::pods::{PodPhase, Pods, Start};
 use crate::cluster::schedule::{PodId, TemplateId};
@@ -66,7 +67,7 @@ impl StatefulSet {
         self.members.len()
     }
 
-    /// One step; true when anything was done. `make` is asked for the pod of a number at a
+    /// One step; true when anything was done. `make` is requested the pod of a number at a
     /// revision, and has none while another pod of its name is there.
     pub(super) fn sync(
         &mut self,

@@ -1,7 +1,7 @@
 //! What kinds and fields are for, a sentence each.
 //!
 //! In: the table `tables/descriptions.txt`. Out: a sentence by the name of a type and a field. The
-//! table is read when the first sentence is asked for; no plan asks for one.
+//! table is read when the first sentence is requested; no plan requests one.
 
 use super::table::lines;
 use super::types::{Definition, Field, Schema, Type};

@@ -15,7 +15,7 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
         return Some(hint.to_owned());
     }
     let free = |field: &&Field| !parent.as_map().is_some_and(|map| map.contains_key(field.name));
-    // A field that stands there already was hardly meant; but better that than nothing.
+    // A field that is there already was hardly meant; but better that than nothing.
     let near = nearest(name, object.fields.iter().filter(free).map(|field| field.name))
         .or_else(|| nearest(name, object.fields.iter().map(|field| field.name)));
     if let Some(near) = near {
@@ -33,7 +33,7 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
     }
 }
 
-/// Where a field that stands one level too high most often belongs.
+/// Where a field that is one level too high most often belongs.
 const USUAL: &[&str] = &["engine", "engineConfig", "predictor"];
 
 /// The field that a slip of the pen means: the same letters but for case and dashes, or one letter
@@ -123,7 +123,7 @@ pub(super) fn quantity(text: &str) -> String {
 }
 
 /// What to write instead of a value of another type, and the edits that write it. `written`: a
-/// scalar as it stands in the text.
+/// scalar as it is in the text.
 pub(super) fn mistyped(
     node: &Node,
     ty: &Type,

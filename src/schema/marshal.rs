@@ -34,7 +34,7 @@ pub enum Library {
 pub struct Misfit {
     /// The field, from the root of the marshalled tree.
     pub path: EcoString,
-    /// What stands there.
+    /// What is there.
     pub found: EcoString,
 }
 

@@ -7,7 +7,7 @@
 //! keys ([`order()`]), answer how a field is merged ([`Field::patch`]) and what it is for
 //! ([`Schema::describe`]). This module reads no file and knows no object but by its schema.
 //!
-//! Tables are read when a kind is first asked for, and types when a tree first reaches them.
+//! Tables are read when a kind is first requested, and types when a tree first reaches them.
 
 mod cel;
 mod check;

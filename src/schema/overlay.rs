@@ -20,7 +20,7 @@ pub(super) fn definition(name: &str) -> Option<&'static Definition> {
     definitions().iter().find(|definition| definition.name == name)
 }
 
-/// Names that were proposed, or were fields once, and what stands in their place.
+/// Names that were proposed, or were fields once, and what is in their place.
 const HINTS: &[(&str, &str)] = &[
     // OEP-0003, Alternatives: rejected alternatives of OEP-0003.
     ("supportedGPUTypes", "write `acceleratorRequirements`"),

@@ -36,7 +36,7 @@ pub fn masked(text: &str) -> String {
     out
 }
 
-/// The secrets of all sources, each sought when it is first asked for.
+/// The secrets of all sources, each sought when it is first requested.
 #[derive(Debug)]
 pub struct Secrets(Vec<OnceLock<Vec<Range<usize>>>>);
 

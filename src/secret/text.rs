@@ -101,7 +101,7 @@ fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// What stands between a name and its value.
+/// What is between a name and its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
     Colon,

@@ -120,7 +120,7 @@ fn versions(
     }
 }
 
-/// What a runtime does not ask for, any pipeline has.
+/// What a runtime does not request, any pipeline has.
 fn diffusion(a: Option<&Diffusion>, b: Option<&Diffusion>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return true };
     let same = |a: &EcoString, b: &EcoString| a.is_empty() || b.is_empty() || a == b;

@@ -26,7 +26,7 @@ pub(crate) fn lowest(runtime: &Runtime) -> Option<&EcoString> {
     runtime.protocols.iter().map(|listed| &listed.value).min_by_key(|listed| number(listed))
 }
 
-/// The rules that only such selections ask. What is common stands in [`super::gates`].
+/// The rules that only such selections ask. What is common is in [`super::gates`].
 pub(crate) fn rules(
     policy: &Policy,
     request: &Request<'_>,

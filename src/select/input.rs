@@ -1,4 +1,4 @@
-//! What a selection is asked, and how much of its evaluation is kept.
+//! The inputs of a selection, and how much of its evaluation is kept.
 
 use crate::api::{Field, Model, Runtime};
 use crate::decision::{EntryChecks, Note, Rank, Rejection};
@@ -11,7 +11,7 @@ pub struct Request<'a> {
     pub namespace: &'a EcoString,
     /// The model.
     pub model: &'a Model,
-    /// Protocol the service asks for.
+    /// Protocol the service requests.
     pub asked: Option<&'a EcoString>,
     /// Protocol that is checked; `None` when protocols take no part.
     pub protocol: Option<EcoString>,

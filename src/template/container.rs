@@ -6,7 +6,7 @@
 //!
 //! The controller writes the container as JSON, runs the JSON text as one html template, and reads
 //! the result back (OME `merging.go`, KServe `ReplacePlaceholders`). So does [`Mode::Controller`]:
-//! that is why quotes, backslashes and line breaks cannot stand in an action, why values are
+//! that is why quotes, backslashes and line breaks cannot be in an action, why values are
 //! escaped for HTML and not for JSON, and why an action may begin in one string and end in another.
 
 use super::documented::{check_documented, expand_documented};
@@ -297,7 +297,7 @@ fn decode(text: &str) -> Result<Json, Failure> {
     })
 }
 
-/// The first byte that cannot stand in a JSON string, and Go's words for it.
+/// The first byte that cannot be in a JSON string, and Go's words for it.
 fn bad_string(text: &[u8]) -> Option<(usize, String)> {
     let in_words = |byte: u8, place: &str| {
         let literal = match byte {

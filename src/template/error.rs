@@ -51,7 +51,7 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A failure inside one text, before anyone knows where the text stands.
+/// A failure inside one text, before anyone knows where the text is.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) kind: Kind,
@@ -65,7 +65,7 @@ impl Failure {
         Self { kind, message: message.into(), offset: 0 }
     }
 
-    /// The failure as an error of a text that stands alone.
+    /// The failure as an error of a text that is alone.
     pub(super) fn into_error(self, text: &str) -> Error {
         let action = action_at(text, self.offset).to_owned();
         Error {

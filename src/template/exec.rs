@@ -26,7 +26,7 @@ const MAX_OUTPUT: usize = 1 << 20;
 pub(super) enum Flavour {
     /// `text/template`: values are printed as they are.
     Text,
-    /// `html/template`: values are escaped as the place needs where they stand.
+    /// `html/template`: values are escaped as the place needs where they are.
     Html,
 }
 

@@ -187,7 +187,7 @@ impl<'s> Lexer<'s> {
         Ok(())
     }
 
-    /// Whether a closing delimiter stands here; and then whether it trims the text behind it.
+    /// Whether a closing delimiter is here; and then whether it trims the text behind it.
     fn right_delimiter(&self) -> Option<bool> {
         let rest = self.rest();
         if trims_right(rest) {
@@ -404,7 +404,7 @@ fn trims_left(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|rest| rest.starts_with(SPACES))
 }
 
-/// Whether a space, a minus and a closing delimiter stand here.
+/// Whether a space, a minus and a closing delimiter are here.
 fn trims_right(text: &str) -> bool {
     text.strip_prefix(SPACES).is_some_and(|rest| rest.starts_with("-}}"))
 }

@@ -91,7 +91,7 @@ fn unit(chars: &mut std::str::Chars<'_>, quote: char) -> Option<Unit> {
     })
 }
 
-/// Writes a text as Go's `encoding/json` does: safe to stand in HTML.
+/// Writes a text as Go's `encoding/json` does: safe to be in HTML.
 pub(super) fn write_json(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {

@@ -26,9 +26,9 @@ pub struct Change {
     pub from: Option<Node>,
     /// Its value after; none when it is absent.
     pub to: Option<Node>,
-    /// Where it stands before: its key, or the nearest one above it.
+    /// Where it is before: its key, or the nearest one above it.
     pub place_before: Option<Span>,
-    /// Where it stands after: its key, or the nearest one above it.
+    /// Where it is after: its key, or the nearest one above it.
     pub place_after: Option<Span>,
     /// What may be shown of the values before and after.
     pub shown: [Place; 2],
@@ -52,7 +52,7 @@ pub fn equal(one: &Node, other: &Node, ty: Option<&'static Type>) -> bool {
     changes(one, other, ty).is_empty()
 }
 
-/// Where the walk stands.
+/// Where the walk is.
 struct Here {
     path: FieldPath,
     before: Option<Span>,

@@ -9,7 +9,7 @@ use crate::source::{SourceId, Span};
 use ecow::{EcoString, EcoVec};
 use serde::{Serialize, Serializer};
 
-/// A rule that writes values itself, with the source it stands in.
+/// A rule that writes values itself, with the source it is in.
 #[derive(Debug)]
 pub struct Rule {
     /// Stable kebab-case identifier.

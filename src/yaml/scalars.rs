@@ -2,7 +2,7 @@
 //!
 //! In: the text of a scalar. Out: its value as sigs.k8s.io/yaml has it (YAML 1.1 with Go's number
 //! syntax), a remark when kustomize or a reader of YAML 1.2 takes it otherwise, and the answer
-//! whether a text may stand without quotes. Source: the recorded table yaml-scalars (kubectl 1.35,
+//! whether a text may be without quotes. Source: the recorded table yaml-scalars (kubectl 1.35,
 //! kustomize 5.7).
 
 use super::node::Value;
@@ -215,7 +215,7 @@ fn is_decimal(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// `strconv.ParseFloat` of a decimal: an underscore may stand between digits; beyond the range it
+/// `strconv.ParseFloat` of a decimal: an underscore may be between digits; beyond the range it
 /// fails.
 fn go_float(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
@@ -369,7 +369,7 @@ fn kustomize_time(text: &str) -> Option<EcoString> {
     (printed != text).then_some(printed)
 }
 
-/// Whether go-yaml takes the text for a time, which `!!timestamp` asks for.
+/// Whether go-yaml takes the text for a time, which `!!timestamp` requests.
 pub(super) fn is_time(text: &str) -> bool {
     kustomize_time(text).is_some() || {
         // The one spelling that is printed as it was read.

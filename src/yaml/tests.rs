@@ -362,7 +362,7 @@ fn texts_fall_into_documents_as_for_kubectl() {
         // JSON escapes are known where the stream is JSON, and there only.
         ("{\"a\": \"\\ud83d\\ude42\"}\n", vec![r#"{"a":"🙂"}"#], vec!["ambiguous-scalar"]),
         ("---\n{\"a\": \"\\ud83d\\ude42\"}\n", vec![], vec!["yaml-syntax"]),
-        // A directive stands before a `---` that kubectl has taken away.
+        // A directive is before a `---` that kubectl has taken away.
         ("%YAML 1.1\n---\na: 1\n", vec![r#"{"a":1}"#], vec!["yaml-syntax"]),
         ("%TAG !e! tag:e,2000:\n---\na: !e!x 1\n", vec![], vec!["yaml-syntax", "yaml-syntax"]),
     ] {

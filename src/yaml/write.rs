@@ -89,7 +89,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The items of a list; those of a mapping's value stand below its key, as kubectl has them.
+    /// The items of a list; those of a mapping's value are below its key, as kubectl has them.
     fn items(&mut self, node: &Node, indent: usize, mut indented: bool) {
         for (position, item) in node.items().iter().enumerate() {
             if indented {

@@ -28,8 +28,8 @@ pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
-    /// The state before: a path (repeatable), `-` for standard input, or a git revision [default: the
-    /// merge base with the default branch].
+    /// The state before: a path (repeatable), `-` for standard input, or a git revision [default:
+    /// the merge base with the default branch].
     #[arg(long, value_name = "PATH|REV")]
     base: Vec<String>,
     /// What makes the exit code 2, instead of any change; repeatable, and one is enough:
@@ -292,7 +292,7 @@ fn base(
     }
 }
 
-/// The services of a state that are asked for.
+/// The services of a state that are requested.
 fn side<'a>(session: &'a Session, names: &[String]) -> Side<'a> {
     let catalog = &session.world.catalog;
     let wanted = |object: &Object, namespace: &str| {
@@ -339,7 +339,7 @@ fn known_names(session: &Session) -> impl Iterator<Item = &str> {
         .chain(session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str()))
 }
 
-/// What a finding says, wherever it stands: an edit above it moves it and makes it no news.
+/// What a finding says, wherever it is: an edit above it moves it and makes it no news.
 fn statement(found: &Diagnostic) -> String {
     format!("{} {:?} {:?} {}", found.code.as_str(), found.objects, found.path, found.message)
 }

@@ -261,7 +261,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Replaces the document of a class where it stands, or writes a new file when it stands
+    /// Replaces the document of a class where it is, or writes a new file when it stands
     /// elsewhere.
     fn update(&mut self, class: &Proposal, place: &str) -> Result<String, Failure> {
         let Some(span) = class.written else { return self.create(class) };

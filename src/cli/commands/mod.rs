@@ -29,7 +29,7 @@ use super::{Failure, Io, Outcome};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The verbs; what each says of itself stands at its `Args`.
+/// The commands; the help of each is at its `Args`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Plan(plan::Args),

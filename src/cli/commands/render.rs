@@ -116,7 +116,7 @@ struct Written {
     failed: bool,
     objects: Vec<(Node, String)>,
     diagnostics: Vec<Diagnostic>,
-    /// Who asks for the objects, in words, and where.
+    /// Who requests the objects, in words, and where.
     owner: (String, Option<Span>),
     /// Where the service is.
     span: Span,

@@ -291,7 +291,7 @@ fn gathered(
     let mut refused = Vec::new();
     for (service, mut composed, of_server) in decided {
         refused.push((service, of_server));
-        // What is wrong with the model stands at the model, and what a rule has said is not said
+        // What is wrong with the model is at the model, and what a rule has said is not said
         // again.
         composed.retain(|finding| {
             finding.code != Code::ModelIncomplete

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 pub struct Packing {
     /// Devices are filled up node by node.
     pub packed: bool,
-    /// Replicas that ask for much are started first.
+    /// Replicas that request much are started first.
     pub largest_first: bool,
     /// Pods that run have to move.
     pub moves: bool,
@@ -96,7 +96,7 @@ impl Fleet {
         }
     }
 
-    /// More of some resource is asked for than all nodes have left beside the pods of others.
+    /// More of some resource is requested than all nodes have left beside the pods of others.
     fn exceeds(&self) -> bool {
         let mut left: HashMap<&str, i128> = HashMap::new();
         for (name, amount) in self.machines.iter().flat_map(|own| own.allocatable.iter().flatten())
@@ -143,7 +143,7 @@ impl Fleet {
         })
     }
 
-    /// All pods that are wanted ask for the same, mind no other pod that is wanted, and fit on the
+    /// All pods that are wanted request the same, mind no other pod that is wanted, and fit on the
     /// same nodes beside the pods of others, which may keep pods of some labels away.
     fn is_of_one_shape(&self, empty: &mut Placed) -> bool {
         let wanted = self.workloads.iter().enumerate();
@@ -234,7 +234,7 @@ struct Search<'a> {
     pods: &'a [TemplateId],
     /// The number of each template; templates whose pods take each other's place have one number.
     kinds: HashMap<TemplateId, usize>,
-    /// Nodes of one kind are not alike: a pod asks for one of them by name.
+    /// Nodes of one kind are not alike: a pod requests one of them by name.
     names_nodes: bool,
     /// What was placed where, of partial placements that lead nowhere.
     seen: HashSet<(usize, Vec<Vec<usize>>)>,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Manner {
     /// Which of the nodes that fit is taken.
     pub preference: Preference,
-    /// Replicas that ask for much come first, within a priority.
+    /// Replicas that request much come first, within a priority.
     pub largest_first: bool,
     /// Pods that run do not keep their places.
     pub moves: bool,
@@ -179,7 +179,7 @@ impl Placed {
 }
 
 impl Fleet {
-    /// Puts everything on the nodes: pods of others stand where they are, pods that run keep their
+    /// Puts everything on the nodes: pods of others are where they are, pods that run keep their
     /// nodes while these pass the filters, the others are placed as the scheduler would.
     pub fn place(&self, manner: Manner) -> Placed {
         let mut placed = self.beginning(manner);
@@ -252,7 +252,7 @@ impl Fleet {
         }
     }
 
-    /// Devices, then memory, then processors that a replica asks for.
+    /// Devices, then memory, then processors that a replica requests.
     pub(super) fn size(&self, workload: usize, replica: usize) -> [i64; 3] {
         let own = &self.workloads[workload];
         let pods = own.replicas[replica].pods.iter().map(|at| &own.templates[*at]);

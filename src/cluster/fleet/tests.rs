@@ -249,7 +249,7 @@ fn a_pod_of_another_owner_that_keeps_some_pods_away_leaves_another_packing() {
 
 #[test]
 fn a_pod_that_waits_for_others_to_spread_is_not_without_hope() {
-    // Two pods stand in zone a; `p` fits only there, once `s` is in zone b.
+    // Two pods are in zone a; `p` fits only there, once `s` is in zone b.
     let spread = json!({ "topologySpreadConstraints": [{ "maxSkew": 2, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": { "matchLabels": { "app": "s" } } }] });
     let mut fleet = hosts(&[8, 1], vec![app("s", 2, spread), app("s", 1, json!({}))]);
     let standing = app("s", 1, json!({}));
@@ -278,7 +278,7 @@ fn the_search_places_pods_before_those_that_want_to_be_beside_them() {
     assert_eq!(verdict(&fleet), Verdict::DoesNotFit { proven: false });
 }
 
-/// Where each pod stands, by workload and replica.
+/// Where each pod is, by workload and replica.
 fn places(placed: &Placed) -> Vec<([usize; 3], Option<String>)> {
     let name = |slot| placed.node(slot).map(|node| placed.scheduler.node(node).name.to_string());
     placed.all().map(|(at, slot)| (at, name(slot))).collect()
@@ -397,9 +397,9 @@ proptest! {
         prop_assert_eq!(fleet.verdict(&one), turned.verdict(&other));
     }
 
-    /// One more node makes no pod wait that had a place, unless pods went to the new node instead of
-    /// elsewhere: then scores and spreading moved others. Pods that run stay in any case, unless they
-    /// are evicted; of one shape of pods none waits at all.
+    /// One more node makes no pod wait that had a place, unless pods went to the new node instead
+    /// of elsewhere: then scores and spreading moved others. Pods that run stay in any case, unless
+    /// they are evicted; of one shape of pods none waits at all.
     #[test]
     fn one_more_node_takes_no_place_away(
         nodes in drawn_nodes(), services in drawn_services(), more in (0_i64..9, 2_i64..17, 0..3_usize, 0..2_usize, prop::bool::ANY),

@@ -18,11 +18,11 @@ pub struct Budget {
     pub namespace: EcoString,
     /// The pods it guards; none and the empty selector guard nothing.
     pub selector: Option<Selector>,
-    /// What it asks for.
+    /// What it requests.
     pub limit: Limit,
 }
 
-/// What a budget asks for.
+/// What a budget requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// `minAvailable`.

@@ -18,7 +18,7 @@ pub enum Preference {
     /// The node of the highest score, by the weights of the default profile.
     #[default]
     Scores,
-    /// The node that has the least left of the devices that the pod asks for, then of processors:
+    /// The node that has the least left of the devices that the pod requests, then of processors:
     /// what `NodeResourcesFit` with `MostAllocated` for devices, above all other scores, comes to.
     Tightest,
 }

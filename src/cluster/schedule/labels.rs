@@ -2,7 +2,7 @@
 //! so that neither is compared with all of the other.
 //!
 //! In: sets of labels and selectors as they become known. Out: the selectors that a set of labels
-//! meets, and how many pods of a selector stand on each node. A selector is filed under one of its
+//! meets, and how many pods of a selector are on each node. A selector is filed under one of its
 //! equalities, the one that fewest others share.
 
 use super::ids::{LabelSetId, NodeId, SelectorId};
@@ -31,7 +31,7 @@ pub(super) struct Scoped {
 /// Pods that meet all of some conditions.
 type PodSelector = Vec<Scoped>;
 
-/// How many pods stand on a node.
+/// How many pods are on a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     /// All of them.

@@ -19,7 +19,7 @@ const KNOWN: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 pub(super) const CPU: Resource = 0;
 pub(super) const MEMORY: Resource = 1;
 
-/// A label of nodes by which pods stand beside each other, as numbers.
+/// A label of nodes by which pods are beside each other, as numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Topology {
     /// Value of each node, or [`MISSING`].
@@ -232,7 +232,7 @@ impl Nodes {
         self.numbers.get(name).copied()
     }
 
-    /// The number of a label of nodes by which pods stand beside each other.
+    /// The number of a label of nodes by which pods are beside each other.
     pub(super) fn topology(&mut self, key: &EcoString) -> usize {
         if let Some(number) = self.topology_numbers.get(key) {
             return *number;

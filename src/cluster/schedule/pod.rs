@@ -76,7 +76,7 @@ pub struct PodSpec {
     /// What it takes of a node: thousandths of `cpu`, whole units of all else; nothing of 0.
     pub requests: BTreeMap<EcoString, i64>,
     /// Thousandths of processors and bytes that `LeastAllocated` counts for a pod that comes: a
-    /// container that asks for none counts 100m and 200Mi, resources of the pod itself are not
+    /// container that requests none counts 100m and 200Mi, resources of the pod itself are not
     /// seen.
     pub scored: Scored,
     /// The same of a pod that is there, for which those are seen.
@@ -109,7 +109,7 @@ pub struct PodSpec {
     pub never_preempts: bool,
     /// It has scheduling gates.
     pub gated: bool,
-    /// Another scheduler is asked for.
+    /// Another scheduler is requested.
     pub foreign: bool,
 }
 
@@ -192,7 +192,7 @@ pub struct PodTerm {
     pub topology_key: EcoString,
 }
 
-/// How evenly pods must or should stand.
+/// How evenly pods must or should be spread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SpreadConstraint {
     /// Most difference between domains.
@@ -278,7 +278,7 @@ pub(super) fn is_extended(name: &str) -> bool {
     name.contains('/') && !name.contains("kubernetes.io/")
 }
 
-/// The selector of labels that are all asked for.
+/// The selector of labels that are all requested.
 ///
 /// # Errors
 /// A key or value that no label has, in the words of the API server.

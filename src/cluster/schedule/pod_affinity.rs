@@ -1,5 +1,5 @@
 //! Pods beside pods: required and preferred affinity and anti-affinity, those of the pod and those
-//! of pods that stand already (plugins/interpodaffinity).
+//! of existing pods (plugins/interpodaffinity).
 
 use super::ids::NodeId;
 use super::labels::LabelIndex;

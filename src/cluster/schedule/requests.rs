@@ -69,7 +69,7 @@ fn numbered<'n>(spec: &'n Node, key: &'n str) -> impl Iterator<Item = (&'n Node,
     list.map(move |(index, container)| (container, eco_format!("{key}[{index}]")))
 }
 
-/// Containers of a pod with what each asks for.
+/// Containers of a pod with what each requests.
 struct Asked {
     containers: Vec<Amounts>,
     /// In order; true for a sidecar.
@@ -105,7 +105,7 @@ impl Asked {
 
     /// max(containers + sidecars, largest step of the init containers) + overhead. A step is one
     /// init container with the sidecars before it. `missing` is what a container counts that does
-    /// not ask for a resource.
+    /// not request a resource.
     fn total(&self, missing: &Amounts, with_pod: bool) -> Amounts {
         let full = |own: &Amounts| {
             let mut own = own.clone();

@@ -42,7 +42,7 @@ impl Lacking {
     }
 }
 
-/// A resource that the pods of a class ask for, on all nodes.
+/// A resource that the pods of a class request, on all nodes.
 struct Column<'a> {
     resource: Resource,
     asked: i64,
@@ -50,12 +50,12 @@ struct Column<'a> {
     used: &'a [i64],
 }
 
-/// What the pods of a class ask for, beside what the nodes have.
+/// What the pods of a class request, beside what the nodes have.
 pub(super) struct Demand<'a> {
     nodes: &'a Nodes,
     key: &'a ClassKey,
     columns: Vec<Column<'a>>,
-    /// Processors and memory that the pods ask for.
+    /// Processors and memory that the pods request.
     asked: [i64; 2],
     /// Held and allocatable processors and memory of the node that was scored last, and its score:
     /// nodes side by side are often alike.

@@ -118,7 +118,7 @@ impl Domains {
 }
 
 /// Score of soft constraints: by profile of the layout, and of the nodes on which pods of the
-/// selector stand.
+/// selector are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpreadScore {
     pub(super) by_profile: Vec<i64>,
@@ -220,7 +220,7 @@ pub(super) fn score(
         counts_by_value.push(sums);
     }
     let raw = Raw { pod, judged, weights, counts: counts_by_value };
-    // Nodes that are unlike others of their profile: pods of a selector stand on them.
+    // Nodes that are unlike others of their profile: pods of a selector are on them.
     let mut special: Vec<NodeId> = pod
         .soft
         .iter()

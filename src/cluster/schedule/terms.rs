@@ -15,7 +15,7 @@ pub(super) struct Term {
     pub(super) weight: i64,
 }
 
-/// The terms of all templates, with the nodes on which pods stand that carry them.
+/// The terms of all templates, with the nodes on which pods are that carry them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Terms {
     pub(super) all: Vec<Term>,
@@ -71,7 +71,7 @@ impl Terms {
         }
     }
 
-    /// Terms of pods that stand somewhere and speak of pods with these labels.
+    /// Terms of pods that are somewhere and speak of pods with these labels.
     pub(super) fn about<'t>(
         &'t self,
         labels: LabelSetId,

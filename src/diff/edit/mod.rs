@@ -6,8 +6,8 @@
 //! decided with is never shown.
 //!
 //! # How cost grows
-//! What is simulated is one service of each group: for every edit its world is read twice, without the
-//! other services.
+//! What is simulated is one service of each group: for every edit its world is read twice, without
+//! the other services.
 
 mod patch;
 mod proposal;
@@ -165,7 +165,8 @@ impl<'c, 'a> Player<'c, 'a> {
         shown(edit, self.find(edit.api, &edit.id))
     }
 
-    /// Edits that take out what the release that runs drops of a service, its runtime and its model.
+    /// Edits that take out what the release that runs drops of a service, its runtime and its
+    /// model.
     fn dropped(&self, subject: [&'a Object; 2], own: &[Made<'a>; 2]) -> Vec<FieldEdit> {
         let made = |made: &Made<'a>| [made.decided.runtime, made.decided.model];
         let mut objects: Vec<&Object> = vec![subject[1]];
@@ -262,7 +263,7 @@ impl Case<'_, '_, '_> {
         Some(judge(&Attempt { object, made, hits }))
     }
 
-    /// The edits that may keep a service for a rule, as it stands in an attempt.
+    /// The edits that may keep a service for a rule, as it is in an attempt.
     fn alternatives(&self, rule: &ReleaseRule, attempt: &Attempt<'_>) -> Vec<Vec<FieldEdit>> {
         match rule.edit {
             EditRule::None(_) => Vec::new(),

@@ -2,9 +2,9 @@
 //! (OEP-0003, Graduation Criteria; docs/decisions.md#api-shapes).
 //!
 //! In: one object of OME. Out: the object with its accelerator fields in the other shape, and a
-//! finding per field that the other shape does not have or defines differently. What is no accelerator
-//! field stays as it stands; towards the shipped shape, what the shipped definition refuses is
-//! mended or named too, so that a server takes what is printed.
+//! finding per field that the other shape does not have or defines differently. What is no
+//! accelerator field stays as it is; towards the shipped shape, what the shipped definition refuses
+//! is mended or named too, so that a server takes what is printed.
 
 mod crd_limits;
 mod proposed;
@@ -17,7 +17,7 @@ use crate::api::Object;
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
-/// The origin of what stands in the converted object only.
+/// The origin of what is in the converted object only.
 pub static RESHAPED: Rule = Rule {
     id: "accelerator-shape",
     text: "says in one shape of accelerators what the object said in the other",
@@ -31,7 +31,7 @@ const ORIGIN: Origin = Origin::Derived(&RESHAPED);
 const CLASS: &str = "ome.io/accelerator-class";
 const STRATEGY: &str = "ome.io/selection-strategy";
 
-/// Where the terms of a required node affinity stand.
+/// Where the terms of a required node affinity are.
 const TERMS: [&str; 4] = [
     "affinity",
     "nodeAffinity",
@@ -74,7 +74,7 @@ impl<'a> Shaper<'a> {
         self.losses.push(finding.path(path).object(self.object.id.to_string()));
     }
 
-    /// What stands at a path.
+    /// What is at a path.
     fn get(&self, keys: &[&str]) -> Option<&Node> {
         self.node.at(keys).filter(|node| !node.is_null())
     }

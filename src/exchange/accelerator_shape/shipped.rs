@@ -380,7 +380,7 @@ fn policy(strategy: &str) -> Option<(&'static str, &'static str)> {
 
 fn service(shaper: &mut Shaper<'_>) {
     let selector = |key: &'static str| ["spec", "acceleratorSelector", key];
-    // The annotation stands above the selector.
+    // The annotation is above the selector.
     let annotated = shaper.take(&["metadata", "annotations", STRATEGY]);
     let written = shaper.take(&selector("strategy"));
     for (path, strategy) in [

@@ -59,7 +59,7 @@ pub struct Proposal {
     pub changes: Vec<Change>,
     /// Devices, all and free.
     pub status: Status,
-    /// Where the class stands, when it was read.
+    /// Where the class is, when it was read.
     pub written: Option<Span>,
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Status {
     /// Devices of all its machines.
     pub total: i64,
-    /// Devices of usable machines that unfinished pods do not ask for.
+    /// Devices of usable machines that unfinished pods do not request.
     pub available: i64,
     /// Machines that are ready, not cordoned and without taints but those of devices.
     pub available_nodes: usize,

@@ -2,7 +2,7 @@
 //!
 //! In: the tree of one object, a framework key already rewritten as `model`. Out: objects of OME
 //! and the losses, one per field that OME does not have or defines differently. What the schema of
-//! OME has under the same name is carried over as it stands; everything else is named. Nothing is
+//! OME has under the same name is carried over as it is; everything else is named. Nothing is
 //! looked up here: who exists is the caller's to know.
 
 mod runtime;
@@ -17,7 +17,7 @@ use crate::schema::{self, Type};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
 
-/// The origin of what stands in an object of OME only.
+/// The origin of what is in an object of OME only.
 pub static TRANSLATED: Rule = Rule {
     id: "kserve-to-ome",
     text: "says in OME what the object said in KServe",

@@ -7,7 +7,7 @@ use crate::schema::Type;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::eco_format;
 
-/// Fields that stand where they stood.
+/// Fields that did not move.
 const SAME: [&str; 2] = ["disabled", "labels"];
 
 /// A ServingRuntime or ClusterServingRuntime, which keeps kind, name and namespace.

@@ -8,9 +8,9 @@ use crate::schema::Type;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::{EcoString, eco_format};
 
-/// Annotation that asks for a mode.
+/// Annotation that requests a mode.
 const MODE: &str = "serving.kserve.io/deploymentMode";
-/// Annotation that asks for an autoscaler.
+/// Annotation that requests an autoscaler.
 const CLASS: &str = "serving.kserve.io/autoscalerClass";
 /// What OME's model agent fetches from (pkg/runtimeselector/selector.go, ValidateRuntime).
 const SCHEMES: [&str; 8] = ["pvc", "vendor", "hf", "s3", "az", "gs", "github", "local"];
@@ -223,9 +223,9 @@ fn versioned(translator: &mut Translator<'_>, format: &Node, runtime: Option<&Ru
     format
 }
 
-/// The protocol the service is served by: asked for, else the lowest of the runtime it names, else
+/// The protocol the service is served by: requested, else the lowest of the runtime it names, else
 /// v1 (KServe docs, Serving Runtimes, Using ServingRuntimes; docs/decisions.md#default-protocol).
-/// OME would ask for its own default instead.
+/// OME would request its own default instead.
 fn asked_protocol(
     translator: &mut Translator<'_>,
     model: &Node,

@@ -19,7 +19,7 @@ pub struct Patched {
     pub changed: Vec<FieldPath>,
 }
 
-/// Keys of a model's spec that stand behind the imported ones by custom.
+/// Keys of a model's spec that are behind the imported ones by custom.
 const BEHIND: [&str; 4] = ["storage", "servingMode", "modelConfiguration", "additionalMetadata"];
 
 /// Patches the model `model`, which was read from `text`.
@@ -250,7 +250,7 @@ impl Patch<'_> {
         Some(())
     }
 
-    /// Start and indentation of the line of a key that stands first on it.
+    /// Start and indentation of the line of a key that is first on it.
     fn line_of(&self, key: Span) -> Option<(usize, String)> {
         let before = self.text.get(..key.start as usize)?;
         let line = before.rfind('\n').map_or(0, |feed| feed + 1);

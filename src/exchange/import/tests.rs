@@ -62,7 +62,7 @@ fn files_keep_their_layout() {
             "a: 1\n---\nspec:\n  storage: {storageUri: a}\n",
             format!("a: 1\n---\nspec:\n{ADDED}  storage: {{storageUri: a}}\n"),
         ),
-        // Nothing to stand before: at the end, behind the comment of the last line, without a line
+        // Nothing to be before: at the end, behind the comment of the last line, without a line
         // feed there.
         (
             "spec:\n  vendor: meta\n  apiCapabilities:\n  - A\n  - B # last",

@@ -46,7 +46,7 @@ pub struct Pair {
     pub flavor: Option<EcoString>,
     /// Name that the missing one would have.
     pub wanted: Option<EcoString>,
-    /// How they stand.
+    /// Their state.
     pub state: State,
     /// What the class would have to change to follow the flavor.
     pub changes: Vec<Change>,

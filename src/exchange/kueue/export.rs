@@ -238,7 +238,7 @@ fn existing(
     }
 }
 
-/// The flavors that a class asks for.
+/// The flavors that a class requests.
 pub(super) fn wanted(
     class: &AcceleratorClass,
     name: &Field<EcoString>,

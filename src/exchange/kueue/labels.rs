@@ -22,7 +22,7 @@ const MOST: usize = 64;
 pub(super) struct Obstacle {
     /// Key and operator.
     pub(super) text: EcoString,
-    /// Where it stands.
+    /// Where it is.
     pub(super) origin: Origin,
 }
 

@@ -1,11 +1,11 @@
 //! ResourceFlavors of Kueue as AcceleratorClasses, and back (OEP-0003, OEP-0003, Kueue
 //! Integration).
 //!
-//! In: the flavors, classes and nodes of the catalog. Out: what becomes of every class ([`import()`])
-//! or flavor ([`export()`]), object and changes included, or how the two stand to each other
-//! ([`diff()`]). A class that was made from a flavor follows it; one written by hand is changed only
-//! when that is asked for. Both directions look at what was read and never at what the other one
-//! proposes, so that nothing is made of what was made of itself.
+//! In: the flavors, classes and nodes of the catalog. Out: what becomes of every class
+//! ([`import()`]) or flavor ([`export()`]), object and changes included, or how the two stand to
+//! each other ([`diff()`]). A class that was made from a flavor follows it; one written by hand is
+//! changed only when that is requested. Both directions look at what was read and never at what the
+//! other one proposes, so that nothing is made of what was made of itself.
 
 mod diff;
 mod export;
@@ -37,7 +37,7 @@ pub enum Prefer {
     Class,
 }
 
-/// What is asked for.
+/// What is requested.
 #[derive(Clone, Copy)]
 pub struct Options<'o> {
     /// In whose shape classes are written.

@@ -101,7 +101,7 @@ fn decoder(
     (sizes, count)
 }
 
-/// What stands behind the last layer, by the name of the architecture.
+/// What is behind the last layer, by the name of the architecture.
 fn head(
     config: &mut Config<'_>,
     family: &Family,

@@ -78,7 +78,7 @@ pub struct Evidence {
     pub basis: Basis,
     /// One line.
     pub text: String,
-    /// Where it stands, when it stands somewhere.
+    /// Where it is, when it is somewhere.
     pub span: Option<Span>,
 }
 
@@ -208,7 +208,7 @@ fn fact(
     Fact { path, value: Node::new(value, Origin::Derived(&FACTS)), evidence }
 }
 
-/// The id of a repository on the Hugging Face Hub, and the revision that is asked for.
+/// The id of a repository on the Hugging Face Hub, and the revision that is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HubId<'a> {
     /// `ORG/NAME`.

@@ -2,7 +2,7 @@
 //!
 //! In: the id of a repository. Out: its row. `published.tsv` is made by `examples/models.rs` from
 //! public sources, sorted by id; a look-up is a binary search over the text and reads one line, so
-//! nothing is parsed before it is asked for and nothing else is parsed then.
+//! nothing is parsed before it is requested and nothing else is parsed then.
 //!
 //! Columns: id; confidence (`c` a config.json was read, `2` two sources agree, `1` one source);
 //! architecture; `model_type`; library when it is not transformers; its version, after `?` when

@@ -57,7 +57,7 @@ pub(super) fn count(
 ) -> Option<Result<Elements, &'static str>> {
     let counted = match config.part("vision_config") {
         Some(vision) => tower(config, vision, model_type, text).ok_or("the vision part"),
-        // Towers of these stand in their code, or in a repository of their own.
+        // Towers of these are in their code, or in a repository of their own.
         None => match model_type {
             "phi3_v" if config.find("img_processor").is_some() => Ok(phi3_vision(text)),
             "llava" => {
@@ -201,8 +201,8 @@ fn intern_tower(config: &mut Config<'_>) -> u128 {
         + config.layers(&["num_hidden_layers"]) * layer
 }
 
-/// GLM-4V (transformers, models/glm4v/modeling_glm4v.py): the inner width of its layers is the width
-/// of the language model.
+/// GLM-4V (transformers, models/glm4v/modeling_glm4v.py): the inner width of its layers is the
+/// width of the language model.
 fn glm_tower(config: &mut Config<'_>, text: Sizes) -> u128 {
     let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
     let out = config.or(&["out_hidden_size"], text.hidden);
@@ -225,8 +225,8 @@ fn glm_tower(config: &mut Config<'_>, text: Sizes) -> u128 {
         + gated(out, inner, false)
 }
 
-/// MiniCPM-V (openbmb, modeling_minicpmv.py and resampler.py): a SigLIP tower, and queries that look
-/// at what it saw.
+/// MiniCPM-V (openbmb, modeling_minicpmv.py and resampler.py): a SigLIP tower, and queries that
+/// look at what it saw.
 fn minicpm_tower(outer: &mut Config<'_>, vision: &mut Config<'_>, text: Sizes) -> u128 {
     let (seen, width) = (vision.need(&["hidden_size"]), text.hidden);
     let last = if outer.flag("drop_vision_last_layer", false) {

@@ -51,7 +51,7 @@ impl Request<'_> {
 pub struct Document {
     /// The text that holds it.
     pub source: SourceId,
-    /// Where in the text it stands.
+    /// Where in the text it is.
     pub span: Span,
     /// The object.
     pub node: Node,

@@ -64,7 +64,7 @@ impl<'a> Reading<'a> {
         let text = &*self.source.text;
         let found_at =
             self.input.filter(|input| !input.named).and_then(|input| input.path.as_deref());
-        // It holds no manifests, and stands beside them.
+        // It holds no manifests, and is beside them.
         if found_at.is_some_and(is_expectation) {
             return Outcome::default();
         }

@@ -38,7 +38,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// What `$patch` asks for.
+/// What `$patch` requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patch {
     /// Takes the patch as it is, without merging.

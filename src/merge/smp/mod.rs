@@ -81,13 +81,13 @@ pub enum Problem {
     /// Only mappings can be merged at the root and in keyed lists.
     #[error("{found} cannot be merged, a mapping is needed")]
     NotAMapping {
-        /// What stands there.
+        /// What is there.
         found: &'static str,
     },
     /// A list is needed.
     #[error("{found} is where a list is needed")]
     ListNeeded {
-        /// What stands there.
+        /// What is there.
         found: &'static str,
     },
     /// The type has no such field.
@@ -125,10 +125,10 @@ pub enum Problem {
     /// Lists of lists are not merged.
     #[error("lists of lists cannot be merged")]
     ListOfLists,
-    /// A mapping or a list stands where elements are compared.
+    /// A mapping or a list is where elements are compared.
     #[error("{found} cannot be compared, a scalar is needed")]
     Uncomparable {
-        /// What stands there.
+        /// What is there.
         found: &'static str,
     },
     /// `$patch` has a value that means nothing there.

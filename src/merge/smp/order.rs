@@ -44,7 +44,7 @@ pub(super) fn position(
     Ok(None)
 }
 
-/// Where the elements of a list stand, by what identifies them; of equal ones the first.
+/// Where the elements of a list are, by what identifies them; of equal ones the first.
 pub(super) struct Positions {
     identities: Vec<Option<Node>>,
     /// Built when the list is long.
@@ -203,7 +203,7 @@ pub(super) fn arrange(
     key: Option<&'static str>,
     maps: bool,
 ) -> Result<EcoVec<Node>, Problem> {
-    // As upstream does, the key is asked for in all three lists before anything is sorted.
+    // As upstream does, the key is looked up in all three lists before anything is sorted.
     let in_wanted = Positions::of(wanted, key)?;
     let in_base = Positions::of(base, key)?;
     let mut patched = Vec::new();

@@ -45,7 +45,7 @@ fn too_long(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, size: u64) {
     }
 }
 
-/// Judges the keys of a Secret, and those that its type asks for (`ValidateSecret`). Values are
+/// Judges the keys of a Secret, and those that its type requests (`ValidateSecret`). Values are
 /// never shown.
 pub(super) fn secret(judge: &mut Judge<'_>, object: &Node) {
     let at = At::ROOT.field("data");

@@ -219,7 +219,7 @@ impl Operators {
     };
 }
 
-/// Judges the `matchExpressions` of a selector or term; `strict` ones ask for values that labels
+/// Judges the `matchExpressions` of a selector or term; `strict` ones request values that labels
 /// can have.
 pub(super) fn expressions(
     judge: &mut Judge<'_>,
@@ -275,7 +275,7 @@ pub(super) fn expressions(
     }
 }
 
-/// Whether the labels of a template have everything that a selector asks for.
+/// Whether the labels of a template have everything that a selector requests.
 pub(super) fn selects(selector: &Node, labels: Option<&Node>) -> bool {
     let label = |key: &str| {
         labels.and_then(Node::as_map).and_then(|map| map.get(key)).and_then(Node::as_str)

@@ -23,7 +23,7 @@ use crate::yaml::Node;
 
 /// Classes of autoscalers.
 const CLASSES: [&str; 4] = ["hpa", "external", "keda", "none"];
-/// Annotation that asks for one of them.
+/// Annotation that requests one of them.
 const CLASS: &str = "serving.kserve.io/autoscalerClass";
 
 /// One rule that an object breaks.
@@ -54,7 +54,7 @@ impl<'a> Judge<'a> {
         Self { object, found: Vec::new() }
     }
 
-    /// Adds a violation at a node; without one it stands at the name of the object.
+    /// Adds a violation at a node; without one it is at the name of the object.
     pub(crate) fn refuse(
         &mut self,
         code: Code,
@@ -75,7 +75,7 @@ impl<'a> Judge<'a> {
         });
     }
 
-    /// Whether the service asks for ModelMesh, for which nothing is defaulted.
+    /// Whether the service requests ModelMesh, for which nothing is defaulted.
     fn left_to_modelmesh(&self) -> bool {
         let mode = self.object.annotation(KSERVE_MODE_ANNOTATION).and_then(Node::as_str);
         mode == Some("ModelMesh")

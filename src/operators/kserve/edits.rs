@@ -64,7 +64,7 @@ fn modelcar(today: &Today<'_>) -> Edits {
     edit.into_iter().collect()
 }
 
-/// The model asks for the protocol that was its default.
+/// The model requests the protocol that was its default.
 fn old_protocol(today: &Today<'_>) -> Edits {
     let field = path(&["spec", "predictor", "model", "protocolVersion"]);
     vec![vec![FieldEdit::set(today.service, field, "v1")]]

@@ -29,7 +29,7 @@ pub(crate) static WORDS: Messages = Messages {
     none_found,
 };
 
-/// What selection is asked for a service and its model.
+/// The inputs of the selection for a service and its model.
 pub(crate) fn request<'a>(
     policy: &Policy,
     service: &'a Service,

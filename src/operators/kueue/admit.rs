@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 /// Pods of one replica that are alike.
 #[derive(Clone, Copy, Debug)]
 pub struct PodSet<'s> {
-    /// What one of them asks for.
+    /// What one of them requests.
     pub shape: &'s Shape,
     /// How many there are.
     pub count: i64,
@@ -49,7 +49,7 @@ impl Ledger {
 #[derive(Debug)]
 struct Assigned<'a> {
     flavor: &'a FlavorQuotas,
-    /// What all pods of the set ask for, in thousandths, of the resources of the group.
+    /// What all pods of the set request, in thousandths, of the resources of the group.
     asked: Vec<(&'a str, Milli)>,
     borrows: bool,
 }

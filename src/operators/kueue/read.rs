@@ -105,7 +105,7 @@ fn quota(node: &Node) -> Option<ResourceQuota> {
 /// Annotation of an AcceleratorClass: the flavor it belongs to, beside
 /// `integration.kueueResourceFlavor` (OEP-0003, Story 3).
 pub const FLAVOR_OF_CLASS: &str = "ome.io/kueue-resource-flavor";
-/// Annotation of a ResourceFlavor: `"true"` asks for a class, `"false"` forbids one
+/// Annotation of a ResourceFlavor: `"true"` requests a class, `"false"` forbids one
 /// (docs/decisions.md#kueue-exchange).
 pub const IS_ACCELERATOR: &str = "ome.io/accelerator";
 /// Annotation of a ResourceFlavor that is one of several made of a class: the class (OEP-0003,

@@ -92,7 +92,8 @@ fn name_class(today: &Today<'_>) -> Edits {
     found
 }
 
-/// The service names no policy: one that chooses nothing today. Where it has a class, that is named.
+/// The service names no policy: one that chooses nothing today. Where it has a class, that is
+/// named.
 fn no_policy(today: &Today<'_>) -> Edits {
     let mut found = name_class(today);
     let places: [&[&str]; 3] = [
@@ -369,7 +370,7 @@ fn no_selector(today: &Today<'_>) -> Edits {
     found
 }
 
-/// The annotation asks for the stable Service in every release.
+/// The annotation requests the stable Service in every release.
 fn stable_service(today: &Today<'_>) -> Edits {
     let key = path(&["metadata", "annotations", "ome.io/ingress-disable-creation"]);
     one([FieldEdit::set(today.service, key, "true")])

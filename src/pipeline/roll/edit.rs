@@ -149,7 +149,7 @@ pub(super) fn edited(
         object.node.set(&path.0, to);
     }
     match subject {
-        // In the previous schema a component stands elsewhere.
+        // In the previous schema a component is elsewhere.
         Subject::Service(service) if service.predictor.migrated => None,
         Subject::Service(service) => {
             let policy = ground.world.catalog.policy(object.api, semantics)?;

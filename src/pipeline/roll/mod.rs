@@ -94,7 +94,7 @@ pub struct RollOptions {
 /// One edit of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RollEdit {
-    /// Where it stands, or what is above it; none of nodes.
+    /// Where it is, or what is above it; none of nodes.
     pub place: Option<Span>,
     /// The field.
     pub path: String,

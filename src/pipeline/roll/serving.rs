@@ -293,7 +293,7 @@ impl Coupled {
         out
     }
 
-    /// Whether it is as it was asked for: to stay, or to go.
+    /// Whether it is as it was requested: to stay, or to go.
     pub(super) fn is_complete(&self, stays: bool) -> bool {
         if stays {
             self.driven.is_complete()

@@ -138,11 +138,11 @@ pub struct Together {
     pub in_use: BTreeMap<EcoString, i64>,
     /// What ModelServings cost an hour, those that are not shown among them: namespace, name, cost.
     pub costs: Vec<(EcoString, EcoString, Dollars)>,
-    /// The pods on each node, if they were asked for.
+    /// The pods on each node, if they were requested.
     pub map: Vec<NodeUse>,
 }
 
-/// Further answers that a caller may ask for.
+/// Further answers that a caller may request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlacementOptions {
     /// Verdicts of the nodes about one more pod of each component that is shown.
@@ -480,7 +480,7 @@ pub fn advice(packing: Packing) -> String {
     if steps.is_empty() { "nothing to do".to_owned() } else { steps.join(", ") }
 }
 
-/// Whether a pod stands on a node.
+/// Whether a pod is on a node.
 fn stands(placed: &Placed, pod: PodId) -> bool {
     matches!(placed.scheduler.state(pod), PodState::Bound(_))
 }

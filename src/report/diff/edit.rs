@@ -98,7 +98,7 @@ fn proof(edit: &RuleEdit, way: Direction) -> String {
     }
 }
 
-/// The lines under a rule that say how to keep what runs; none of one that asks for nothing.
+/// The lines under a rule that say how to keep what runs; none of one that requests nothing.
 pub(super) fn lines(
     rule: &ReleaseRule,
     proposal: Option<&Proposal>,

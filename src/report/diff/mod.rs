@@ -108,7 +108,7 @@ impl Answer for View<'_> {
         }
     }
 
-    /// A page that stands alone.
+    /// A page of its own.
     fn html(&self) -> Result<String, String> {
         fill("diff.html", include_str!("../page/diff.html"), &Shown::of(self, usize::MAX))
     }

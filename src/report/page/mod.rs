@@ -1,4 +1,4 @@
-//! `ome plan` as a page that stands alone. GPUs of each class are bars, the selection of each
+//! `ome plan` as a page that is alone. GPUs of each class are bars, the selection of each
 //! runtime is a row of steps with what they left. The other pages of this folder are filled in by
 //! the modules of their commands.
 
@@ -29,7 +29,7 @@ pub struct View<'a> {
     pub servings: &'a [PlannedServing<'a>],
     /// The profile they are planned by.
     pub kthena: &'static KthenaPolicy,
-    /// What they ask for in total.
+    /// What they request in total.
     pub totals: &'a Totals,
     /// Notes on ModelServings.
     pub notes: &'a serving::Notes<'a>,
@@ -84,8 +84,8 @@ impl View<'_> {
     }
 }
 
-/// Of nodes that say what they have, the share that is asked for; else the share of the class that
-/// is asked for most.
+/// Of nodes that say what they have, the share that is requested; else the share of the class that
+/// is requested most.
 fn class(total: &ClassTotal, most: i64) -> Value {
     let of = total.allocatable.unwrap_or(most);
     let label = match (total.allocatable, total.left()) {

@@ -17,7 +17,7 @@ pub(in crate::schema) enum Outcome {
     Holds,
     /// The value breaks it.
     Fails,
-    /// It asks for a field that is not there, or takes a value for what it is not. The server
+    /// It requests a field that is not there, or takes a value for what it is not. The server
     /// refuses the object.
     Error,
     /// It takes more than [`FUEL`] steps.

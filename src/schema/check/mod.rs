@@ -62,7 +62,7 @@ impl Type {
     }
 }
 
-/// Where a value stands, as a chain up to the root; becomes a path when something is found.
+/// Where a value is, as a chain up to the root; becomes a path when something is found.
 struct Place<'a> {
     above: Option<&'a Place<'a>>,
     step: Step<'a>,
@@ -250,7 +250,7 @@ impl Check<'_> {
                 None => self.unknown(entry, node, object, place),
             }
         }
-        // A Go struct of Kubernetes has its zero value where a field is absent; the server asks for
+        // A Go struct of Kubernetes has its zero value where a field is absent; the server requests
         // what it needs later.
         let zero = self.strictness == Strictness::Server && definition.is_built_in();
         if present < object.needed && !zero {

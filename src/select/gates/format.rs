@@ -28,7 +28,7 @@ impl EntryAnswer {
     }
 }
 
-/// What stands on both sides of a comparison.
+/// What is on both sides of a comparison.
 pub(super) type Operand<'a> = Option<(&'a str, Origin)>;
 
 pub(super) fn operands<'a>(
@@ -115,7 +115,7 @@ pub(super) fn texts(
         .unwrap_or_else(|| same(model == runtime))
 }
 
-/// Compares an entry with a model; unless all is asked for, only as far as the first name that
+/// Compares an entry with a model; unless all is requested, only as far as the first name that
 /// differs.
 pub(super) fn compare(
     policy: &Policy,
@@ -177,7 +177,7 @@ pub(super) fn value(field: Option<&Field<EcoString>>) -> Option<&EcoString> {
     field.map(|field| &field.value)
 }
 
-/// One direction only: what the runtime asks for, the model must have
+/// One direction only: what the runtime requests, the model must have
 /// (pkg/runtimeselector/matcher.go, compareSupportedModelFormats).
 pub(super) fn diffusion(
     model: Option<&Diffusion>,

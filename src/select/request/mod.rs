@@ -18,7 +18,7 @@ use crate::select::evaluation::{Evaluation, Gate};
 use crate::select::input::{Recorder, Request, Trace};
 use ecow::{EcoString, eco_format};
 
-/// The protocol a service asks for, or the default one.
+/// The protocol a service requests, or the default one.
 pub(crate) fn asked_protocol(policy: &Policy, service: &Service) -> Protocol {
     match &service.protocol {
         Some(protocol) => Protocol { name: protocol.value.clone(), default: false },

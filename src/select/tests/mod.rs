@@ -121,7 +121,7 @@ impl Scene {
     }
 }
 
-/// A request for a model in the namespace `default` that asks for nothing else.
+/// A request for a model in the namespace `default` that requests nothing else.
 pub(super) fn asks(model: &Model) -> Request<'_> {
     static NAMESPACE: EcoString = EcoString::inline("default");
     Request {

@@ -53,7 +53,7 @@ impl<'a> super::Machine<'a> {
             _ => self.at = Some(At::Operand(first)),
         }
         if has_arguments {
-            // Go prints the word as it stands, a pipeline without its parentheses.
+            // Go prints the word as it is, a pipeline without its parentheses.
             return Err(self.failure(format!("can't give argument to non-function {first}")));
         }
         if matches!(first.kind, OperandKind::Nil) {

@@ -14,7 +14,7 @@ use crate::template::value::Value;
 /// A format with one text as its only value, as Go's `fmt.Sprintf` writes it.
 ///
 /// # Errors
-/// `Unsupported` for a format that asks for more than 16 MiB.
+/// `Unsupported` for a format that requests more than 16 MiB.
 pub fn sprintf_text(format: &str, text: &str) -> Result<String, Error> {
     // The machine that counts the work runs a program; this one is empty.
     parse("", "")
@@ -39,7 +39,7 @@ pub(super) fn sprintf<'a>(
     Ok(printer.out)
 }
 
-/// What stands between `%` and the verb.
+/// What is between `%` and the verb.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flags {
     sharp: bool,

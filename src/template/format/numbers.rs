@@ -12,7 +12,7 @@ use std::fmt::Write;
 const MAX_DIGITS: usize = 1000;
 
 impl<'a> Printer<'_, 'a> {
-    /// Refuses to write a number with more digits than anyone asks for.
+    /// Refuses to write a number with more digits than anyone requests.
     fn bounded(&self) -> Outcome {
         if self.flags.width.max(self.flags.precision).unwrap_or(0) > MAX_DIGITS {
             return Err(self.machine.unsupported(format!(
@@ -181,7 +181,7 @@ fn shortest(magnitude: f64, precision: Option<usize>) -> String {
     format!("{magnitude:.*}", usize::try_from(places).unwrap_or(0))
 }
 
-/// The number with a point, and for `%g` with the zeros that the precision asks for.
+/// The number with a point, and for `%g` with the zeros that the precision requests.
 fn with_point(digits: &str, verb: char, precision: Option<usize>) -> String {
     let (mantissa, exponent) = digits.split_at(digits.find('e').unwrap_or(digits.len()));
     let significant =

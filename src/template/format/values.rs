@@ -29,7 +29,7 @@ impl<'a> Printer<'_, 'a> {
         )))
     }
 
-    /// A value that stands alone.
+    /// A value that is alone.
     pub(super) fn value(&mut self, value: &Value<'a>, verb: char) -> Outcome {
         match (verb, value) {
             ('T' | 'v', Value::Absent) => self.pad("<nil>"),

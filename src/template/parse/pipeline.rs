@@ -144,7 +144,7 @@ impl<'s> super::Parser<'s> {
         Ok(Some(operand))
     }
 
-    /// A word, or nothing when what stands here is none.
+    /// A word, or nothing when what is here is none.
     pub(super) fn term(&mut self) -> Outcome<Option<Operand<'s>>> {
         self.skip_spaces();
         let token = self.next();

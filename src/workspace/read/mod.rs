@@ -31,7 +31,7 @@ pub struct ReadOptions {
     pub semantics: Follow,
     /// Namespace of documents that name none.
     pub namespace: EcoString,
-    /// Protocol asked for, over every service.
+    /// Protocol requested, over every service.
     pub protocol: Option<EcoString>,
     /// The releases that are followed.
     pub releases: Releases,
@@ -187,7 +187,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
     for mut views in services {
-        // What a webhook refuses depends on the settings, which may stand in any file.
+        // What a webhook refuses depends on the settings, which may be in any file.
         let controller = &mut views.controller;
         if controller.object.api == Api::KServe && controller.refusal.is_none() {
             controller.refusal =

@@ -1,4 +1,4 @@
-//! What stands beside the objects in a cluster and settles how they are read: ConfigMaps of the
+//! What is beside the objects in a cluster and settles how they are read: ConfigMaps of the
 //! operators, settings of Knative.
 
 use crate::api::{Api, KServeConfig, Object, OperatorConfig, Semantics};

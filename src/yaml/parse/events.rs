@@ -1,4 +1,4 @@
-//! Tokens become events: what opens, what stands in it, what closes.
+//! Tokens become events: what opens, what is in it, what closes.
 //!
 //! In: the tokens of one document. Out: its events, in the order of the text, with anchors and tags
 //! resolved to names. The grammar is that of go-yaml 2. It calls itself nowhere, so no document can
@@ -9,7 +9,7 @@ mod flow;
 use super::scan::{Kind, Scanner, Style, SyntaxError, Token};
 use std::borrow::Cow;
 
-/// What may stand before a node.
+/// What may be before a node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Properties<'a> {
     pub(super) anchor: Option<&'a str>,
@@ -72,7 +72,7 @@ pub(super) struct Events<'a> {
     states: Vec<State>,
     /// Handles of tags with what they stand for.
     tags: Vec<(&'a str, Cow<'a, str>)>,
-    /// Where the open brackets and braces stand.
+    /// Where the open brackets and braces are.
     open: Vec<usize>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Where the innermost bracket or brace stands that is still open.
+    /// Where the innermost bracket or brace is that is still open.
     pub(super) fn innermost(&self) -> Option<usize> {
         self.open.last().copied()
     }
@@ -111,7 +111,7 @@ impl<'a> Events<'a> {
         Err(SyntaxError { what, at, from: None })
     }
 
-    /// The next event; after [`Event::End`] there is nothing to ask for.
+    /// The next event; after [`Event::End`] there is nothing to request.
     pub(super) fn next(&mut self) -> Result<Event<'a>, SyntaxError> {
         match self.state {
             State::DocumentStart => self.document_start(),

@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         let mut at = fault.at.min(self.text.len());
         let (message, help) = errors::words(fault.what, &self.text[at..]);
         if fault.what.ends_with("':'") {
-            // Noticed at the next token; the fault is in what stands before it.
+            // Noticed at the next token; the fault is in what is before it.
             let before = self.text[..at].trim_end();
             let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
             at = before.len() - before[line..].trim_start().len();

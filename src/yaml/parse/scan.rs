@@ -5,7 +5,7 @@
 //! what kubectl takes is taken here, what it refuses is refused. Columns count characters, as
 //! there.
 //!
-//! A `:` makes a key of what stands before it, so a token may be held back until the line or 1024
+//! A `:` makes a key of what is before it, so a token may be held back until the line or 1024
 //! characters have passed; more than that is never looked ahead.
 
 use std::borrow::Cow;
@@ -67,7 +67,7 @@ pub(super) struct SyntaxError {
 #[derive(Clone, Copy, Debug, Default)]
 struct SimpleKey {
     possible: bool,
-    /// At the indentation of a mapping nothing but a key may stand.
+    /// At the indentation of a mapping nothing but a key may be.
     required: bool,
     /// Whether its token is held back.
     held: bool,
@@ -143,7 +143,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether the scanner stands inside of brackets or braces.
+    /// Whether the scanner is inside of brackets or braces.
     fn in_flow(&self) -> bool {
         self.keys.len() > 1
     }
@@ -158,7 +158,7 @@ impl<'a> Scanner<'a> {
         self.text.as_bytes().get(self.at + count).copied().unwrap_or(0)
     }
 
-    /// The bytes of the line break that stands `count` bytes ahead; 0 where there is none.
+    /// The bytes of the line break that is `count` bytes ahead; 0 where there is none.
     #[inline]
     fn break_ahead(&self, count: usize) -> usize {
         match self.ahead(count) {
@@ -190,7 +190,7 @@ impl<'a> Scanner<'a> {
         self.byte() == 0 || self.break_ahead(0) > 0
     }
 
-    /// Whether white space, a line break or the end of the text stands `count` bytes ahead.
+    /// Whether white space, a line break or the end of the text is `count` bytes ahead.
     #[inline]
     fn is_space_ahead(&self, count: usize) -> bool {
         matches!(self.ahead(count), 0 | b' ' | b'\t') || self.break_ahead(count) > 0
@@ -377,7 +377,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Opens a block collection where the column asks for one; `number` is that of the token it
+    /// Opens a block collection where the column requests one; `number` is that of the token it
     /// begins with.
     fn roll(&mut self, column: isize, number: Option<usize>, kind: Kind<'a>, at: usize) {
         if !self.in_flow() && self.indent < column {
@@ -390,7 +390,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Closes the block collections that stand deeper than a column.
+    /// Closes the block collections that are deeper than a column.
     fn unroll(&mut self, column: isize) {
         if self.in_flow() {
             return;
@@ -458,7 +458,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether `---` or `...` stands here, and white space behind it.
+    /// Whether `---` or `...` is here, and white space behind it.
     fn is_marker(&self) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
         (rest.starts_with(b"---") || rest.starts_with(b"...")) && self.is_space_ahead(3)
@@ -466,7 +466,7 @@ impl<'a> Scanner<'a> {
 
     fn pass_to_token(&mut self) {
         loop {
-            // A tab indents nothing, but it may stand between tokens.
+            // A tab indents nothing, but it may be between tokens.
             let tabs = self.in_flow() || !self.key_allowed;
             while self.byte() == b' ' || (tabs && self.byte() == b'\t') {
                 self.at += 1;
@@ -644,7 +644,7 @@ impl<'a> Scanner<'a> {
     /// The rest of a tag; `head` is a handle that turned out to be its beginning.
     fn tag_uri(&mut self, start: usize, head: &'a str) -> Result<Cow<'a, str>, SyntaxError> {
         let from = self.at;
-        // The head stands directly before.
+        // The head is directly before.
         let beginning = from - head.len() + usize::from(!head.is_empty());
         let mut escaped: Option<Vec<u8>> = None;
         loop {
@@ -758,7 +758,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Moves over white space and a comment to the next line, where nothing else may stand.
+    /// Moves over white space and a comment to the next line, where nothing else may be.
     fn end_of_line(&mut self, start: usize) -> Result<(), SyntaxError> {
         self.pass_blanks();
         if self.byte() == b'#' {

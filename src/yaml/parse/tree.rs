@@ -45,7 +45,7 @@ struct Frame {
     nodes_before: usize,
 }
 
-/// A key as it will stand in the tree.
+/// A key as it will be in the tree.
 pub(super) struct Key {
     pub(super) text: EcoString,
     pub(super) span: Span,
@@ -107,7 +107,7 @@ impl<'a> Tree<'a> {
         self.frames.last().is_some_and(|frame| frame.mapping && frame.key.is_none())
     }
 
-    /// Whether the innermost list or mapping stands within another.
+    /// Whether the innermost list or mapping is within another.
     pub(super) fn is_nested(&self) -> bool {
         self.frames.len() > 1
     }
@@ -262,7 +262,7 @@ impl<'a> Tree<'a> {
     /// Closes the innermost list or mapping.
     pub(super) fn close(&mut self, end: Option<u32>) -> Result<(), Stopped> {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
-        // A block ends with its last value, not where the next token stands.
+        // A block ends with its last value, not where the next token is.
         let (value, last) = if frame.mapping {
             let last = self.entries[frame.first..].last().map(|entry| entry.node.origin);
             (Value::Map(self.entries.drain(frame.first..).collect::<Map>()), last)
@@ -291,7 +291,7 @@ impl<'a> Tree<'a> {
         self.place(node, 0)
     }
 
-    /// Remembers a scalar that stands as a key, for aliases.
+    /// Remembers a scalar that is as a key, for aliases.
     pub(super) fn anchor_key(&mut self, anchor: usize, node: Node) {
         if anchor > 0 {
             self.announce(anchor);
@@ -299,7 +299,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The value an alias names; `None` when it stands inside of it.
+    /// The value an alias names; `None` when it is inside of it.
     pub(super) fn anchored(&self, anchor: usize) -> Option<&Node> {
         match self.anchors.get(anchor) {
             Some(Anchor::Done(node, ..)) => Some(node),

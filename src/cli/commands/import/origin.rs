@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-/// Name of the index that stands beside a config.
+/// Name of the index that is beside a config.
 const INDEX: &str = "model.safetensors.index.json";
 
 /// What describes a model, and what a diffusion pipeline.
@@ -25,7 +25,7 @@ const CONFIGS: [&str; 2] = ["config.json", "model_index.json"];
 /// How long one file of the Hub may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Repositories that are asked for at the same time.
+/// Repositories that are requested at the same time.
 const AT_ONCE: usize = 8;
 
 /// The files that describe one model.
@@ -43,7 +43,7 @@ pub(super) struct Origins {
     limits: Limits,
     offline: bool,
     timeout: Duration,
-    /// Set up when it is asked for the first time.
+    /// Set up when it is requested the first time.
     hub: OnceLock<Result<Hub, Refusal>>,
 }
 

@@ -19,7 +19,7 @@ pub(super) fn actions(
     let id = context.source(&params.text_document.uri)?;
     let wanted = |kind: &CodeActionKind| {
         params.context.only.as_ref().is_none_or(|only| {
-            // `source` asks for `source.fixAll`, too.
+            // `source` requests `source.fixAll`, too.
             only.iter().any(|own| {
                 kind.as_str()
                     .strip_prefix(own.as_str())

@@ -40,7 +40,7 @@ pub(super) fn uri_of(path: &Path) -> Option<Uri> {
 /// The file of an address; none for what is no file.
 pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
-    // A host stands before the path, and nothing that is open is on another one.
+    // A host is before the path, and nothing that is open is on another one.
     let path = &rest[rest.find('/')?..];
     let path = percent_decode_str(path).decode_utf8().ok()?;
     // `/c:/a` of Windows.

@@ -365,7 +365,7 @@ impl Server {
         Ok(Vec::new())
     }
 
-    /// The text after changes. Whole texts are asked for; an editor that sends parts is understood.
+    /// The text after changes. Whole texts are requested; an editor that sends parts is understood.
     fn changed(&self, params: &DidChangeTextDocumentParams) -> Result<Arc<str>, String> {
         let uri = &params.text_document.uri;
         let path = path_of(uri).ok_or("the document is no file")?;

@@ -8,7 +8,7 @@ use lsp_server::{ErrorCode, Message, RequestId};
 use serde_json::Value;
 use std::io::{self, BufRead, Read, Write};
 
-/// Bytes of the longest message that is read: a text of the largest file that can be asked for,
+/// Bytes of the longest message that is read: a text of the largest file that can be requested,
 /// with all of its characters escaped, is shorter.
 const LONGEST: u64 = 256 << 20;
 /// Bytes of the longest line of a header.

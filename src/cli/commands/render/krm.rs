@@ -65,7 +65,7 @@ pub(super) fn problems(list: &Node) -> Vec<Diagnostic> {
 }
 
 fn parse(words: &[OsString]) -> Result<render::Args, String> {
-    // A flag of the command line stands behind the same one of the functionConfig, and the last
+    // A flag of the command line is behind the same one of the functionConfig, and the last
     // one counts.
     let matches = command()
         .mut_subcommand("render", |render| render.args_override_self(true))
@@ -191,7 +191,7 @@ fn words(key: &str, value: &Node) -> Result<Vec<OsString>, String> {
     Ok(words)
 }
 
-/// Whether a flag may stand without a value.
+/// Whether a flag may be without a value.
 fn takes_nothing(key: &str) -> bool {
     with_flag(key, |arg| arg.get_num_args().is_none_or(|range| range.min_values() == 0))
 }

@@ -29,7 +29,7 @@ impl FromStr for Output {
     }
 }
 
-/// What `-o`, `--check` and `--diff` ask for.
+/// What `-o`, `--check` and `--diff` request.
 pub(super) struct Target<'a> {
     pub(super) output: &'a Output,
     pub(super) check: Option<&'a Path>,

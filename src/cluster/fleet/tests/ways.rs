@@ -4,7 +4,7 @@ use super::super::{Growth, Packing, kind};
 use super::*;
 use crate::cluster::schedule::PodId;
 
-/// Services of one pod each that ask for so many GPUs.
+/// Services of one pod each that request so many GPUs.
 fn singles(gpus: &[i64]) -> Vec<Workload> {
     gpus.iter().map(|gpus| workload(*gpus, 0, 1)).collect()
 }

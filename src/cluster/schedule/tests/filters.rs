@@ -265,7 +265,7 @@ fn hard_constraints_spread_over_the_domains_that_count() {
             spread("zone", 1, "nodeTaintsPolicy: Honor, nodeAffinityPolicy: Ignore"),
             "SSNLT",
         ),
-        // With fewer domains than asked for the least is 0.
+        // With fewer domains than requested the least is 0.
         (
             "app: s",
             "nodeSelector: {pool: p}, ",

@@ -53,12 +53,12 @@ fn in_namespace(namespace: &str, own: &str, spec: &str) -> PodTemplate {
         .unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// The containers of a pod that asks for some resources.
+/// The containers of a pod that requests some resources.
 fn asks(requests: &str) -> String {
     format!("containers: [{{resources: {{requests: {{{requests}}}}}}}]")
 }
 
-/// A pod that asks for GPUs, with a priority.
+/// A pod that requests GPUs, with a priority.
 fn gpus(count: i64, priority: i32) -> String {
     format!("priority: {priority}, {}", asks(&format!("nvidia.com/gpu: {count}")))
 }

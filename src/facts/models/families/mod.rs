@@ -58,7 +58,7 @@ pub(super) struct Family {
     pub(super) tied: bool,
     /// The head has a bias.
     pub(super) head_bias: Has,
-    /// What stands beside embedding, layers, last norm and head: positions, a norm of the
+    /// What is beside embedding, layers, last norm and head: positions, a norm of the
     /// embedding.
     pub(super) beside: fn(&mut Config<'_>, Sizes) -> u128,
     /// Layers that draft tokens (multi-token prediction), if its files hold any.

@@ -68,7 +68,7 @@ pub(super) fn service(
         let listed = items(predictor, "containers");
         let custom =
             listed.iter().filter(|container| text(container, "name") == "kserve-container").count();
-        // Framework keys of a variant are not rewritten, and count as they stand.
+        // Framework keys of a variant are not rewritten, and count as they are.
         let keys =
             FRAMEWORKS.iter().filter(|framework| predictor.get(framework.key).is_some()).count();
         let count = usize::from(predictor.get("model").is_some()) + keys + custom;

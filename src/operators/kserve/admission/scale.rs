@@ -1,4 +1,4 @@
-//! Rules of the autoscaler that the annotations ask for
+//! Rules of the autoscaler that the annotations request
 //! (pkg/apis/serving/v1beta1/inference_service_validation.go, rule 9).
 
 use super::{CLASS, Judge, items, text};

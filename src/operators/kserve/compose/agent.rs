@@ -36,7 +36,7 @@ impl Seen<'_> {
     }
 }
 
-/// Adds the agent, unless the pod has one or nothing asks for it.
+/// Adds the agent, unless the pod has one or nothing requests it.
 pub(super) fn add(
     facts: &Facts<'_>,
     seen: &Seen<'_>,
@@ -322,7 +322,7 @@ fn readiness(probe: &Node) -> Option<Node> {
 /// Volumes of a puller: the list of models and the directory they come to.
 ///
 /// # Errors
-/// When an annotation of the service asks for the puller and nothing says which models it pulls.
+/// When an annotation of the service requests the puller and nothing says which models it pulls.
 fn pulled(facts: &Facts<'_>, seen: &Seen<'_>, pod: &mut Node) -> Result<(), Failure> {
     const LABEL: &str = "can not find internal.serving.kserve.io/configVolumeName label";
     let (Some(_), Some(config)) = (seen.says("modelDir"), seen.says("configVolumeName")) else {

@@ -151,7 +151,7 @@ fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mu
     }
 }
 
-/// The container of the ART explainer. Quirk: its own arguments stand twice.
+/// The container of the ART explainer. Quirk: its own arguments are twice.
 fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Failure> {
     let origin = Origin::Derived(&KSERVE_ART);
     let mut container = typed::container_fields(art);

@@ -21,7 +21,7 @@ use crate::yaml::{Entry, Map, Node, Origin};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// Annotation that asks for nodes of GKE.
+/// Annotation that requests nodes of GKE.
 const GKE: &str = "serving.kserve.io/gke-accelerator";
 
 /// A component as its pods are when the webhook has seen them.
@@ -32,7 +32,7 @@ pub(crate) struct Effective {
     pub annotations: Map,
 }
 
-/// What a component is asked by its probes, as far as the flags ask for it: before its pods are
+/// What a component is asked by its probes, as far as the flags request it: before its pods are
 /// wrapped, for whoever wraps them gives a probe to containers that have none.
 pub(crate) fn probed(
     policy: &Policy,
@@ -137,7 +137,7 @@ fn probes(container: &mut Node) {
 }
 
 /// Mounts a claim, or fetches the model before the server starts: all that the webhook knows of it
-/// stands in annotations of the pod.
+/// is in annotations of the pod.
 fn fetch(
     facts: &Facts<'_>,
     uri: &Node,

@@ -3,7 +3,7 @@
 //! pkg/controller/v1beta1/inferenceservice/components/predictor.go;
 //! pkg/controller/v1beta1/inferenceservice/reconcilers; KServe docs, Serving Runtimes).
 //!
-//! Layers, templates, metadata and records are those of OME; here stands only what KServe does with
+//! Layers, templates, metadata and records are those of OME; here is only what KServe does with
 //! them.
 
 pub(crate) mod agent;

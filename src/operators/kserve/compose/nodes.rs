@@ -218,7 +218,7 @@ fn variables<'v>(pod: &mut Node, variables: impl Iterator<Item = &'v (&'static s
     }
 }
 
-/// Writes GPUs into the first container of a pod: of the kind it asks for already, by the
+/// Writes GPUs into the first container of a pod: of the kind it requests already, by the
 /// annotations of the pod.
 fn devices(facts: &Facts<'_>, annotations: &Map, pod: &mut Node, gpus: i64) -> Result<(), Failure> {
     let known = facts

@@ -170,7 +170,7 @@ fn of_service(facts: &Facts<'_>) -> Result<Node, Failure> {
         return Err(facts.invalid("the predictor has neither a model nor a container"));
     }
     let mut containers = containers;
-    // Quirk: what asks for ModelMesh is not defaulted, also where something else is decided.
+    // Quirk: what requests ModelMesh is not defaulted, also where something else is decided.
     if !facts.asks_for_modelmesh() {
         if containers.len() == 1 || text(&containers[0], "name").is_empty() {
             custom::named(&mut containers[0]);

@@ -111,7 +111,7 @@ fn tag(image: &str) -> Option<(&str, &str)> {
         .then_some((repository, tag))
 }
 
-/// The image with the tag that runtimeVersion or a GPU asks for.
+/// The image with the tag that runtimeVersion or a GPU requests.
 pub(super) fn image(server: &str, container: &mut Node, version: Option<&Node>) {
     // A container without an image gets a tag all the same.
     let image: EcoString = container.get("image").and_then(Node::as_str).unwrap_or_default().into();

@@ -102,7 +102,7 @@ pub(super) struct Request<'r> {
     /// The ClusterStorageContainer that fetches.
     pub(super) container: Option<&'r Object>,
     pub(super) storage: Option<StorageKey>,
-    /// The webhook asks for one model, not the controller for several.
+    /// The webhook requests one model, not the controller for several.
     pub(super) by_webhook: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::objects::host::{HostParts, host};
 use crate::yaml::{Map, Node};
 
 impl Facts<'_> {
-    /// Whether an annotation asks for ModelMesh, counted or not.
+    /// Whether an annotation requests ModelMesh, counted or not.
     pub(super) fn asks_for_modelmesh(&self) -> bool {
         let asked = self.annotations.get(KSERVE_MODE_ANNOTATION).and_then(Node::as_str);
         asked == Some("ModelMesh")
@@ -36,8 +36,8 @@ impl Facts<'_> {
         })
     }
 
-    /// Says that the CA bundle of the settings was not read. The controller copies it before it makes
-    /// anything, and fails where there is none (cabundle_configmap_reconciler.go,
+    /// Says that the CA bundle of the settings was not read. The controller copies it before it
+    /// makes anything, and fails where there is none (cabundle_configmap_reconciler.go,
     /// getCabundleConfigMapForUserNS).
     pub(super) fn bundle_missing(&self) -> Option<Diagnostic> {
         let name = &self.config.ca_bundle;

@@ -50,7 +50,7 @@ fn revision(component: &Component) -> Node {
     pod
 }
 
-/// All traffic goes to the latest revision, unless a share is asked for and the status knows an
+/// All traffic goes to the latest revision, unless a share is requested and the status knows an
 /// earlier one.
 fn traffic(view: &View<'_>, component: &Component) -> Option<Node> {
     let tag = (text(&component.annotations, "serving.kserve.io/enable-tag-routing").as_deref()

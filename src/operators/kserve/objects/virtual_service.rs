@@ -12,7 +12,7 @@ use ecow::{EcoString, eco_format};
 
 const RULE: &Rule = &rules::KSERVE_VIRTUAL_SERVICE;
 
-/// The domain that Knative gives to the route of a component: the one whose selector asks for most
+/// The domain that Knative gives to the route of a component: the one whose selector requests most
 /// of its labels, the first by name among equals; that of the cluster when a label keeps it inside
 /// or no domain takes every route.
 fn domain(view: &View<'_>, labels: &Map) -> EcoString {

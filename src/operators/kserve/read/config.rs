@@ -64,12 +64,12 @@ enum Reach {
 }
 
 /// Reads the ConfigMap. What is wrong with it is a finding at its key; what makes every reconcile
-/// fail also stands in [`KServeConfig::error`] and [`KServeConfig::run_error`], in the controller's
+/// fail also is in [`KServeConfig::error`] and [`KServeConfig::run_error`], in the controller's
 /// words.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfig {
     let mut config = KServeConfig::default();
     let Some(data) = object.node.get("data").and_then(Node::as_map) else { return config };
-    // What the shipped ConfigMap says does not stand in another one.
+    // What the shipped ConfigMap says is not in another one.
     config.mount_token = false;
     config.disallowed_annotations = Vec::new();
     config.disallowed_labels = Vec::new();

@@ -251,7 +251,7 @@ fn argument_dashes(arguments: Option<&Node>, diagnostics: &mut Vec<Diagnostic>) 
     }
 }
 
-/// The protocol a model asks for, or has asked for in its name by the webhook.
+/// The protocol a model requests, or the webhook sets.
 fn protocol(
     model: &Node,
     policy: &Policy,

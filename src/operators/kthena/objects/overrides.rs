@@ -34,7 +34,7 @@ impl Replaced {
         self.0.push((path, loser.clone()));
     }
 
-    /// Writes a rule's value into a mapping that stands at `at`; what stood there gives way.
+    /// Writes a rule's value into a mapping that is at `at`; what stood there gives way.
     pub(super) fn put(
         &mut self,
         map: &mut Map,
@@ -52,7 +52,7 @@ impl Replaced {
         }
     }
 
-    /// Writes an entry into a mapping that stands at `at`; what stood there gives way.
+    /// Writes an entry into a mapping that is at `at`; what stood there gives way.
     pub(super) fn put_entry(&mut self, map: &mut Map, at: &[&str], entry: Entry) {
         if let Some(loser) = map.get(&entry.key) {
             let path = at.iter().fold(FieldPath::root(), |path, field| path.field(*field));

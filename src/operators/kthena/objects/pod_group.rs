@@ -65,7 +65,7 @@ pub fn gang(serving: &ModelServing, policy: &KthenaPolicy) -> Gang {
     found
 }
 
-/// Adds what a pod asks for, as often as it is there. A resource of no pod at all stays as zero.
+/// Adds what a pod requests, as often as it is there. A resource of no pod at all stays as zero.
 fn add(resources: &mut Vec<(EcoString, Quantity)>, pod: &Node, times: i64, policy: &KthenaPolicy) {
     for container in pod.get("containers").map_or(&[][..], Node::items) {
         for (name, quantity) in asked(container, policy.gang_resources) {
@@ -78,7 +78,7 @@ fn add(resources: &mut Vec<(EcoString, Quantity)>, pod: &Node, times: i64, polic
     }
 }
 
-/// What one container asks for.
+/// What one container requests.
 pub fn asked(container: &Node, rule: GangResources) -> Vec<(EcoString, Quantity)> {
     let list = |key: &str| container.at(&["resources", key]).into_iter().flat_map(Node::entries);
     let read = |entry: &Entry| {

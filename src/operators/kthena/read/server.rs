@@ -14,7 +14,7 @@ use crate::yaml::{Node, Value};
 /// Adds what CRD and webhook refuse.
 pub(super) fn check(stored: &Node, diagnostics: &mut Vec<crate::diag::Diagnostic>) {
     let Some(spec) = stored.get("spec").filter(|spec| !spec.is_null()) else {
-        // The CRD does not ask for `spec`, and its defaults stand below it; the webhook finds
+        // The CRD does not request `spec`, and its defaults are below it; the webhook finds
         // neither replicas nor roles.
         let message = "`spec.replicas`: invalid value null: replicas must be a non-negative integer; `spec.template.roles`: roles must be specified";
         Check { diagnostics }.report(

@@ -8,7 +8,7 @@ use crate::cluster::{Inventory, Shape};
 use crate::operators::kthena::objects::revision;
 use crate::policy::RoleStruct;
 
-/// One answer per stage; none when what some pod asks for is not known. The pods of all stages are
+/// One answer per stage; none when what some pod requests is not known. The pods of all stages are
 /// made from the templates of the scenario.
 pub fn fits(
     trace: &Trace,

@@ -13,7 +13,7 @@ use crate::operators::kthena::rollout::group::{Group, Pod, Replica};
 use crate::policy::KthenaPolicy;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a pod stands.
+/// Where a pod is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Address {
     pub(super) group: i64,

@@ -71,7 +71,7 @@ impl Cluster {
         group.ordinal >= self.target.partition && group.revision != self.target.revision
     }
 
-    /// The roles of a group have other sizes than they are asked for. One that is about to be
+    /// The roles of a group have other sizes than they are requested. One that is about to be
     /// rebuilt comes back with the new numbers anyway.
     fn has_other_sizes(&self, ordinal: i64) -> bool {
         let Some(group) = self.groups.get(ordinal) else { return false };
@@ -107,7 +107,7 @@ impl Cluster {
         }
     }
 
-    /// A group comes with the templates that are asked for. False when no pod can be created.
+    /// A group comes with the templates that are requested. False when no pod can be created.
     pub(super) fn make_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) -> bool {
         let roles: Rc<[_]> = self.target.roles.clone().into();
         self.create_group(ordinal, self.target.revision, &roles, cause, reason)

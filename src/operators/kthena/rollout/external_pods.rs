@@ -55,7 +55,7 @@ impl Requests {
 /// A group as it is now.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// It is of the revision that is asked for.
+    /// It is of the revision that is requested.
     pub is_new: bool,
     /// It runs.
     pub runs: bool,
@@ -109,7 +109,7 @@ impl Driven {
         self.applied = spec.cloned();
     }
 
-    /// Groups that are made of another revision than the one that is asked for: what is known of
+    /// Groups that are made of another revision than the one that is requested: what is known of
     /// them is the pods that run.
     pub fn outdate(&mut self, ordinals: &BTreeSet<i64>) {
         let old: Id = self.cluster.trace.names.id("running");
@@ -239,8 +239,8 @@ impl Driven {
         })
     }
 
-    /// As many groups as are asked for run, and those that no partition protects are of the
-    /// revision that is asked for.
+    /// As many groups as are requested run, and those that no partition protects are of the
+    /// revision that is requested.
     pub fn is_complete(&self) -> bool {
         let (groups, target) = (&self.cluster.groups, &self.cluster.target);
         let protected = usize::try_from(target.partition).unwrap_or(usize::MAX);

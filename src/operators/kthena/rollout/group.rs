@@ -121,7 +121,7 @@ impl Group {
         self.replicas().fold(0, |sum: i64, (_, replica)| sum.saturating_add(replica.cost()))
     }
 
-    /// All replicas of all roles that are asked for run, and there are as many as are asked for.
+    /// All replicas of all roles that are requested run, and there are as many as are requested.
     pub(super) fn is_ready(&self, target: &Target) -> bool {
         target.roles.iter().all(|role| {
             let replicas = self.role(role.name);

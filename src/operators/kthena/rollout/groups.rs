@@ -16,7 +16,7 @@ pub(super) struct Groups {
     holes: BTreeSet<i64>,
     /// No group ever had this ordinal or one above.
     next: i64,
-    /// The revision that is asked for.
+    /// The revision that is requested.
     revision: Option<Id>,
     /// Groups that were changed since the lists were made.
     dirty: Vec<i64>,
@@ -38,7 +38,7 @@ pub(super) struct Lists {
     pub(super) unpaired: BTreeSet<i64>,
     /// The group does not run.
     pub(super) idle: BTreeSet<i64>,
-    /// The revision is not the one that is asked for.
+    /// The revision is not the one that is requested.
     pub(super) outdated: BTreeSet<i64>,
 }
 
@@ -109,7 +109,7 @@ impl Groups {
         self.all.values().next_back()
     }
 
-    /// Another revision is asked for.
+    /// Another revision is requested.
     pub(super) fn ask_for(&mut self, revision: Id) {
         if self.revision.replace(revision) != Some(revision) {
             self.dirty.extend(self.all.keys());

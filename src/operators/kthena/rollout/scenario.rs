@@ -291,7 +291,7 @@ impl Cluster {
         })
     }
 
-    /// Replicas of groups that count as updated, made from another template than the one asked for
+    /// Replicas of groups that count as updated, made from another template than the one requested
     /// now.
     fn left_behind(&self) -> Vec<EcoString> {
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What a ModelServing asks for, with names and revisions as small numbers.
+//! What a ModelServing requests, with names and revisions as small numbers.
 
 use crate::api::{ModelServing, RecoveryPolicy, RolloutType};
 use crate::operators::kthena::objects::{names, plugins, pod_group, revision};
@@ -35,7 +35,7 @@ impl Names {
     }
 }
 
-/// A role as it is asked for, or as a ControllerRevision remembers it.
+/// A role as it is requested, or as a ControllerRevision remembers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TargetRole {
     pub(super) name: Id,
@@ -56,7 +56,7 @@ pub(super) struct TargetRole {
     pub(super) costs: (i64, i64),
 }
 
-/// A ModelServing as it is asked for.
+/// A ModelServing as it is requested.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) replicas: i64,

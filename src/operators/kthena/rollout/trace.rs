@@ -88,7 +88,7 @@ pub enum Reason {
     MissingOrdinal,
     /// The ordinal is protected by the partition and comes back as it was.
     Protected,
-    /// A role replica has fewer pods than its role asks for.
+    /// A role replica has fewer pods than its role requests.
     MissingPods,
     /// There are too many; this one does not run.
     SurplusNotRunning,
@@ -102,7 +102,7 @@ pub enum Reason {
     OutdatedNotRunning,
     /// Its revision is old, and it has the highest ordinal of those.
     OutdatedOrdinal,
-    /// Its role is no longer asked for.
+    /// Its role is no longer requested.
     RoleRemoved,
     /// A container of it crashed.
     Crashed,
@@ -167,7 +167,7 @@ pub struct Event {
     pub reason: Reason,
 }
 
-/// What serves and what is asked for at the end of a stage.
+/// What serves and what is requested at the end of a stage.
 #[derive(Clone, Debug)]
 pub struct Capacity {
     /// The stage.

@@ -1,4 +1,4 @@
-//! How many accelerators a model's memory asks for (docs/decisions.md#memory-fit).
+//! How many accelerators a model's memory requests (docs/decisions.md#memory-fit).
 //!
 //! Weights in bytes, a fifth more for KV cache and activations; 90% of each accelerator is
 //! usable; counts are powers of two, as tensor parallelism needs them.

@@ -28,9 +28,9 @@ pub(crate) struct Memo<'a> {
     policy: &'static Policy,
     rule: AcceleratorRule,
     catalog: &'a Catalog,
-    /// What is known of the classes, found out when it is first asked for.
+    /// What is known of the classes, found out when it is first requested.
     classes: OnceLock<Vec<ClassFacts<'a>>>,
-    /// Memory of the classes, found out when it is first asked for.
+    /// Memory of the classes, found out when it is first requested.
     memories: OnceLock<HashMap<EcoString, Memory>>,
     remembered: Mutex<HashMap<Key, EcoVec<AcceleratorDecision<'a>>>>,
 }
@@ -40,7 +40,7 @@ impl<'a> Memo<'a> {
     pub(crate) fn new(policy: &'static Policy, catalog: &'a Catalog) -> Self {
         let rule = match policy.own {
             Own::Ome(own) => own.accelerators,
-            // It knows no classes: what the pods of a runtime ask for decides where they can run.
+            // It knows no classes: what the pods of a runtime request decides where they can run.
             Own::KServe(_) => AcceleratorRule::Requirements,
         };
         Self {

@@ -298,7 +298,7 @@ fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassRe
     {
         return no(Code::ReasonFeature, eco_format!("missing required feature: {}", feature.value));
     }
-    // A minimum that is set to nothing still asks for a capability: it is a pointer upstream.
+    // A minimum that is set to nothing still requests a capability: it is a pointer upstream.
     if let Some(least) = &constraints.min_architecture {
         let Some(own) =
             capabilities.compute_capability.as_ref().filter(|own| !own.value.is_empty())

@@ -471,7 +471,7 @@ pub(crate) fn services(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Accelerators that a router asks for: in its containers, or in the short form (OEP-0003, Story 5;
+/// Accelerators that a router requests: in its containers, or in the short form (OEP-0003, Story 5;
 /// docs/decisions.md#field-spellings).
 fn router_gpus(object: &Object, router: &Node, found: &mut Vec<Diagnostic>) {
     let containers = [Some(router), router.get("runner")]

@@ -69,7 +69,7 @@ pub(crate) fn quantization(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 /// Objects that hold a name, and every place of it.
 type Uses<'a> = (BTreeSet<String>, Vec<(&'a Object, Field<EcoString>)>);
 
-/// A framework name that stands in one object alone and is close to one that stands in others.
+/// A framework name that is in one object alone and is close to one that is in others.
 pub(crate) fn similar_names<'a>(view: &View<'a>, found: &mut Vec<Diagnostic>) {
     let framework = |named: Option<&NamedVersion>| named.map(|named| named.name.clone());
     let mut uses: BTreeMap<EcoString, Uses<'a>> = BTreeMap::new();

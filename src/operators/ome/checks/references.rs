@@ -1,7 +1,7 @@
 //! References that nothing loaded satisfies, and models and runtimes that do not meet.
 //!
 //! The model of an OME service is found missing where the service is decided, and nothing else of
-//! the service is then looked at; here stands what a decision does not come to.
+//! the service is then looked at; here is what a decision does not come to.
 
 use crate::api::{Api, DeploymentMode, Field, Model, Object, Runtime, Scope};
 use crate::check::{View, about};

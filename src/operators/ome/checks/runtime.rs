@@ -9,7 +9,7 @@ use crate::select::entry::{format_name, format_version, is_on};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// A priority is above 0 and stands beside `autoSelect: true` (OME docs, Serving Runtime, Core
+/// A priority is above 0 and is beside `autoSelect: true` (OME docs, Serving Runtime, Core
 /// Configuration and Constraints of priority).
 pub(crate) fn priorities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes() {

@@ -20,7 +20,7 @@ const KEDA_OPERATORS: [&str; 4] =
     ["GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual"];
 const KEDA_AUTH_MODES: [&str; 4] = ["basic", "tls", "bearer", "custom"];
 
-/// A decoder stands beside an engine (OME docs, Serving Runtime, Decoder Configuration).
+/// A decoder is beside an engine (OME docs, Serving Runtime, Decoder Configuration).
 pub(crate) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for views in view.catalog.services() {
         let service = views.of(view.semantics);

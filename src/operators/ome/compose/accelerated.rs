@@ -19,7 +19,7 @@ use ecow::{EcoString, EcoVec};
 use std::collections::HashMap;
 
 /// The accelerator's configurations between a runtime's part and a service's, merged; arguments and
-/// resources with their own rules. The recorder stands at the component.
+/// resources with their own rules. The recorder is at the component.
 pub(crate) fn layered<R: Record>(
     accelerator: &Accelerator<'_>,
     options: &AcceleratorOptions,
@@ -137,7 +137,7 @@ fn block(configuration: &Node) -> (Node, EcoVec<Node>) {
     (Node::new(Value::Map(container), configuration.origin), args)
 }
 
-/// Of a flag given twice the service's stays, else the last one; a value that stands apart goes
+/// Of a flag given twice the service's stays, else the last one; a value that is apart goes
 /// with its flag.
 fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     let mut groups: Vec<Vec<(Node, bool)>> = Vec::new();
@@ -174,7 +174,7 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     kept.flat_map(|(_, group)| group).collect()
 }
 
-/// Flags that stand more than once in the final arguments of a component.
+/// Flags that are more than once in the final arguments of a component.
 pub(crate) fn duplicate_flags(place: &Place<'_>, spec: &Node, findings: &mut Vec<Diagnostic>) {
     for target in Target::of(None, spec) {
         if let Some(args) = target.get(spec).and_then(|container| container.get("args")) {

@@ -122,7 +122,7 @@ impl ClassResourceRule {
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go, resources).
 ///
 /// Quirk: `quantity` is per accelerator and is set per container, so that it lowers what a runtime
-/// asks for.
+/// requests.
 pub(crate) fn overwrite_resources<R: Record>(
     rule: ClassResourceRule,
     spec: &mut Node,

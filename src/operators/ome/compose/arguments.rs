@@ -218,7 +218,7 @@ fn set_in_words(list: &mut EcoVec<Node>, alias: &str, number: &str, origin: Orig
     false
 }
 
-/// Every `ALIAS=DIGITS` and `ALIAS DIGITS` of the first element, wherever they stand.
+/// Every `ALIAS=DIGITS` and `ALIAS DIGITS` of the first element, wherever they are.
 fn set_in_script(list: &mut EcoVec<Node>, alias: &str, number: &str, origin: Origin) -> bool {
     let Some(text) = list.first().and_then(Node::as_str).map(EcoString::from) else { return false };
     let mut out = String::with_capacity(text.len());

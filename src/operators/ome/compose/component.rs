@@ -112,7 +112,7 @@ impl MergedComponent<'_> {
         }
     }
 
-    /// Accelerators of one replica by resource name, as the merged spec asks for them: main pod and
+    /// Accelerators of one replica by resource name, as the merged spec requests them: main pod and
     /// workers (OME docs, Serving Runtime, Multi-Node Configuration). None when one of the numbers,
     /// or their product, is none that is counted.
     pub fn gpus(&self) -> Option<BTreeMap<EcoString, i64>> {
@@ -260,7 +260,7 @@ struct Over<'a> {
     place: &'a Place<'a>,
 }
 
-/// The service's part over the runtime's; the accelerator's layer stands between the two.
+/// The service's part over the runtime's; the accelerator's layer is between the two.
 fn laid_over<R: Record>(
     over: &Over<'_>,
     kind: ComponentKind,

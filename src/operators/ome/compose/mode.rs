@@ -4,7 +4,7 @@ use crate::api::{ComponentKind, DeploymentMode, OperatorConfig, Service};
 use crate::policy::Policy;
 use crate::yaml::Node;
 
-/// The annotation that asks for a mode.
+/// The annotation that requests a mode.
 pub(crate) const MODE_ANNOTATION: &str = DeploymentMode::ANNOTATION;
 
 /// The mode of one component.

@@ -358,7 +358,7 @@ fn faults_stop_documented_services_only() {
     assert_eq!(message, "engine container has no image");
 }
 
-// Whatever stands where something else belongs: findings are made elsewhere, nothing crashes here.
+// Whatever is where something else belongs: findings are made elsewhere, nothing crashes here.
 #[test]
 fn no_shape_of_input_panics() {
     let shapes = [

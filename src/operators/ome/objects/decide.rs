@@ -3,7 +3,7 @@
 //!
 //! `plan` asks here whether a composed service can be written, `render` builds what is decided.
 //! Components come in the order in which the controller reaches them, and within one the checks
-//! stand in its order (pkg/controller/v1beta1/inferenceservice/reconcilers): of two failures the
+//! are in its order (pkg/controller/v1beta1/inferenceservice/reconcilers): of two failures the
 //! earlier one is the answer.
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
@@ -239,7 +239,7 @@ fn host(service: &Service, component: &Component, settings: Settings<'_>) -> Res
 }
 
 /// A manager whose settings disable virtual hosts of Istio does not know its types
-/// (cmd/manager/main.go), and fails on the Sidecar of a component that asks for one.
+/// (cmd/manager/main.go), and fails on the Sidecar of a component that requests one.
 fn sidecar_registered(
     service: &Service,
     component: &Component,

@@ -33,7 +33,7 @@ pub enum Workload {
     ModelServing,
 }
 
-/// The flag by which a workload is asked for.
+/// The flag by which a workload is requested.
 pub(crate) static WORKLOAD: Rule = Rule {
     id: "workload",
     text: "The flag --workload wraps the pods of engine and decoder in another workload.",
@@ -44,7 +44,7 @@ pub(crate) static WORKLOAD: Rule = Rule {
 const DEPLOYMENT: &str = "Deployment";
 const LEADER_WORKER_SET: &str = "LeaderWorkerSet";
 
-/// Brings the objects of a service to the workload that is asked for.
+/// Brings the objects of a service to the workload that is requested.
 ///
 /// # Errors
 /// Where the pods of a component cannot be wrapped in it.
@@ -394,7 +394,7 @@ impl<'a> Converter<'a> {
         Ok((name, node.unwrap_or_else(|| Node::map(Origin::Derived(rule)))))
     }
 
-    /// What stands beside a workload: Services lead to entry pods, an autoscaler finds the
+    /// What is beside a workload: Services lead to entry pods, an autoscaler finds the
     /// ModelServing.
     fn beside(
         &mut self,

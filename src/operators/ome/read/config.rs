@@ -33,7 +33,7 @@ const PROBER_NUMBERS: [&str; 5] = [
 ];
 
 /// Reads the ConfigMap. Whatever is wrong with it is a finding at its key; what makes every
-/// reconcile fail also stands in [`OperatorConfig::error`], in the operator's words.
+/// reconcile fail also is in [`OperatorConfig::error`], in the operator's words.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorConfig {
     let mut config = OperatorConfig {
         default_deployment_mode: EcoString::new(),

@@ -27,7 +27,7 @@ pub const GROUP: &str = "ome.io";
 /// Annotation that names an accelerator class.
 pub const ACCELERATOR_CLASS: &str = "ome.io/accelerator-class";
 
-/// Annotation that asks for a protocol: this tool's own (OME docs, Serving Runtime, Protocol
+/// Annotation that requests a protocol: this tool's own (OME docs, Serving Runtime, Protocol
 /// Version Support; docs/decisions.md#protocols).
 pub const PROTOCOL: &str = "ome.io/protocol";
 

@@ -21,7 +21,7 @@ static CLUSTER_RUNTIME: Rule = Rule {
 pub struct Migration {
     /// The spec with engine, model and runtime instead of the predictor.
     pub spec: Node,
-    /// Migration asks for a ClusterBaseModel first.
+    /// Migration requests a ClusterBaseModel first.
     pub lookup: ModelLookup,
 }
 

@@ -66,7 +66,7 @@ pub(crate) struct Scene<'a, 'k> {
     pub(crate) accelerators: &'k Memo<'a>,
 }
 
-/// What selection is asked for a service and its model.
+/// The inputs of the selection for a service and its model.
 pub(crate) fn request<'a>(
     policy: &Policy,
     service: &'a Service,

@@ -151,7 +151,7 @@ struct Judge<'j, 'a> {
     request: &'j Request<'a, 'j>,
     wish: &'j Effective<'j>,
     placement: Placement<'j>,
-    /// Resources of devices that the runtime asks for itself.
+    /// Resources of devices that the runtime requests itself.
     asked: Vec<(EcoString, Origin)>,
     preferences: &'j [JudgedPreference],
 }

@@ -84,7 +84,7 @@ pub(super) fn no_node(
         })
     };
     let mut equipped = usable().filter(is_equipped);
-    // Most pods ask for no node in particular: the first one will do.
+    // Most pods request no node in particular: the first one will do.
     let Some(first) = equipped.next() else {
         let resource = resource.map_or("accelerator", |resource| resource.name.value.as_str());
         return Some((

@@ -150,7 +150,7 @@ pub(crate) fn refuses(runtime: &Runtime, known: &ClassFacts<'_>) -> Vec<ClassRea
     failures.into_iter().map(|failure| failure.reason).collect()
 }
 
-/// What the runtime asks for itself when the class offers none of it.
+/// What the runtime requests itself when the class offers none of it.
 pub(super) fn asks_for_another(
     asked: &[(EcoString, Origin)],
     known: &ClassFacts<'_>,
@@ -168,7 +168,7 @@ pub(super) fn asks_for_another(
     Some(Shortfall { reason, unknown: false })
 }
 
-/// Resources of accelerators that the runtime asks for itself.
+/// Resources of accelerators that the runtime requests itself.
 pub(super) fn runtime_resources(
     runtime: &Runtime,
     kind: ComponentKind,

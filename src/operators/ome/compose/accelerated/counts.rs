@@ -1,4 +1,4 @@
-//! How many accelerators a container asks for, by its class, its flags and its resources.
+//! How many accelerators a container requests, by its class, its flags and its resources.
 
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{lost, map_mut, position, within};
@@ -19,7 +19,7 @@ pub(super) const TENSOR_FLAGS: [&str; 4] = ["--tp-size", "--tp", "--tensor-paral
 /// The variable that says the same.
 pub(super) const TENSOR_VARIABLE: &str = "TENSOR_PARALLEL_SIZE";
 
-/// Per name the larger of the merged value and the accelerator's; extended resources are asked for
+/// Per name the larger of the merged value and the accelerator's; extended resources are requested
 /// as they are limited (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#resources).
 pub(super) fn resources<R: Record>(
     accelerator: &Accelerator<'_>,
@@ -255,7 +255,7 @@ pub(crate) fn count(
             );
         }
         let number = if asked > 0 { asked } else { derived };
-        // Parallelism spans pods; what one pod asks for is its own.
+        // Parallelism spans pods; what one pod requests is its own.
         configured = configured.saturating_add(if asked > 0 {
             parallelism.map_or(asked, |(told, _)| told.min(asked))
         } else {
@@ -295,7 +295,7 @@ pub(crate) fn count(
     }
 }
 
-/// Accelerators a container asks for: of the class's resources, or of any vendor.
+/// Accelerators a container requests: of the class's resources, or of any vendor.
 pub(super) fn gpus_of(accelerator: &Accelerator<'_>, container: &Node) -> Option<i64> {
     let names: HashSet<&str> =
         accelerator.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
@@ -328,7 +328,7 @@ pub(super) fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i
     }
 }
 
-/// Says that one pod asks for more than a node has: it stays Pending wherever it is put.
+/// Says that one pod requests more than a node has: it stays Pending wherever it is put.
 pub(super) fn too_many_for_a_node(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,

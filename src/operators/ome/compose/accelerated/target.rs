@@ -68,7 +68,7 @@ impl Target {
         }
     }
 
-    /// Does something where the container stands.
+    /// Does something where the container is.
     pub(super) fn within<R: Record, T>(
         self,
         container: Option<&Node>,

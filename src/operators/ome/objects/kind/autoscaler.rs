@@ -208,7 +208,7 @@ fn names_the_component_once(format: &str) -> bool {
         && ((plain == 1 && indexed == 0) || (plain == 0 && indexed >= 1))
 }
 
-/// The default query. Quirk: it asks for the component's name where pods are labeled with the
+/// The default query. Quirk: it requests the component's name where pods are labeled with the
 /// service's, so that as shipped it finds nothing
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/lws/lws_reconciler.go).
 fn default_query(component: &EcoString) -> String {

@@ -74,7 +74,7 @@ fn service(
     })
 }
 
-/// The type an annotation asks for; anything but the three known ones is ClusterIP.
+/// The type an annotation requests; anything but the three known ones is ClusterIP.
 fn service_type(annotations: &Map) -> Node {
     annotations
         .get(SERVICE_TYPE)

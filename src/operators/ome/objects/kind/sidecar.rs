@@ -7,12 +7,12 @@ use crate::objects::rules;
 use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Map, Node, Rule};
 
-/// The label by which a component asks for a Sidecar.
+/// The label by which a component requests a Sidecar.
 pub(crate) fn asked(labels: &Map) -> Option<&Node> {
     labels.get("sidecar.istio.io/inject").filter(|asked| asked.as_str() == Some("true"))
 }
 
-/// The Sidecar of a multi-node component whose labels ask for one. Quirk: it selects by the
+/// The Sidecar of a multi-node component whose labels request one. Quirk: it selects by the
 /// component's name where pods carry the service's
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go).
 pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {

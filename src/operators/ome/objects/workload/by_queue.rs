@@ -10,7 +10,7 @@ use crate::pods::built::Built;
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// Keeps the operator's workloads where they are of the kind asked for; those in a Volcano queue
+/// Keeps the operator's workloads where they are of the kind requested; those in a Volcano queue
 /// get a PodGroup that their pods join (Kthena blog, A Deep Dive of ModelServing, Instance-Level
 /// Gang Scheduling).
 pub(super) fn gathered(
