@@ -323,7 +323,7 @@ pub fn short_of<'a>(
     let (code, name, asked, left) =
         lacking.min_by_key(|(code, ..)| order.iter().position(|known| known == code))?;
     let (asked, left) = (amount(name, asked), amount(name, left.max(0)));
-    Some((code, eco_format!("{name}: {asked} asked, {left} left")))
+    Some((code, eco_format!("{name}: {asked} requested, {left} free")))
 }
 
 /// An amount of a resource as manifests have it: bytes in binary units.

@@ -346,7 +346,7 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
     let why = match (replicas, pods, component.gpus().known()) {
         (None, ..) => format!("minReplicas is not {}", Range::COUNT),
         (_, None, _) => format!("the number of workers is not {}", Range::COUNT),
-        (.., None) => format!("what a container asks for is not {}", Range::DEVICES),
+        (.., None) => format!("the request of a container is not {}", Range::DEVICES),
         (Some(replicas), Some(pods), Some(gpus)) => format!(
             "{replicas} replicas of {pods} pods and {gpus} GPUs are more than {}",
             Range::TOTAL.most()

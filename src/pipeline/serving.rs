@@ -117,7 +117,7 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<
             Diagnostic::new(
                 Code::NotCounted,
                 format!(
-                    "the GPUs are not counted: what a container asks for is not {}",
+                    "the GPUs are not counted: the request of a container is not {}",
                     Range::DEVICES
                 ),
             )

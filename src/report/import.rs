@@ -81,7 +81,7 @@ pub fn json(
 pub fn changes(into: &Into, facts: &Facts, sources: &SourceMap) -> String {
     let mut out = Page::default();
     if into.changed.is_empty() {
-        line!(out, "{}: {} says all of it already", into.file, into.model);
+        line!(out, "{}: {} has all values already", into.file, into.model);
     } else {
         line!(out, "{}: {}", into.file, into.model);
         fields(&mut out, &changed(facts, &into.changed, sources));

@@ -83,7 +83,7 @@ fn a_model_is_patched_in_place_once() {
     let done = scratch.import(&["--name", "first"]);
     assert_eq!(
         (done.exit, done.stdout.as_str()),
-        (Some(0), "model.yaml: ClusterBaseModel/first says all of it already\n")
+        (Some(0), "model.yaml: ClusterBaseModel/first has all values already\n")
     );
     assert_eq!(scratch.text(), expected);
 }

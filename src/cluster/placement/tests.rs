@@ -114,10 +114,10 @@ fn what_keeps_a_pod_off_a_node_is_told_with_both_operands() {
             "zone selector zone: a is asked for, b here",
             "none selector zone: a is asked for, absent here",
             "pool affinity no required node selector term matches",
-            "gpu gpu nvidia.com/gpu: 4 asked, 2 left",
-            "cpu cpu cpu: 4 asked, 3500m left",
-            "memory memory memory: 8Gi asked, 4Gi left",
-            "pods pods pods: 1 asked, 0 left",
+            "gpu gpu nvidia.com/gpu: 4 requested, 2 free",
+            "cpu cpu cpu: 4 requested, 3500m free",
+            "memory memory memory: 8Gi requested, 4Gi free",
+            "pods pods pods: 1 requested, 0 free",
             "away taint node.kubernetes.io/not-ready:NoSchedule",
         ]
     );

@@ -46,7 +46,7 @@ pub(super) fn fact(
             )
             .at(place)
             .path("quantization")
-            .help("write it by hand if a runtime asks for it by a name of its own"),
+            .help("write it by hand if a runtime requires another name for it"),
         ),
     }
 }

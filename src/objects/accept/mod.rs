@@ -141,7 +141,7 @@ fn definition(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>
     let mut judge = Judge::of(object, findings);
     for broken in schema.broken_rules(object, sources) {
         let at = At::ROOT.field(&broken.path);
-        let help = "write it as the definition asks";
+        let help = "write it as the definition requires";
         judge.refuse(&at, broken.span, &format!("Invalid value: {}", broken.message), help);
     }
 }

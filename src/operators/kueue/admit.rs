@@ -375,7 +375,7 @@ impl<'a> QueueContext<'a> {
                 };
                 reject(
                     Code::ReasonQuota,
-                    eco_format!("{resource}: {} asked, {left}{of} in quota", text(*amount)),
+                    eco_format!("{resource}: {} requested, {left}{of} in quota", text(*amount)),
                 );
                 continue;
             }

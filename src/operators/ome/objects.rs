@@ -264,7 +264,7 @@ impl<'a> Writer<'a> {
         self.push(kind, service::of_ray(frame));
         self.remark(
             Severity::Info,
-            format!("the Service of `{}` selects no pod: it asks for the component's name where pods carry the service's", frame.name()),
+            format!("the Service of `{}` selects no pod: its selector has the component's name, and the pods are labeled with the service's", frame.name()),
             "reach the head of a RayCluster by its own Service",
             None,
         );

@@ -187,7 +187,7 @@ static CONSTRAINTS: Switch = Switch {
         id: "C7",
         title: "accelerator constraints have other fields (`minComputePerformanceTFLOPS` instead of `minComputeCapability`; `minArchitectureVersion` and `preferredPrecisions` are new), and fields that a release does not know are dropped",
         source: "config/crd/full",
-        action: "set the field that the later release knows",
+        action: "set the field that the later release reads",
         edit: EditRule::DroppedFields,
     },
     differs: |a, b| !std::ptr::eq(a.unknown, b.unknown),

@@ -86,12 +86,11 @@ fn id_returned(checker: &mut Checker, root: &Object<'_>, asked: &Node) {
         Some(id) if id.as_str().is_none() => return,
         Some(id) if id.as_str() == Some(wanted) => return,
         Some(id) => {
-            (id.origin.span(), format!("the id is {}, the request says `{wanted}`", described(id)))
+            (id.origin.span(), format!("the id is {}, the request has `{wanted}`", described(id)))
         }
-        None => (
-            root.node.origin.span(),
-            format!("the response has no id, the request says `{wanted}`"),
-        ),
+        None => {
+            (root.node.origin.span(), format!("the response has no id, the request has `{wanted}`"))
+        }
     };
     let finding = Diagnostic::new(Code::PayloadIdMismatch, message)
         .at(place)

@@ -142,7 +142,7 @@ pub(super) fn data(checker: &mut Checker, head: &Head, data: &Node, path: &Field
                 "tensor `{}`: the arrays of data are not nested like the shape {shape}; it needs {wanted} elements, data has {count}",
                 head.name
             );
-            let help = "write one array level per dimension, each as long as the shape says, or one flat array";
+            let help = "write one array level per dimension, each of the length in the shape, or one flat array";
             checker.say(Code::PayloadElementCount, data, path, message, Some(help.into()));
         }
     } else if items.len() as u128 != wanted {

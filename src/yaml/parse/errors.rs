@@ -9,7 +9,7 @@ pub(super) fn words(info: &str, rest: &str) -> (String, Option<&'static str>) {
     let fixed = |message: &str, help: Option<&'static str>| (message.to_owned(), help);
     match info {
         "mapping values are not allowed in this context" => fixed(
-            "a `:` cannot stand here",
+            "a `:` is not allowed here",
             Some("put the text in quotes if the `:` belongs to it, else correct the indentation"),
         ),
         "mapping keys are not allowed in this context" => fixed(

@@ -308,8 +308,10 @@ impl Reader<'_> {
             }
             _ => return whole(text),
         };
-        let stopped = tree
-            .syntax(span, format!("`{text}` is {}, its tag says {expected}", meaning.type_name()));
+        let stopped = tree.syntax(
+            span,
+            format!("`{text}` is {}, its tag requires {expected}", meaning.type_name()),
+        );
         tree.help("delete the tag, or correct the value");
         Err(stopped)
     }

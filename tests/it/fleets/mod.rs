@@ -354,7 +354,7 @@ fn a_placement_is_explained_beside_everything_else() {
     assert_eq!(filter("NodeUnschedulable"), Some((json!(3), json!(2))));
     assert_eq!(filter("NodeResourcesFit"), Some((json!(2), json!(0))));
     let near =
-        json!({ "node": "small", "code": "gpu", "detail": "nvidia.com/gpu: 8 asked, 4 left" });
+        json!({ "node": "small", "code": "gpu", "detail": "nvidia.com/gpu: 8 requested, 4 free" });
     assert_eq!(placement["nearest"][0], near);
     let text = explain("b", &[]).stdout;
     assert!(text.contains("0/3 nodes are available") && text.contains("NEAREST NODE"), "{text}");

@@ -11,7 +11,7 @@ use crate::yaml::{Node, Rule};
 use ecow::{EcoString, eco_format};
 
 const RULE: &Rule = &rules::KSERVE_ROUTE;
-/// The annotations that request an explanation.
+/// Paths of requests for an explanation.
 pub(super) const EXPLAIN: &str = r"^/v1/models/[\w-]+:explain$";
 const ALL: &str = "^/.*$";
 const GRPC: &str = r"^/inference\.GRPCInferenceService/.*$";

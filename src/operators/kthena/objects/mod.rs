@@ -44,7 +44,7 @@ pub fn too_many_pods(serving: &ModelServing) -> Option<Diagnostic> {
         Diagnostic::new(
             Code::TooManyPods,
             format!(
-                "`{}` asks for {what}; more than {MOST_PODS} are neither expanded nor simulated",
+                "`{}` requests {what}; more than {MOST_PODS} are neither expanded nor simulated",
                 serving.name()
             ),
         )

@@ -93,7 +93,9 @@ impl Check<'_> {
                 node,
                 path,
                 format!("`{path}`: `{word}` is not of this profile"),
-                format!("write one of {others}, or ask for a release that knows it with `--kthena-profile`"),
+                format!(
+                    "write one of {others}, or name a release that has it with `--kthena-profile`"
+                ),
             );
         }
     }

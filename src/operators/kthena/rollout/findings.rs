@@ -24,7 +24,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
         say(
             Code::NotCounted,
             format!(
-                "the GPUs of `{}` are not counted: what a container asks for is not {}",
+                "the GPUs of `{}` are not counted: the request of a container is not {}",
                 to.name(),
                 Range::DEVICES
             ),
@@ -104,7 +104,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
     }
     if !outcome.left_behind.is_empty() && scenario.policy.reconciles {
         let said = format!(
-            "{} keep another template than the one asked for: the controller only looks at groups whose revision differs",
+            "{} keep another template than the requested one: the controller only updates groups whose revision differs",
             outcome.left_behind.join(", ")
         );
         say(

@@ -184,7 +184,7 @@ fn first_listed<'a>(
 ) -> Option<Failure> {
     if policy != FIRST_AVAILABLE {
         decision.notes.push(eco_format!(
-            "OME {} knows the policy {policy} and chooses nothing by it",
+            "OME {} accepts the policy {policy} and does not apply it",
             request.policy.release
         ));
         return None;

@@ -81,7 +81,7 @@ pub(crate) fn terms(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 let finding = about(
                     Code::InvalidValue,
                     object,
-                    format!("`matchFields` knows `metadata.name` alone, not `{}`", field.key),
+                    format!("`matchFields` supports `metadata.name` only, not `{}`", field.key),
                 );
                 found.push(
                     finding.at(field.origin.span()).help("write `matchExpressions` for labels"),

@@ -267,7 +267,7 @@ pub(crate) fn remarks(
                 Diagnostic::new(
                     Code::NodeSelectorConflict,
                     format!(
-                        "`{}`: the runtime says {}, {} says {}, which wins",
+                        "`{}`: the runtime sets {}, {} sets {}, which wins",
                         entry.key,
                         text(&value),
                         class.name(),

@@ -252,7 +252,7 @@ fn sidecar_registered(
     };
     Err(failure(
         format!(
-            "the controller fails on the Sidecar of `{}`: with `disableIstioVirtualHost: true` it knows no types of Istio",
+            "the controller fails on the Sidecar of `{}`: with `disableIstioVirtualHost: true` it does not register the types of Istio",
             component.name
         ),
         label.origin.span().unwrap_or_else(|| service.object.name_span()),
@@ -348,7 +348,7 @@ pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<E
                 && settings.policy.ome().needs_istio_types =>
         {
             Err(failure(
-                "fails to reconcile ingress: with `disableIstioVirtualHost: true` the controller knows no types of Istio",
+                "fails to reconcile ingress: with `disableIstioVirtualHost: true` the controller does not register the types of Istio",
                 config.ingress.span.unwrap_or_else(|| service.object.name_span()),
                 "set `disableIngressCreation: true` beside it, or disable virtual hosts by the annotation `ome.io/ingress-disable-istio-virtualhost` alone",
             ))

@@ -40,7 +40,7 @@ static ONE_EACH: Rule = Rule {
 
 static IMPLIED_RESOURCE: Rule = Rule {
     id: "implied-resource",
-    text: "A class that lists no resources asks for the one of its vendor, or of the vendor whose labels it looks at.",
+    text: "A class that lists no resources requests the one of its vendor, or of the vendor whose labels it selects by.",
     cite: "OEP-0003, Test Plan; docs/decisions.md#kueue-exchange",
 };
 

@@ -62,7 +62,7 @@ mod tests {
         );
         assert_eq!(
             object["metadata"]["labels"]["ray.io/scheduler-name"], "volcano",
-            "labels of queues stand on the Service"
+            "labels of queues are on the Service"
         );
         let template = &object["spec"]["template"];
         assert!(
