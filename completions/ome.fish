@@ -41,7 +41,7 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "render" -d 'Print the manif
 complete -c ome -n "__fish_ome_needs_command" -f -a "diff" -d 'Show what a change of the manifests does: services that change, pods that restart, GPUs before and after, and the lines of the input that cause it'
 complete -c ome -n "__fish_ome_needs_command" -f -a "drift" -d 'Show where a cluster differs from what the operator would write now: objects that are missing, left over or changed, each field with the layer that sets it'
 complete -c ome -n "__fish_ome_needs_command" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
-complete -c ome -n "__fish_ome_needs_command" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where there is none'
+complete -c ome -n "__fish_ome_needs_command" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where no runtime would'
 complete -c ome -n "__fish_ome_needs_command" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
 complete -c ome -n "__fish_ome_needs_command" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes, built-in and your own'
 complete -c ome -n "__fish_ome_needs_command" -f -a "test" -d 'Check expectations: which runtime, accelerator, mode and GPUs services get, and fields of their objects'
@@ -62,7 +62,7 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -s f -l filename -d 'F
 complete -c ome -n "__fish_ome_using_subcommand discover" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand discover" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -90,7 +90,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -150,7 +150,7 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -s f -l filename -d 'File,
 complete -c ome -n "__fish_ome_using_subcommand plan" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand plan" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -178,7 +178,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -216,7 +216,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -s f -l filename -d 'Fi
 complete -c ome -n "__fish_ome_using_subcommand explain" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand explain" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -244,7 +244,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -256,7 +256,7 @@ always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l all -d 'Show every candidate, not only the nearest misses'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l comparisons -d 'Show every comparison of every entry'
-complete -c ome -n "__fish_ome_using_subcommand explain" -l merge -d 'Also show every variable, argument, resource and node selector with who wrote it and over whom'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l merge -d 'Also show every variable, argument, resource and node selector with its source and the values that it overrides'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l watch -d 'Run again whenever the input changes'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
@@ -272,7 +272,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l no-pager -d 'Write o
 complete -c ome -n "__fish_ome_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand why" -s o -l output -d 'Output format' -r -f -a "table\t'Tables'
 json\t'One JSON document; its schema has a version'"
-complete -c ome -n "__fish_ome_using_subcommand why" -l workload -d 'The workload around the pods of engine and decoder' -r -f -a "auto\t'What the operator takes for the deployment mode'
+complete -c ome -n "__fish_ome_using_subcommand why" -l workload -d 'The workload around the pods of engine and decoder' -r -f -a "auto\t'The kind that the operator writes in the deployment mode'
 deployment\t'Deployments'
 lws\t'LeaderWorkerSets'
 modelserving\t'One ModelServing of Kthena'"
@@ -287,7 +287,7 @@ complete -c ome -n "__fish_ome_using_subcommand why" -s f -l filename -d 'File, 
 complete -c ome -n "__fish_ome_using_subcommand why" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand why" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand why" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -315,7 +315,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand why" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -341,11 +341,11 @@ complete -c ome -n "__fish_ome_using_subcommand render" -s o -l output -d '`yaml
 complete -c ome -n "__fish_ome_using_subcommand render" -l check -d 'Compare with a directory that `-o dir=` wrote, and write nothing' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -l layout -d 'Where `kustomization.yaml` is: one at the root, or one in each namespace and one at the root that lists the namespaces' -r -f -a "single\t'One at the root, which lists every object'
 namespace\t'One in each namespace, and one at the root, which lists the namespaces'"
-complete -c ome -n "__fish_ome_using_subcommand render" -l pass-through -d 'Print what was read too, every byte of it and in its place, with the objects in the place of the service: documents that nothing is rendered from, or with `all` every document. A ResourceList is always answered so' -r -f -a "foreign\t'Objects that nothing is rendered from'
+complete -c ome -n "__fish_ome_using_subcommand render" -l pass-through -d 'Print the documents of the input too, byte for byte and in their order, with the rendered objects in the place of each service: documents that `ome` does not use, or with `all` every document. Always on for a ResourceList' -r -f -a "foreign\t'Documents that `ome` does not use'
 all\t'Also runtimes, models, accelerator classes and services'"
-complete -c ome -n "__fish_ome_using_subcommand render" -l stage -d 'What is printed: the objects, or components after every merge and before any object' -r -f -a "objects\t'Objects'
+complete -c ome -n "__fish_ome_using_subcommand render" -l stage -d 'The output: the objects, or the components after every merge and before any object' -r -f -a "objects\t'Objects'
 merged\t'Merged components'"
-complete -c ome -n "__fish_ome_using_subcommand render" -l workload -d 'The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too' -r -f -a "auto\t'What the operator takes for the deployment mode'
+complete -c ome -n "__fish_ome_using_subcommand render" -l workload -d 'The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too' -r -f -a "auto\t'The kind that the operator writes in the deployment mode'
 deployment\t'Deployments'
 lws\t'LeaderWorkerSets'
 modelserving\t'One ModelServing of Kthena'"
@@ -360,7 +360,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -s f -l filename -d 'Fil
 complete -c ome -n "__fish_ome_using_subcommand render" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand render" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -388,7 +388,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand render" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -402,9 +402,9 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l diff -d 'Show the lin
 complete -c ome -n "__fish_ome_using_subcommand render" -l force -d 'With `-o dir=`: overwrite and remove files that were edited by hand. Files that ome did not write stay in any case'
 complete -c ome -n "__fish_ome_using_subcommand render" -l kustomization -d 'With `-o dir=` or `--check`: also `kustomization.yaml`, which lists the files'
 complete -c ome -n "__fish_ome_using_subcommand render" -l annotate -d 'Add a comment with the source of each field and the value it overrode'
-complete -c ome -n "__fish_ome_using_subcommand render" -l argocd-waves -d 'Annotate objects with Argo CD\'s sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 router and Ingress, HTTPRoute or VirtualService, 3 autoscaler and PodDisruptionBudget'
-complete -c ome -n "__fish_ome_using_subcommand render" -l expand -d 'What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add to pods of KServe: storage initializer and agent. A preview, not to be applied'
-complete -c ome -n "__fish_ome_using_subcommand render" -l v2-probes -d 'Add probes of the V2 protocol to servers of KServe that speak it and have none'
+complete -c ome -n "__fish_ome_using_subcommand render" -l argocd-waves -d 'Annotate objects with Argo CD\'s sync waves, in the order of `ome rollout`: 0 for objects that pods need, 1 workloads, 2 router and Ingress, HTTPRoute or VirtualService, 3 autoscaler and PodDisruptionBudget'
+complete -c ome -n "__fish_ome_using_subcommand render" -l expand -d 'Print the objects that the controller creates for a ModelServing in its place (PodGroups, pods, Services), and the containers that webhooks add to pods of KServe (storage initializer, agent). A preview, not to be applied'
+complete -c ome -n "__fish_ome_using_subcommand render" -l v2-probes -d 'Add V2 probes to KServe servers that support the V2 protocol and have no probes'
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict-preferred -d 'Fail if no preferred class is eligible'
 complete -c ome -n "__fish_ome_using_subcommand render" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict-cost -d 'Fail if no class is under the cost threshold'
@@ -418,8 +418,8 @@ complete -c ome -n "__fish_ome_using_subcommand render" -s q -l quiet -d 'Show n
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l base -d 'The state before: a path (repeatable), `-` for standard input, or a git revision [default: the merge base with the default branch]' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l fail-on -d 'What makes the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l from-release -d 'The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: what the upgrade does to the same input' -r -f -a "kserve=v0.19.0\t''
+complete -c ome -n "__fish_ome_using_subcommand diff" -l fail-on -d 'The changes that make the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l from-release -d 'The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: shows the effect of the upgrade on the same input' -r -f -a "kserve=v0.19.0\t''
 kserve=v0.20.0\t''
 kserve=head\t''
 kthena=v0.1.0\t''
@@ -456,7 +456,7 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -s f -l filename -d 'File,
 complete -c ome -n "__fish_ome_using_subcommand diff" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -484,7 +484,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -525,7 +525,7 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -s f -l filename -d 'File
 complete -c ome -n "__fish_ome_using_subcommand drift" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand drift" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -553,7 +553,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -575,7 +575,7 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -s v -l verbose -d 'Show 
 complete -c ome -n "__fish_ome_using_subcommand drift" -s q -l quiet -d 'Show no finding below the level error'
 complete -c ome -n "__fish_ome_using_subcommand drift" -l no-pager -d 'Write output that is longer than the terminal without `PAGER` (`less`)'
 complete -c ome -n "__fish_ome_using_subcommand drift" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -l base -d 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod' -r -F
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -l base -d 'The state before the change: a path, repeatable, applied one after the other, or a git revision. A Pod document sets the annotations of that pod' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l fail -d 'A container of this pod crashes after everything has settled; under the document\'s rules a pod that the change creates does not get ready. Of an InferenceService, and of all services with --all: the containers of the component\'s new pods never start. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stuck -d 'A pod of this name never gets ready once the change is applied. Of an InferenceService, and of all services with --all: the component\'s new pods. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l slow -d 'New pods of this component of an InferenceService, or with --all of this role of a ModelServing (`groups`: of all its roles), need so many ticks to get ready, 4 when no number is given; others need one. Repeatable' -r
@@ -594,7 +594,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -s f -l filename -d 'Fi
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -622,7 +622,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -655,7 +655,7 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -s f -l filename -d 'Fil
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -683,7 +683,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -714,15 +714,15 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l min-severity -d 'Le
 warning\t'Counts with `--strict`'
 error\t'The input cannot be used as written'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l rule -d 'Only findings of this code; switches on rules that are off by default. Repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand validate" -l source -d 'Findings on the user\'s objects, or on built-in objects alone' -r -f -a "user\t'Everything that concerns an object of the user'
-builtin\t'What concerns built-in objects alone'"
+complete -c ome -n "__fish_ome_using_subcommand validate" -l source -d 'Findings about the user\'s objects, or about built-in objects only' -r -f -a "user\t'Findings about the user\'s objects'
+builtin\t'Findings about built-in objects only'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l context -d 'File or directory that is read so that references to it resolve; findings about it are not reported. Repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l baseline -d 'Leave out the findings that this file holds' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand validate" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -750,7 +750,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -787,7 +787,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_sub
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kind -d 'Only this kind' -r -f -a "runtime\t'ServingRuntimes and ClusterServingRuntimes'
 model\t'BaseModels and ClusterBaseModels'
 accelerator\t'AcceleratorClasses'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l source -d 'Only what is built in, or only your own' -r -f -a "builtin\t'Embedded in the binary'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l source -d 'Only built-in objects, or only your own' -r -f -a "builtin\t'Embedded in the binary'
 user\t'Read'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l api -d 'Only objects of this API' -r -f -a "ome\t''
 kserve\t''"
@@ -802,7 +802,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -830,7 +830,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -854,7 +854,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -882,7 +882,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -927,7 +927,7 @@ complete -c ome -n "__fish_ome_using_subcommand test" -s f -l filename -d 'File,
 complete -c ome -n "__fish_ome_using_subcommand test" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand test" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand test" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand test" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand test" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -955,7 +955,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand test" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand test" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand test" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand test" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand test" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -998,7 +998,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -1026,7 +1026,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -1055,7 +1055,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -1083,7 +1083,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -1112,7 +1112,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -1140,7 +1140,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -1176,7 +1176,7 @@ complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_sub
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l protocol -d 'Protocol of the body' -r -f -a "v1\t''
 v2\t''
 grpc-v2\t''"
-complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l kind -d 'What the body is' -r -f -a "predict-request\t''
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l kind -d 'The kind of the body' -r -f -a "predict-request\t''
 infer-request\t''
 infer-response\t''
 model-metadata\t''
@@ -1221,7 +1221,7 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'Fi
 complete -c ome -n "__fish_ome_using_subcommand convert" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand convert" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -1249,7 +1249,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -1282,7 +1282,7 @@ complete -c ome -n "__fish_ome_using_subcommand lsp" -s f -l filename -d 'File, 
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand lsp" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand lsp" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand lsp" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -1310,7 +1310,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand lsp" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -1343,7 +1343,7 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -s f -l filename -d '
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s n -l namespace -d 'Default namespace of documents without one; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and objects that the input names. None for a live cluster, an input with `metadata.uid`'
 always\t'Beside the runtimes and classes of the input'
 never\t'Not at all, not by name either'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
@@ -1371,7 +1371,7 @@ Knative\t''"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
-always\t'For what manifests and config.json files leave out, in every mode'
+always\t'For values that manifests and config.json files do not set, in every mode'
 never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -1418,7 +1418,7 @@ complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcom
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "diff" -d 'Show what a change of the manifests does: services that change, pods that restart, GPUs before and after, and the lines of the input that cause it'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "drift" -d 'Show where a cluster differs from what the operator would write now: objects that are missing, left over or changed, each field with the layer that sets it'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
-complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where there is none'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class, with ties, and the reason where no runtime would'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes, built-in and your own'
 complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help" -f -a "test" -d 'Check expectations: which runtime, accelerator, mode and GPUs services get, and fields of their objects'

@@ -99,7 +99,7 @@ pub(crate) enum ModelFactsArg {
     /// --no-builtin`, which decides as the controller does on the objects that are read, before
     /// the model agent has completed any.
     Auto,
-    /// For what manifests and config.json files leave out, in every mode.
+    /// For values that manifests and config.json files do not set, in every mode.
     Always,
     /// Not at all.
     Never,
@@ -276,8 +276,8 @@ impl AcceleratorArgs {
 /// When the built-in catalog is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BuiltinArg {
-    /// Runtimes where the input has none of that API, accelerator classes where it has none and
-    /// has Nodes of the class, and what the input names. Nothing for a live cluster, an input with
+    /// Runtimes where the input has none of that API, accelerator classes where it has none and has
+    /// Nodes of the class, and objects that the input names. None for a live cluster, an input with
     /// `metadata.uid`.
     Auto,
     /// Beside the runtimes and classes of the input.
@@ -334,7 +334,7 @@ pub(crate) enum SemanticsArg {
 /// The workload around the pods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WorkloadArg {
-    /// What the operator takes for the deployment mode.
+    /// The kind that the operator writes in the deployment mode.
     #[default]
     Auto,
     /// Deployments.

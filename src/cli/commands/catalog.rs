@@ -37,7 +37,7 @@ struct ListArgs {
     /// Only this kind.
     #[arg(long, value_enum)]
     kind: Option<ItemKind>,
-    /// Only what is built in, or only your own.
+    /// Only built-in objects, or only your own.
     #[arg(long, value_enum)]
     source: Option<catalog::ItemSource>,
     /// Only objects of this API.

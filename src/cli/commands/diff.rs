@@ -32,13 +32,13 @@ pub(crate) struct Args {
     /// the merge base with the default branch].
     #[arg(long, value_name = "PATH|REV")]
     base: Vec<String>,
-    /// What makes the exit code 2, instead of any change; repeatable, and one is enough:
+    /// The changes that make the exit code 2, instead of any change; repeatable, and one is enough:
     /// `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in
     /// $/hour), `does-not-fit`, `any`.
     #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
-    /// The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: what the
-    /// upgrade does to the same input.
+    /// The release of the operator before its upgrade, as `ome=v0.1.4` or `kthena=v0.4.0`: shows
+    /// the effect of the upgrade on the same input.
     #[arg(long, value_name = "OPERATOR=TAG", requires = "to_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
     from_release: Option<String>,
     /// The release after the upgrade.

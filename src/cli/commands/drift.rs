@@ -14,10 +14,10 @@ use std::path::PathBuf;
 /// left over or changed, each field with the layer that sets it.
 ///
 /// Reads a dump (`kubectl get … -A -o yaml`) that holds services and their objects with `-f`, or a
-/// repository with `-f` and the dump with `--live`. A field counts when the operator writes it,
-/// whoever owns it now; what only the server or others write does not. A service that is only in the
-/// dump of --live is left over with all its objects. Exit codes: 0 no drift, 1 a
-/// service is in error or the input is invalid, 2 drift.
+/// repository with `-f` and the dump with `--live`. A field counts if the operator writes it,
+/// whichever manager owns it now; fields that only the server or other writers set do not count. A
+/// service that is only in the dump of --live is left over with all its objects. Exit codes: 0 no
+/// drift, 1 a service is in error or the input is invalid, 2 drift.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices, as NAME or NAMESPACE/NAME; without any, all of them.

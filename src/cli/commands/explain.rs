@@ -34,8 +34,8 @@ pub(crate) struct Args {
     /// Show every comparison of every entry.
     #[arg(long)]
     comparisons: bool,
-    /// Also show every variable, argument, resource and node selector with who wrote it and over
-    /// whom.
+    /// Also show every variable, argument, resource and node selector with its source and the
+    /// values that it overrides.
     #[arg(long)]
     merge: bool,
     /// Output format.

@@ -8,7 +8,7 @@ use crate::pipeline::matrix;
 use crate::report::matrix as view;
 
 /// Show which runtime would serve which model on which accelerator class, with ties, and the reason
-/// where there is none.
+/// where no runtime would.
 ///
 /// Exit codes: 0 done, 1 the input is invalid.
 #[derive(Debug, clap::Args)]

@@ -33,7 +33,7 @@ struct CheckArgs {
     /// Protocol of the body.
     #[arg(long, value_parser = PossibleValuesParser::new(Form::ALL.map(Form::as_str)).map(|word| form(&word)))]
     protocol: Form,
-    /// What the body is.
+    /// The kind of the body.
     #[arg(long, value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::as_str)).map(|word| kind(&word)))]
     kind: Kind,
     /// The request that an inference response answers: both must have the same id.

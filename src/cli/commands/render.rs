@@ -62,32 +62,32 @@ pub(crate) struct Args {
     /// that lists the namespaces.
     #[arg(long, value_enum, requires = "kustomization", value_name = "LAYOUT")]
     layout: Option<Layout>,
-    /// Print what was read too, every byte of it and in its place, with the objects in the place
-    /// of the service: documents that nothing is rendered from, or with `all` every document. A
-    /// ResourceList is always answered so.
+    /// Print the documents of the input too, byte for byte and in their order, with the rendered
+    /// objects in the place of each service: documents that `ome` does not use, or with `all` every
+    /// document. Always on for a ResourceList.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "foreign", value_name = "WHICH", conflicts_with_all = ["check", "stage", "force", "kustomization"])]
     pass_through: Option<PassThrough>,
-    /// What is printed: the objects, or components after every merge and before any object.
+    /// The output: the objects, or the components after every merge and before any object.
     #[arg(long, value_enum, default_value_t, value_name = "STAGE", conflicts_with_all = ["check", "annotate", "expand", "argocd_waves"])]
     stage: Stage,
     /// Add a comment with the source of each field and the value it overrode.
     #[arg(long)]
     annotate: bool,
-    /// Annotate objects with Argo CD's sync waves, those of `ome rollout`: 0 what pods need, 1
-    /// workloads, 2 router and Ingress, HTTPRoute or VirtualService, 3 autoscaler and
-    /// PodDisruptionBudget.
+    /// Annotate objects with Argo CD's sync waves, in the order of `ome rollout`: 0 for objects
+    /// that pods need, 1 workloads, 2 router and Ingress, HTTPRoute or VirtualService, 3 autoscaler
+    /// and PodDisruptionBudget.
     #[arg(long)]
     argocd_waves: bool,
     /// The workload around the pods of engine and decoder. With `deployment` or `lws` and a
     /// Volcano queue, a PodGroup too.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     workload: WorkloadArg,
-    /// What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods,
-    /// Services; what webhooks add to pods of KServe: storage initializer and agent. A
-    /// preview, not to be applied.
+    /// Print the objects that the controller creates for a ModelServing in its place (PodGroups,
+    /// pods, Services), and the containers that webhooks add to pods of KServe (storage
+    /// initializer, agent). A preview, not to be applied.
     #[arg(long)]
     expand: bool,
-    /// Add probes of the V2 protocol to servers of KServe that speak it and have none.
+    /// Add V2 probes to KServe servers that support the V2 protocol and have no probes.
     #[arg(long)]
     v2_probes: bool,
     /// The cluster's DNS domain.

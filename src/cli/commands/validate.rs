@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 /// Check the input: syntax, schema, references, the catalog as a whole.
 ///
-/// Exit codes: 0 nothing of level error (with `--strict`: of level warning), 1 a bad flag, 2
+/// Exit codes: 0 no finding of level error (with `--strict`: of level warning), 1 a bad flag, 2
 /// findings.
 ///
 /// A comment `# ome: allow CODE reason` on the line of a finding or on the line above it allows it.
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// Only findings of this code; switches on rules that are off by default. Repeatable.
     #[arg(long = "rule", value_name = "CODE", add = complete::rules())]
     rules: Vec<String>,
-    /// Findings on the user's objects, or on built-in objects alone.
+    /// Findings about the user's objects, or about built-in objects only.
     #[arg(long, value_enum, default_value_t)]
     source: Whose,
     /// File or directory that is read so that references to it resolve; findings about it are not
@@ -115,10 +115,10 @@ enum Format {
 /// On whose objects findings are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Whose {
-    /// Everything that concerns an object of the user.
+    /// Findings about the user's objects.
     #[default]
     User,
-    /// What concerns built-in objects alone.
+    /// Findings about built-in objects only.
     Builtin,
 }
 

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// What is printed beside the manifests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PassThrough {
-    /// Objects that nothing is rendered from.
+    /// Documents that `ome` does not use.
     Foreign,
     /// Also runtimes, models, accelerator classes and services.
     All,

@@ -27,8 +27,8 @@ pub(crate) struct Args {
     /// the others keep their pods.
     #[arg(long)]
     all: bool,
-    /// What is applied before: a path, repeatable, one after the other, or a git revision. A Pod
-    /// document sets the annotations of that pod.
+    /// The state before the change: a path, repeatable, applied one after the other, or a git
+    /// revision. A Pod document sets the annotations of that pod.
     #[arg(long, visible_alias = "base", value_name = "PATH|REV")]
     from: Vec<PathBuf>,
     /// A container of this pod crashes after everything has settled; under the document's rules a

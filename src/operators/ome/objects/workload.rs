@@ -22,7 +22,7 @@ use ecow::{EcoString, eco_format};
 /// Which workload wraps the pods of engine and decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Workload {
-    /// What the operator takes for the deployment mode.
+    /// The kind that the operator writes in the deployment mode.
     #[default]
     Auto,
     /// A Deployment; with a Volcano queue also its PodGroup.
