@@ -47,6 +47,12 @@ impl<'a> Selector<'a> {
         self.accelerators.memory_of(class)
     }
 
+    /// Frees the decisions that are kept for services alike.
+    pub fn forget(&self) {
+        self.memo.clear();
+        self.accelerators.clear();
+    }
+
     /// Decides for one service, without the candidates' traces.
     pub fn resolve(&self, service: &Service) -> Resolution<'a> {
         self.decide(Some(&self.memo), self.runtimes(), service)

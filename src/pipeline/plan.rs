@@ -74,6 +74,14 @@ pub(super) struct Outcome<'a, 's> {
 }
 
 impl<'a> Planner<'a> {
+    /// Frees the decisions that are kept for services alike: what is decided later takes longer.
+    pub fn forget(&self) {
+        for selectors in self.selectors.values() {
+            selectors.documented.forget();
+            selectors.controller.forget();
+        }
+    }
+
     /// A planner over a frozen catalog.
     pub fn new(catalog: &'a Catalog, semantics: impl Into<Follow>) -> Self {
         let semantics = semantics.into();

@@ -81,6 +81,13 @@ impl Key {
 #[derive(Default)]
 pub(crate) struct Memo<'a>(Mutex<HashMap<Key, Remembered<'a>>>);
 
+impl Memo<'_> {
+    /// Frees all decisions.
+    pub(crate) fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = HashMap::new();
+    }
+}
+
 type Remembered<'a> = Arc<Result<RuntimeDecision<'a>, Failure>>;
 
 /// Where a runtime is looked for, and how much of the way is kept.

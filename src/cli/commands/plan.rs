@@ -60,6 +60,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         io.progress(planned.len(), all, "services planned");
     }
     drop(services);
+    // Of 100,000 services the remembered decisions are a tenth of the memory.
+    planner.forget();
     let mut servings = plan_servings(&servings, session.kthena);
     let beside =
         PlacementOptions { map: args.output == PageFormat::Html, ..PlacementOptions::default() };

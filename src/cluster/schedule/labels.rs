@@ -8,7 +8,7 @@
 use super::ids::{LabelSetId, NodeId, SelectorId};
 use super::pod::{Labels, Namespaces};
 use crate::quantity::{Selector, SelectorOperator};
-use ecow::EcoString;
+use ecow::{EcoString, EcoVec};
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -82,7 +82,7 @@ struct Filed<T>(HashMap<u64, Few<T>>);
 #[derive(Clone, Debug)]
 enum Few<T> {
     One([T; 1]),
-    Many(Vec<T>),
+    Many(EcoVec<T>),
 }
 
 impl<T> Default for Filed<T> {
@@ -111,7 +111,7 @@ impl<T: Copy> Filed<T> {
             Entry::Vacant(place) => _ = place.insert(Few::One([number])),
             Entry::Occupied(mut place) => match place.get_mut() {
                 Few::One([first]) => {
-                    let many = vec![*first, number];
+                    let many = EcoVec::from([*first, number]);
                     place.insert(Few::Many(many));
                 }
                 Few::Many(many) => many.push(number),

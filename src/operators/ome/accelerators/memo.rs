@@ -53,6 +53,11 @@ impl<'a> Memo<'a> {
         }
     }
 
+    /// Frees all choices.
+    pub(crate) fn clear(&self) {
+        *self.remembered.lock().unwrap_or_else(PoisonError::into_inner) = HashMap::new();
+    }
+
     /// What is known of the classes, where the choice looks at it.
     fn classes(&self) -> &[ClassFacts<'a>] {
         self.classes.get_or_init(|| match self.rule {
