@@ -1,7 +1,8 @@
 //! The agent in front of a server that logs, batches or pulls models
 //! (pkg/webhook/admission/pod/agent_injector.go; KServe 0.10 docs, Control Plane).
 //!
-//! In Knative mode it also gets a copy of the queue-proxy's variables, which only Knative writes.
+//! In Knative mode upstream also copies the variables of the queue-proxy, which Knative writes at
+//! run time.
 
 use super::credentials::Credentials;
 use super::names::{MAIN, MODELS, TRANSFORMER};
@@ -19,7 +20,7 @@ const ORIGIN: Origin = Origin::Derived(&KSERVE_AGENT);
 const NAME: &str = "agent";
 const PORT: i64 = 9081;
 
-/// What the webhook sees of a pod beside its containers.
+/// The parts of a pod that the webhook reads, besides its containers.
 pub(super) struct Seen<'m> {
     pub(super) kind: ComponentKind,
     pub(super) labels: &'m Map,
@@ -36,7 +37,7 @@ impl Seen<'_> {
     }
 }
 
-/// Adds the agent, unless the pod has one or nothing requests it.
+/// Adds the agent, unless the pod has one or no annotation requests it.
 pub(super) fn add(
     facts: &Facts<'_>,
     seen: &Seen<'_>,
@@ -158,8 +159,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// The settings of a logger: those of the ConfigMap, overridden by those of the predictor,
-/// whichever component logs.
+/// The settings of a logger: those of the ConfigMap, overridden by those of the predictor, for
+/// every component.
 struct Logger {
     store: Option<Store>,
     marshaller: EcoString,
@@ -194,7 +195,7 @@ impl Logger {
         let Some(own) = facts.predictor.get("logger").filter(|own| own.as_map().is_some()) else {
             return logger;
         };
-        // A predictor that logs stores where it says, or nowhere.
+        // A predictor with a logger stores requests where its logger sets it, or not at all.
         let written = |node: Option<&Node>| node.and_then(Node::scalar_text).unwrap_or_default();
         logger.store = own.get("storage").filter(|store| store.as_map().is_some()).map(|store| {
             let account = store.get("serviceAccountName").filter(|name| name.as_str() != Some(""));
@@ -247,7 +248,7 @@ fn arguments(
     if let Some(Logger { store, marshaller, batch_size, batch_interval }) = logger {
         let settings = &facts.config.logger;
         tell(&["--log-url", seen.says("logger-sink-url").unwrap_or(&settings.url)]);
-        // A pod of a ReplicaSet has no name yet when the webhook sees it.
+        // A pod of a ReplicaSet has no name yet when the webhook runs.
         tell(&["--source-uri", "", "--log-mode", seen.says("logger-mode").unwrap_or("all")]);
         tell(&["--inference-service", seen.label("serving.kserve.io/inferenceservice")]);
         tell(&["--namespace", &facts.service.namespace]);
@@ -288,8 +289,8 @@ fn arguments(
     args
 }
 
-/// The readiness probe of a container, with the defaults of the API server, in the order in which
-/// Go writes it; a probe that runs a command or asks by gRPC is left to the kubelet.
+/// The readiness probe of a container with the defaults of the API server, in the field order of
+/// Go; exec and gRPC probes stay with the kubelet.
 fn readiness(probe: &Node) -> Option<Node> {
     let mut probe = probe.clone();
     if probe.get("httpGet").is_none() && probe.get("tcpSocket").is_none() {
@@ -319,10 +320,10 @@ fn readiness(probe: &Node) -> Option<Node> {
     Some(probe)
 }
 
-/// Volumes of a puller: the list of models and the directory they come to.
+/// Volumes of the model puller: its list of models and its download directory.
 ///
 /// # Errors
-/// When an annotation of the service requests the puller and nothing says which models it pulls.
+/// When an annotation of the service requests the puller and no list of models exists.
 fn pulled(facts: &Facts<'_>, seen: &Seen<'_>, pod: &mut Node) -> Result<(), Failure> {
     const LABEL: &str = "can not find internal.serving.kserve.io/configVolumeName label";
     let (Some(_), Some(config)) = (seen.says("modelDir"), seen.says("configVolumeName")) else {

@@ -2,8 +2,8 @@
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go;
 //! pkg/controller/v1beta1/inferenceservice/controller.go).
 //!
-//! A variant says only what is different: all else it takes over from the stable predictor, as the
-//! controller left it.
+//! A variant sets only the fields that differ: all others come from the stable predictor, as
+//! completed by the controller.
 
 use super::super::{read, select};
 use super::{BuiltComponent, Facts, metadata, of, predictor};
@@ -22,14 +22,14 @@ static CANARY: Rule = Rule {
 };
 
 const ORIGIN: Origin = Origin::Derived(&CANARY);
-/// What a variant does not take over: its replicas are fixed and it runs on one node.
+/// Fields that a variant does not inherit: its replicas are fixed and it runs on one node.
 const STABLE: [&str; 5] =
     ["workerSpec", "maxReplicas", "scaleTarget", "scaleMetric", "autoScaling"];
-/// What its objects are made without, although its pods may know of it.
+/// Labels and annotations that its objects lack, although its pods may have them.
 const UNHEARD: [&str; 3] = ["deploymentStrategy", "logger", "batcher"];
 
-/// Variants of the predictor, which take replicas over from it; `model` is the stable one's as its
-/// server needs it.
+/// Variants of the predictor, which take replicas from it; `model` is the stable predictor's,
+/// completed for its server.
 ///
 /// # Errors
 /// The controller's error.
@@ -72,7 +72,7 @@ pub(super) fn variants<R: Record>(
         let layer = facts.runtime.and_then(|runtime| runtime.object.node.get("spec"));
         let labels = metadata::labels(&variant, kind, layer, &predictor, rec);
         let annotations = metadata::annotations(&variant, kind, layer, &predictor, rec);
-        // Quirk: several models at once are never provided to a variant.
+        // Quirk: a variant never gets several models.
         let (pod, worker) = predictor::pods(&variant, container.as_ref(), None, rec, findings)?;
         facts.workload(&variant.predictor_name(), &labels, &annotations)?;
         let mut spec = predictor.clone();
@@ -100,7 +100,7 @@ pub(super) fn variants<R: Record>(
     Ok(made)
 }
 
-/// The stable predictor with its runtime named and its model as the server needs it.
+/// The stable predictor with the name of its runtime, and its model completed for the server.
 fn settled(facts: &Facts<'_>, model: Option<&Node>) -> Node {
     let mut base = facts.predictor.clone();
     let mut model = model.cloned();
@@ -120,8 +120,8 @@ fn settled(facts: &Facts<'_>, model: Option<&Node>) -> Node {
     base
 }
 
-/// What is written over what is taken over: mappings key by key, anything else that is not empty
-/// whole (mergo.Merge).
+/// Merges a variant over the stable predictor: mappings key by key, other values as a whole unless
+/// they are empty (mergo.Merge).
 fn over(lower: &Node, upper: &Node) -> Node {
     match (&lower.value, &upper.value) {
         (Value::Map(below), Value::Map(above)) => {

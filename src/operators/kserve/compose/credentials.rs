@@ -2,8 +2,8 @@
 //! annotation names, add to the container that fetches
 //! (pkg/webhook/admission/pod/storage_initializer_injector.go).
 //!
-//! Values of Secrets are never printed, but for hosts, headers and switches of S3 that the webhook
-//! itself writes out.
+//! Values of Secrets are never printed, except S3 hosts, headers and switches, which the webhook
+//! writes into the pod as plain text.
 
 use super::Facts;
 use super::fields::{parameters as json_of, variable};
@@ -18,10 +18,10 @@ use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 
 const ORIGIN: Origin = Origin::Derived(&KSERVE_CREDENTIALS);
-/// Annotation of a ServiceAccount with a role of its own in AWS.
+/// Annotation of a ServiceAccount that assumes an AWS role.
 const ROLE: &str = "eks.amazonaws.com/role-arn";
-/// Switches of S3 beside the endpoint: annotation, variable and key of the Secret, key of the
-/// settings; in the order they are written.
+/// S3 settings besides the endpoint, in the order in which they are written: annotation, variable
+/// (also the key of the Secret), key of the settings.
 const S3: [(&str, &str, &str); 7] = [
     ("s3-verifyssl", "S3_VERIFY_SSL", "s3VerifySSL"),
     ("s3-useanoncredential", "awsAnonymousCredential", "s3UseAnonymousCredential"),
@@ -31,7 +31,7 @@ const S3: [(&str, &str, &str); 7] = [
     ("s3-cabundle", "AWS_CA_BUNDLE", "s3CABundle"),
     ("s3-cabundle-configmap", "AWS_CA_BUNDLE_CONFIGMAP", "s3CABundleConfigMap"),
 ];
-/// Variables of Azure, each with the key it had before.
+/// Variables of Azure, each with its former key in the Secret.
 const AZURE: [(&str, &str); 9] = [
     ("AZURE_SUBSCRIPTION_ID", "AZ_SUBSCRIPTION_ID"),
     ("AZURE_TENANT_ID", "AZ_TENANT_ID"),
@@ -43,17 +43,17 @@ const AZURE: [(&str, &str); 9] = [
     ("AZURE_ACCOUNT_NAME", ""),
     ("AZURE_SERVICE_URL", ""),
 ];
-/// Of those the one that is written although the Secret lacks it. Quirk: the list of those to leave
-/// out lacks it.
+/// The Azure variable that is written although the Secret has no such key. Quirk: upstream's list
+/// of optional keys does not contain it.
 const AZURE_ALWAYS: &str = "AZURE_TENANT_ID";
-/// Keys of a Secret by which it is known as one of Azure.
+/// Keys that mark a Secret as one for Azure.
 const AZURE_KNOWN: [&str; 3] = ["AZ_CLIENT_ID", "AZURE_CLIENT_ID", "AZURE_ACCESS_TOKEN"];
-/// Tokens of model hubs, the first that a Secret has.
+/// Keys of hub tokens; the first one in a Secret is used.
 const TOKENS: [&str; 2] = ["HF_TOKEN", "MODELSCOPE_API_TOKEN"];
 /// Storages that the shared Secret may name.
 const TYPES: [&str; 3] = ["s3", "hdfs", "webhdfs"];
 
-/// The entry of the shared Secret that is used, and a remark.
+/// The key of the shared Secret that is used, and the parameters set with it.
 pub(super) struct StorageKey {
     pub(super) key: EcoString,
     pub(super) parameters: Map,
@@ -61,7 +61,7 @@ pub(super) struct StorageKey {
     pub(super) origin: Origin,
 }
 
-/// Finds credentials, and reports objects that were not read.
+/// Looks credentials up, and reports objects that were not read.
 pub(super) struct Credentials<'f, 'a> {
     pub(super) facts: &'f Facts<'a>,
     /// Annotations of the pod.
@@ -70,7 +70,7 @@ pub(super) struct Credentials<'f, 'a> {
 }
 
 impl Credentials<'_, '_> {
-    /// Adds what the ServiceAccount `account` stands for; `default` when the pod names none.
+    /// Adds the credentials of the ServiceAccount `account`; of `default` when the pod names none.
     pub(super) fn of_account(
         &mut self,
         account: Option<&Node>,
@@ -79,7 +79,7 @@ impl Credentials<'_, '_> {
     ) {
         let name = account.and_then(Node::as_str).filter(|name| !name.is_empty());
         let Some(found) = self.look_up("ServiceAccount", name.unwrap_or("default")) else {
-            // Without the account upstream looks no further.
+            // Upstream stops here where the account does not exist.
             self.miss(
                 "ServiceAccount",
                 name.unwrap_or("default"),
@@ -107,7 +107,7 @@ impl Credentials<'_, '_> {
         }
     }
 
-    /// The Secret that an annotation names before those of the account.
+    /// The Secret that an annotation names; it comes before those of the account.
     fn annotated(&self) -> Option<Node> {
         let key = &self.facts.config.credentials.annotation;
         if key.is_empty() { None } else { self.annotations.get(key).cloned() }
@@ -186,7 +186,7 @@ impl Credentials<'_, '_> {
         found
     }
 
-    /// What one Secret stands for: the first storage whose key it has.
+    /// The credentials of one Secret: those of the first storage whose key it has.
     fn of_secret(&self, secret: &Object, container: &mut Node, pod: &mut Node) {
         let settings = &self.facts.config.credentials;
         let named = |key: &str, usual: &'static str| {
@@ -249,11 +249,11 @@ impl Credentials<'_, '_> {
         }
     }
 
-    /// What `storage` of a model stands for: its part of the shared Secret, and the addresses that
-    /// it completes.
+    /// The credentials of a model's `storage`: its part of the shared Secret, and the addresses
+    /// that it completes.
     ///
     /// # Errors
-    /// When the Secret was read and does not say what is needed. Without the Secret it is
+    /// When the Secret was read and lacks a needed key. If the Secret was not read, its keys are
     /// unknown offline: that is a finding.
     pub(super) fn of_storage(
         &mut self,
@@ -345,7 +345,7 @@ impl Credentials<'_, '_> {
             None if open => {
                 let mut first = true;
                 each_mut(container, "args", |argument| {
-                    // Addresses and paths take turns.
+                    // The arguments alternate between addresses and paths.
                     let path = argument.as_str().and_then(|text| text.strip_prefix(PLACEHOLDER));
                     if let Some(path) = path.filter(|_| first) {
                         let address = if buckets {
@@ -367,7 +367,7 @@ impl Credentials<'_, '_> {
         Ok(())
     }
 
-    /// Says what a Secret that was not read has to say.
+    /// Reports an address that only the unread Secret completes.
     fn incomplete(&mut self, storage: &StorageKey, message: String) {
         self.findings.push(
             Diagnostic::new(Code::CredentialsUnresolved, message)
@@ -380,7 +380,7 @@ impl Credentials<'_, '_> {
     }
 }
 
-/// What stands for the scheme of an address that the shared Secret completes.
+/// The scheme of an address that the shared Secret completes.
 const PLACEHOLDER: &str = "<scheme-placeholder>://";
 
 /// Whether a Secret has a key.

@@ -1,4 +1,4 @@
-//! Pods that a service writes itself: transformers, explainers, custom predictors
+//! Pods that a service defines itself: transformers, explainers, custom predictors
 //! (pkg/apis/serving/v1beta1/predictor_custom.go).
 
 use super::names::MAIN;
@@ -17,7 +17,7 @@ use crate::policy::MergeRule;
 use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};
 
-/// The pod a component writes itself, as the controller holds it.
+/// The pod that a component defines itself, as the controller's Go struct has it.
 pub(super) fn own_pod(facts: &Facts<'_>, spec: &Node) -> Result<Node, Failure> {
     let pod = typed::pod_fields(spec);
     match facts.policy.kserve().merge {
@@ -27,7 +27,7 @@ pub(super) fn own_pod(facts: &Facts<'_>, spec: &Node) -> Result<Node, Failure> {
     }
 }
 
-/// Calls a container as the controller does.
+/// Gives a container the name that the controller gives it.
 pub(super) fn named(container: &mut Node) {
     if text(container, "name") != MAIN
         && let Some(map) = container.as_map_mut()
@@ -115,8 +115,7 @@ pub(super) fn pod(
     Ok(pod)
 }
 
-/// The arguments of the container, except those that it has already. Quirk: an explainer gets its
-/// port in any case.
+/// The arguments that the container lacks. Quirk: an explainer always gets its port again.
 fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mut Node) {
     let origin = Origin::Derived(&KSERVE_ARGUMENTS);
     let mut host = eco_format!("{}.{}", facts.predictor_name(), facts.service.namespace);
@@ -151,7 +150,7 @@ fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mu
     }
 }
 
-/// The container of the ART explainer. Quirk: its own arguments are twice.
+/// The container of the ART explainer. Quirk: its own arguments appear twice.
 fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Failure> {
     let origin = Origin::Derived(&KSERVE_ART);
     let mut container = typed::container_fields(art);

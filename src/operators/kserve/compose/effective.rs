@@ -1,5 +1,5 @@
-//! The pod as the webhook of pods leaves it: what fetches or mounts the model, the agent, metrics,
-//! probes of V2 (pkg/webhook/admission/pod/storage_initializer_injector.go;
+//! The pod after the webhook of pods: storage initializer or mounts, agent, metrics, V2 probes
+//! (pkg/webhook/admission/pod/storage_initializer_injector.go;
 //! pkg/webhook/admission/pod/agent_injector.go; KServe docs, Serving Runtimes; KServe 0.10 docs,
 //! Control Plane and Open Inference Protocol, HTTP/REST).
 
@@ -24,11 +24,11 @@ use std::collections::BTreeMap;
 /// Annotation that requests nodes of GKE.
 const GKE: &str = "serving.kserve.io/gke-accelerator";
 
-/// A component as its pods are when the webhook has seen them.
+/// A component with its pods after the webhook.
 pub(crate) struct Effective {
     /// The component with its pod.
     pub component: Component,
-    /// Annotations that its pods have beside those of the component.
+    /// Annotations of its pods besides those of the component.
     pub annotations: Map,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn effective(
     component: &Component,
 ) -> Result<Checked<Effective>, Failure> {
     let mut shown = Effective { component: component.clone(), annotations: Map::new() };
-    // The webhook looks at the service as it is stored, also for a variant of its predictor.
+    // The webhook reads the stored service, also for a variant of its predictor.
     let Some(predictor) = service.component(ComponentKind::Predictor) else {
         return Ok(Checked::clean(shown));
     };
@@ -85,7 +85,7 @@ pub(crate) fn effective(
     Ok(Checked { value: shown, diagnostics: findings })
 }
 
-/// Everything the webhook adds to one pod, in its order.
+/// Applies all changes of the webhook to one pod, in its order.
 fn webhook(
     facts: &Facts<'_>,
     seen: &Seen<'_>,
@@ -164,7 +164,7 @@ fn fetch(
     provide(facts, &request, pod, findings)
 }
 
-/// The parameters of a storage in an annotation.
+/// The storage parameters, as an annotation.
 fn parameters(node: &Node) -> Map {
     let text = node.as_str().unwrap_or_default();
     let written: BTreeMap<String, String> = serde_json::from_str(text).unwrap_or_default();

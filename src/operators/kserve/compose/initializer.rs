@@ -1,8 +1,8 @@
-//! The container that fetches models: the settings' own, with what a ClusterStorageContainer says
-//! over it (storage_initializer_injector.go).
+//! The container that fetches models: the one of the settings, overridden by a
+//! ClusterStorageContainer (storage_initializer_injector.go).
 //!
-//! In: settings, ClusterStorageContainers, an address. Out: the init container and what it needs of
-//! its pod. Which address is fetched at all is not decided here.
+//! In: settings, ClusterStorageContainers, an address. Out: the init container and the volumes that
+//! it needs. Which addresses are fetched is decided by the caller.
 
 use super::Facts;
 use super::fields;
@@ -19,11 +19,11 @@ use ecow::EcoString;
 const CA_VOLUME: &str = "cabundle-cert";
 const ORIGIN: Origin = Origin::Derived(&KSERVE_STORAGE);
 
-/// The ClusterStorageContainer that fetches from an address: the one that is named, else the first
-/// that knows the address; none where the settings' own container fetches.
+/// The ClusterStorageContainer that fetches from an address: the named one, else the first that
+/// supports the address; none where the container of the settings fetches.
 ///
 /// # Errors
-/// When the named one is not there, or may not be used.
+/// When the named one does not exist, or is disabled.
 pub(super) fn storage_container<'a>(
     facts: &Facts<'a>,
     named: Option<&str>,
@@ -52,7 +52,7 @@ pub(super) fn storage_container<'a>(
     }
 }
 
-/// The workload of those that fetch before a server starts.
+/// `workloadType` of storage containers that run before a server starts.
 const INIT_CONTAINER: &str = "initContainer";
 
 fn disabled(object: &Object) -> bool {
@@ -65,7 +65,8 @@ pub(super) fn fetches(object: &Object, uri: &str) -> bool {
     !disabled(object) && workload.is_none_or(|kind| kind == INIT_CONTAINER) && supports(object, uri)
 }
 
-/// Whether a storage container knows an address, by prefix or, where it names none, by pattern.
+/// Whether a storage container supports an address: by prefix or, where it has no prefix, by
+/// pattern.
 fn supports(object: &Object, uri: &str) -> bool {
     object.spec("supportedUriFormats").map(Node::items).unwrap_or_default().iter().any(|format| {
         let (prefix, pattern) = (text(format, "prefix"), text(format, "regex"));
@@ -77,7 +78,7 @@ fn supports(object: &Object, uri: &str) -> bool {
     })
 }
 
-/// The container that fetches, as the settings have it.
+/// The container that fetches, as in the settings.
 pub(super) fn plain(facts: &Facts<'_>, args: impl IntoIterator<Item = Node>) -> Node {
     let config = &facts.config.storage_initializer;
     let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } = &config.resources;

@@ -18,8 +18,8 @@ const INTERNAL: &str = "internal.serving.kserve.io/";
 /// Annotation of the number of pods that a revision begins with.
 const INITIAL_SCALE: &str = "autoscaling.knative.dev/initial-scale";
 
-/// The annotations of a service as the controller finds them, with what the webhook writes. A first
-/// scale that Knative would not take is dropped.
+/// The annotations of a service after the defaulting webhook. An initial scale that Knative would
+/// refuse is dropped.
 pub(super) fn of_service(
     policy: &Policy,
     service: &Service,

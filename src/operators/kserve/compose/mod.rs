@@ -3,7 +3,7 @@
 //! pkg/controller/v1beta1/inferenceservice/components/predictor.go;
 //! pkg/controller/v1beta1/inferenceservice/reconcilers; KServe docs, Serving Runtimes).
 //!
-//! Layers, templates, metadata and records are those of OME; here is only what KServe does with
+//! Layers, templates, metadata and records are shared with OME; this module has KServe's use of
 //! them.
 
 pub(crate) mod agent;
@@ -45,16 +45,16 @@ use ecow::{EcoString, eco_format};
 
 /// The libraries that KServe v0.20.0 is built with.
 const LIBRARY: Library = Library::V0_34;
-/// Annotation that takes everything of a service down.
+/// Annotation that stops a service: its objects are deleted.
 const STOP: &str = "serving.kserve.io/stop";
 
-/// A component with what decided about its mode.
+/// A component with the source of its deployment mode.
 pub(crate) struct BuiltComponent {
     pub(crate) component: Component,
     pub(crate) basis: &'static str,
 }
 
-/// What is known of a service before its pods are built.
+/// Facts about a service before its pods are built.
 pub(crate) struct Facts<'a> {
     policy: &'a Policy,
     service: &'a Service,
@@ -72,7 +72,7 @@ pub(crate) struct Facts<'a> {
     pub annotations: Map,
 }
 
-/// What is known of a service, with the model's container as the server needs it.
+/// Facts about a service, with the model's container completed for the server.
 fn of<'a>(
     policy: &'a Policy,
     service: &'a Service,
@@ -109,7 +109,7 @@ fn of<'a>(
     (facts, container)
 }
 
-/// Labels and annotations of a service as its routes and entries see them.
+/// Labels and annotations of a service for its routes and Services.
 pub(crate) fn facts<'a>(
     policy: &'a Policy,
     service: &'a Service,
@@ -223,7 +223,7 @@ pub(crate) fn components<R: Record>(
     let mut findings = Vec::new();
     let mut made = Vec::new();
     if facts.mode == DeploymentMode::ModelMesh {
-        // A transformer is looked at, and waits for a predictor that another controller runs.
+        // A transformer is built, and waits for a predictor that another controller runs.
         if let Some(transformer) = service.component(ComponentKind::Transformer) {
             fail(&config.run_error)?;
             facts.bundle()?;
@@ -252,8 +252,7 @@ pub(crate) fn components<R: Record>(
             metadata::annotations(&facts, kind, worker_layer, node, &mut ()),
         );
         let (pod, mut worker) = if is_predictor {
-            // In a service whose runtime was not found, the service alone says what its components
-            // are.
+            // If the runtime was not found, the components are those that the service sets.
             let unknown = service.inline.is_some() && runtime.is_none();
             if unknown {
                 (typed::pod_fields(node), None)
@@ -267,7 +266,7 @@ pub(crate) fn components<R: Record>(
             (custom::pod(&facts, kind, node, &annotations, &mut findings)?, None)
         };
         facts.workload(&name, &labels, &annotations)?;
-        // Knative runs the head only, which gets the settings of its workers all the same.
+        // Knative runs only the head, which still gets the settings of its workers.
         if facts.mode == DeploymentMode::Serverless && worker.take().is_some() {
             labels.insert(
                 "isvc.generation",
@@ -298,7 +297,8 @@ pub(crate) fn components<R: Record>(
         made.push(BuiltComponent { component, basis: facts.basis });
         made.extend(canaries);
     }
-    // What is stopped was built all the same: the controller fails on it before it looks.
+    // A stopped service is built too: the controller returns build errors before it checks the
+    // annotation.
     made.retain(|BuiltComponent { component, .. }| {
         let workers = component.worker_metadata.as_ref();
         !stops(&component.annotations) || workers.is_some_and(|(_, own)| !stops(own))
@@ -306,7 +306,7 @@ pub(crate) fn components<R: Record>(
     Ok(Checked { value: made, diagnostics: findings })
 }
 
-/// Whether annotations take an object down.
+/// Whether annotations stop an object.
 pub(crate) fn stops(annotations: &Map) -> bool {
     let stop = annotations.get(STOP).and_then(Node::as_str);
     stop.is_some_and(|stop| stop.eq_ignore_ascii_case("true"))

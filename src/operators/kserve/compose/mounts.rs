@@ -1,4 +1,4 @@
-//! Models that are mounted: where they come from, and which containers read them.
+//! Mounted models: their volumes, and the containers that read them.
 
 use super::empty;
 use super::names::{MAIN, TRANSFORMER, WORKER};
@@ -10,7 +10,7 @@ use ecow::EcoString;
 
 const ORIGIN: Origin = Origin::Derived(&KSERVE_STORAGE);
 
-/// A model and where its server reads it.
+/// A model and the path where its server reads it.
 pub(super) struct Source {
     pub(super) uri: Node,
     pub(super) path: EcoString,

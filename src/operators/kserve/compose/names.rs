@@ -8,5 +8,5 @@ pub(super) const TRANSFORMER: &str = "transformer-container";
 pub(super) const WORKER: &str = "worker-container";
 /// The init container that fetches.
 pub(super) const INITIALIZER: &str = "storage-initializer";
-/// Where a model lies when no path is written.
+/// The default path of a model.
 pub(super) const MODELS: &str = "/mnt/models";

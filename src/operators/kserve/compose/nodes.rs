@@ -18,7 +18,7 @@ use ecow::{EcoString, eco_format};
 /// The default GPU resource.
 const USUAL: &str = "nvidia.com/gpu";
 
-/// How head and workers share the GPUs.
+/// How GPUs are divided between head and workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shares {
     nodes: i64,
@@ -35,7 +35,7 @@ pub(super) struct Annotations<'m> {
     pub(super) workers: &'m Map,
 }
 
-/// Finishes the head's pod and builds the workers'; none when the predictor runs on one node.
+/// Completes the head's pod and builds the workers' pod; none when the predictor runs on one node.
 pub(super) fn workers<R: Record>(
     facts: &Facts<'_>,
     Annotations { head: annotations, workers: of_workers }: Annotations<'_>,
@@ -45,7 +45,7 @@ pub(super) fn workers<R: Record>(
     let Some(own) = facts.predictor.get("workerSpec").filter(|spec| !spec.is_null()) else {
         return Ok(None);
     };
-    // A service that brings its own containers has no runtime that says how workers look.
+    // A service with containers of its own has no runtime that defines the workers.
     let Some((runtime, spec)) =
         facts.runtime.and_then(|runtime| Some((runtime, runtime.object.spec("workerSpec")?)))
     else {
@@ -82,7 +82,7 @@ pub(super) fn workers<R: Record>(
             "failed to add RAY_NODE_COUNT environment to the container({WORKER}): target container({WORKER}) does not exist"
         )));
     }
-    // Quirk: whatever else the runtime lists beside its workers is gone.
+    // Quirk: the runtime's other containers beside the worker's are dropped.
     if let Some(map) = worker.as_map_mut() {
         map.insert("containers", Node::list([container], spec.origin));
     }
@@ -128,7 +128,7 @@ pub(super) fn workers<R: Record>(
     ];
     variables(head, sizes.iter().chain(&counts(shares.head)).chain(model.iter().flatten()));
     variables(&mut worker, counts(shares.worker).iter().chain(&sizes).chain(&peers));
-    // Knative Services are written without what Deployments are given.
+    // Knative Services do not get the fields that Deployments get.
     if facts.mode == DeploymentMode::RawDeployment {
         devices(facts, annotations, head, shares.head)?;
         devices(facts, of_workers, &mut worker, shares.worker)?;
@@ -148,8 +148,8 @@ fn first(pod: &Node) -> Option<&Node> {
     pod.get("containers").and_then(|list| list.items().first())
 }
 
-/// How many GPUs the first container of a pod requests. Those that only an annotation names do not
-/// count here.
+/// GPUs that the first container of a pod requests. GPUs that only an annotation names do not
+/// count.
 fn requested(facts: &Facts<'_>, pod: &Node) -> i64 {
     let requests = first(pod).and_then(|container| container.at(&["resources", "requests"]));
     let known = requests
@@ -196,7 +196,7 @@ fn shares(total: i64, head: i64, worker: i64) -> Result<Shares, String> {
     };
     let given = shares.head + shares.worker * (shares.nodes - 1);
     if total > given {
-        // The controller's words, which say it the wrong way round.
+        // The controller's message; it has the two sides swapped.
         return Err(format!(
             "the total required number of GPUs({total}) is less than the number of GPUs assigned to the head node({}) + worker node({})",
             shares.head,
@@ -218,8 +218,8 @@ fn variables<'v>(pod: &mut Node, variables: impl Iterator<Item = &'v (&'static s
     }
 }
 
-/// Writes GPUs into the first container of a pod: of the kind it requests already, by the
-/// annotations of the pod.
+/// Writes GPUs into the first container of a pod, under the GPU resource that it requests already
+/// (settings and annotations of the pod name the candidates), else under the default one.
 fn devices(facts: &Facts<'_>, annotations: &Map, pod: &mut Node, gpus: i64) -> Result<(), Failure> {
     let known = facts
         .config

@@ -15,12 +15,12 @@ use ecow::{EcoString, eco_format};
 use std::borrow::Cow;
 
 const ORIGIN: Origin = Origin::Derived(&KSERVE_OCI);
-/// Volume through which a modelcar shows its model.
+/// Volume through which the server reads the model of a modelcar.
 const VOLUME: &str = "kserve-provision-location";
-/// How many images a pod may show.
+/// Most model images in one pod.
 const MOST: usize = 10;
 
-/// How a model in an image comes to its server.
+/// How a server gets a model from an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ImageDelivery {
     /// A sidecar of the image, reached through its process.
@@ -31,8 +31,8 @@ pub(super) enum ImageDelivery {
     Fetch,
 }
 
-/// The way that a scheme names, empty for `oci://` itself, and the image; none when an address is
-/// no image to the release.
+/// The delivery that a scheme names (empty for `oci://`) and the image; none when the release does
+/// not read the address as an image.
 fn parsed<'a>(facts: &Facts<'_>, address: &'a str) -> Option<(&'a str, &'a str)> {
     let named = address
         .strip_prefix("oci+")
@@ -43,12 +43,12 @@ fn parsed<'a>(facts: &Facts<'_>, address: &'a str) -> Option<(&'a str, &'a str)>
         .or_else(|| address.strip_prefix("oci://").map(|image| ("", image)))
 }
 
-/// Whether an address is that of an image, which nothing else fetches.
+/// Whether an address is that of an image; no other part fetches those.
 pub(super) fn is_image(facts: &Facts<'_>, address: &str) -> bool {
     facts.policy.kserve().image_ways && parsed(facts, address).is_some()
 }
 
-/// How the settings show images; empty where they leave them alone.
+/// The delivery of images that the settings name; empty where they set none.
 fn usual<'a>(facts: &Facts<'a>) -> &'a str {
     let images = &facts.config.images;
     match facts.policy.kserve().image_ways {
@@ -58,15 +58,15 @@ fn usual<'a>(facts: &Facts<'a>) -> &'a str {
     }
 }
 
-/// The way for an address and the image it names; none when it is no image, or the settings leave
-/// images alone.
+/// The delivery for an address and its image; none when the address is not an image, or the
+/// settings set no delivery.
 pub(super) fn way<'a>(facts: &Facts<'_>, address: &'a str) -> Option<(ImageDelivery, &'a str)> {
     let (named, image) = parsed(facts, address)?;
     let way = match if named.is_empty() { usual(facts) } else { named } {
         "" => return None,
         "native" => ImageDelivery::Native,
         "fetch" if facts.policy.kserve().images_fetched => ImageDelivery::Fetch,
-        // Quirk: a way that nothing knows is this one.
+        // Quirk: an unknown delivery is read as this one.
         _ => ImageDelivery::Modelcar,
     };
     Some((way, image))
@@ -81,8 +81,8 @@ fn parent(path: &str) -> &str {
         .unwrap_or("/")
 }
 
-/// Whether the images of a component keep out of each other's way. Quirk: all of them are judged by
-/// the way of the settings, whatever their own is.
+/// Whether the mount paths of a component's images do not collide. Quirk: all of them are checked
+/// with the delivery of the settings, also where an address names another one.
 fn apart(facts: &Facts<'_>, paths: &[&str]) -> Result<(), String> {
     if paths.len() > MOST {
         return Err(format!("too many OCI sources ({}); maximum is {MOST} per pod", paths.len()));
@@ -108,10 +108,10 @@ fn apart(facts: &Facts<'_>, paths: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Shows the images among the models of `storageUris`.
+/// Adds the images among the models of `storageUris` to the pod.
 ///
 /// # Errors
-/// When they are too many, in each other's way, or nothing reads them.
+/// When there are too many, their paths collide, or no container reads them.
 pub(super) fn show(facts: &Facts<'_>, sources: &[Source], pod: &mut Node) -> Result<(), Failure> {
     let listed = pod.get("containers").map(Node::items).unwrap_or_default();
     if !listed.iter().any(|container| matches!(text(container, "name"), MAIN | WORKER)) {
@@ -124,7 +124,7 @@ pub(super) fn show(facts: &Facts<'_>, sources: &[Source], pod: &mut Node) -> Res
         .filter(|(address, _)| parsed(facts, address).is_some())
         .collect();
     if release.several_images {
-        // Quirk: before images are fetched those of `oci://` alone are looked at.
+        // Quirk: releases that do not fetch images check only those of `oci://`.
         let looked_at = images
             .iter()
             .filter(|(address, _)| release.images_fetched || address.starts_with("oci://"));
@@ -133,17 +133,17 @@ pub(super) fn show(facts: &Facts<'_>, sources: &[Source], pod: &mut Node) -> Res
     }
     let shown = images.iter().filter_map(|(address, path)| Some((way(facts, address)?, *path)));
     for (index, ((way, image), path)) in shown.enumerate() {
-        // Quirk: images of one name are shown once, the first.
+        // Quirk: of images with one name only the first is added.
         let index = if release.several_images { index } else { 0 };
         add(facts, way, &Model { image, path, index }, pod)?;
     }
     Ok(())
 }
 
-/// Shows the one image of a pod, where the settings show images at all.
+/// Adds the one image of a pod, where the settings name a delivery.
 ///
 /// # Errors
-/// When nothing reads it, or something else is mounted where it belongs.
+/// When no container reads it, or another volume is mounted at its path.
 pub(super) fn inject(facts: &Facts<'_>, address: &str, pod: &mut Node) -> Result<(), Failure> {
     if usual(facts).is_empty() {
         return Ok(());
@@ -263,7 +263,7 @@ fn modelcar(
     };
     let link =
         eco_format!("ln -sf /proc/$$$$/root/models {} && sleep infinity", quoted(facts, path));
-    // Below the usual place the directory may not be there yet.
+    // Below the default path the directory may not exist yet.
     let script = if path == MODELS {
         link
     } else {
@@ -279,7 +279,7 @@ fn modelcar(
     push(pod, "initContainers", container("modelcar-init", check));
 }
 
-/// A path as a word of the shell.
+/// A path, quoted for the shell.
 fn quoted<'a>(facts: &Facts<'_>, path: &'a str) -> Cow<'a, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     if !facts.policy.kserve().quoted_paths || !path.is_empty() && path.chars().all(plain) {
@@ -329,9 +329,9 @@ fn native(
     Ok(())
 }
 
-/// The storage initializer pulls the image, with the first secret for images as its login. No
-/// ClusterStorageContainer is asked. Quirk: as it is called like the one that fetches everything
-/// else, nothing else is fetched beside it.
+/// The storage initializer pulls the image, with the first image pull secret as its login.
+/// ClusterStorageContainers are not consulted. Quirk: the container has the name of the one that
+/// fetches other models, so no other model is fetched beside it.
 fn fetch(facts: &Facts<'_>, &Model { image, path, .. }: &Model<'_>, reader: &str, pod: &mut Node) {
     let pair = [Node::str(eco_format!("oci://{image}"), ORIGIN), Node::str(path, ORIGIN)];
     let listed = pod.get("initContainers").map(Node::items).unwrap_or_default();
@@ -369,7 +369,7 @@ fn fetch(facts: &Facts<'_>, &Model { image, path, .. }: &Model<'_>, reader: &str
     mount.add(reader, pod);
 }
 
-/// The first secret for images as the login of the container that pulls.
+/// The first image pull secret, as the login of the container that pulls.
 fn login(container: &mut Node, pod: &mut Node) {
     const LOGIN: &str = "kserve-oci-fetch-docker-config";
     const DIRECTORY: &str = "/mnt/oci-fetch-auth";

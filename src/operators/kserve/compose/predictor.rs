@@ -30,7 +30,7 @@ pub(crate) const POD_OF_RUNTIME: [&str; 7] = [
     "resourceClaims",
 ];
 
-/// A pod and, of a predictor on several nodes, the workers' pod with their number.
+/// A pod and, for a predictor on several nodes, the workers' pod with the number of workers.
 pub(super) type Pods = (Node, Option<(Node, i64)>);
 
 /// Builds the pods of a predictor; without the annotations of its pods `storageUris` are left
@@ -133,7 +133,7 @@ fn of_runtime<R: Record>(
     Ok(pod)
 }
 
-/// A container as the controller holds it.
+/// A container as the controller's Go struct has it.
 fn decoded(facts: &Facts<'_>, container: &Node) -> Result<Node, Failure> {
     match facts.policy.kserve().merge {
         MergeRule::Written => Ok(container.clone()),
@@ -162,7 +162,7 @@ fn expand(
     )
 }
 
-/// The pod of a predictor that brings its own containers.
+/// The pod of a predictor with containers of its own.
 fn of_service(facts: &Facts<'_>) -> Result<Node, Failure> {
     let mut pod = custom::own_pod(facts, facts.predictor)?;
     let containers: Vec<Node> = pod.get("containers").map(Node::items).unwrap_or_default().to_vec();
@@ -170,7 +170,7 @@ fn of_service(facts: &Facts<'_>) -> Result<Node, Failure> {
         return Err(facts.invalid("the predictor has neither a model nor a container"));
     }
     let mut containers = containers;
-    // Quirk: what requests ModelMesh is not defaulted, also where something else is decided.
+    // Quirk: a service that requests ModelMesh is not defaulted, also where another mode is chosen.
     if !facts.asks_for_modelmesh() {
         if containers.len() == 1 || text(&containers[0], "name").is_empty() {
             custom::named(&mut containers[0]);

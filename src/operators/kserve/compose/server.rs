@@ -1,6 +1,5 @@
-//! What KServe knows of single model servers
-//! (pkg/apis/serving/v1beta1/inference_service_defaults.go, SetRuntimeDefaults;
-//! pkg/controller/v1beta1/inferenceservice/utils/utils.go, UpdateImageTag).
+//! KServe's rules for single model servers (pkg/apis/serving/v1beta1/inference_service_defaults.go,
+//! SetRuntimeDefaults; pkg/controller/v1beta1/inferenceservice/utils/utils.go, UpdateImageTag).
 
 use super::Facts;
 use crate::api::Runtime;
@@ -15,8 +14,7 @@ const GPU_TAGS: [&str; 3] = ["tensorflow-serving", "torchserve", "huggingfaceser
 /// Annotation of a runtime that names its server.
 const SERVER_TYPE: &str = "serving.kserve.io/server-type";
 
-/// The server of a runtime: its annotation, else the one that its name indicates; empty when
-/// unknown.
+/// The server of a runtime: from its annotation, else from its name; empty when unknown.
 pub(super) fn of(runtime: &Runtime) -> &str {
     match runtime.object.annotation(SERVER_TYPE) {
         Some(annotation) => annotation.as_str().unwrap_or_default(),
@@ -48,8 +46,7 @@ fn of_name(runtime: &Runtime) -> &str {
     }
 }
 
-/// What a server needs beside what is written: labels of the service, environment and arguments of
-/// the model.
+/// Additions for a server: labels of the service, variables and arguments of the model.
 pub(super) fn defaults(facts: &Facts<'_>, model: &mut Node, labels: &mut Map) {
     let origin = Origin::Derived(&KSERVE_SERVER);
     let stored = facts.model("storageUri").is_some() || facts.model("storage").is_some();
@@ -113,7 +110,7 @@ fn tag(image: &str) -> Option<(&str, &str)> {
 
 /// The image with the tag that runtimeVersion or a GPU requests.
 pub(super) fn image(server: &str, container: &mut Node, version: Option<&Node>) {
-    // A container without an image gets a tag all the same.
+    // A container without an image gets a tag too.
     let image: EcoString = container.get("image").and_then(Node::as_str).unwrap_or_default().into();
     if image.contains("@sha256:") {
         return;

@@ -1,9 +1,9 @@
-//! Models on their way to a server: claims that are mounted, images that are shown, and everything
-//! else that is fetched (storage_initializer_injector.go, CommonStorageInitialization).
+//! How models get to a server: claims are mounted, images are added, all other addresses are
+//! fetched (storage_initializer_injector.go, CommonStorageInitialization).
 //!
-//! One way for both who ask: the controller for `storageUris`, the webhook of pods for the one
-//! `storageUri`. A pod is changed step by step, in the controller's order: where a step fails, what
-//! was done before it stays, as the controller has it in Knative mode.
+//! The controller (for `storageUris`) and the webhook of pods (for the one `storageUri`) share this
+//! code. A pod is changed step by step, in the controller's order: where a step fails, the changes
+//! of earlier steps stay, as in the controller's Knative mode.
 
 use super::credentials::{Credentials, StorageKey};
 use super::fields::internal;
@@ -21,7 +21,7 @@ use ecow::{EcoString, EcoVec, eco_format};
 
 const ORIGIN: Origin = Origin::Derived(&KSERVE_STORAGE);
 
-/// Schemes that are served beside what a ClusterStorageContainer knows.
+/// Schemes that are supported besides those of ClusterStorageContainers.
 const SCHEMES: [&str; 12] = [
     "gs://",
     "s3://",
@@ -85,8 +85,8 @@ const AZURE: &str = "blob.core.windows.net";
 fn is_azure_blob(text: &str) -> bool {
     text.match_indices("https://").any(|(at, scheme)| {
         let rest = &text[at + scheme.len()..];
-        // The account has a letter at least, and the dot before the host stands for any letter
-        // upstream.
+        // The account has at least one character, and in upstream's pattern the dot before the host
+        // matches any character.
         let host = rest.match_indices(AZURE).find(|(at, host)| {
             rest[..*at].chars().count() >= 2 && rest[at + host.len()..].starts_with('/')
         });
@@ -94,7 +94,7 @@ fn is_azure_blob(text: &str) -> bool {
     })
 }
 
-/// What is to be provided in a pod.
+/// The models to provide in a pod.
 pub(super) struct Request<'r> {
     pub(super) sources: Vec<Source>,
     /// Annotations of the pod.
@@ -102,16 +102,16 @@ pub(super) struct Request<'r> {
     /// The ClusterStorageContainer that fetches.
     pub(super) container: Option<&'r Object>,
     pub(super) storage: Option<StorageKey>,
-    /// The webhook requests one model, not the controller for several.
+    /// The caller is the webhook, for one model, and not the controller, for several.
     pub(super) by_webhook: bool,
 }
 
-/// Mounts claims, shows images and fetches everything else for a component with `storageUris`;
-/// `container` was found for the first of them.
+/// Mounts claims, adds images and fetches all other models of a component with `storageUris`;
+/// `container` is the ClusterStorageContainer of the first of them.
 ///
 /// # Errors
-/// What the controller says. Quirk: in Knative mode it says it into its log only, and goes on
-/// without what is missing.
+/// The controller's error. Quirk: in Knative mode it only logs the error and continues without the
+/// missing model.
 pub(super) fn several(
     facts: &Facts<'_>,
     kind: ComponentKind,
@@ -132,7 +132,7 @@ pub(super) fn several(
             .unwrap_or(MODELS)
             .into(),
     };
-    // Quirk: the key of the predictor's model serves every component.
+    // Quirk: the storage key of the predictor's model is used for every component.
     let storage = facts.model("storage").and_then(|storage| {
         Some(StorageKey {
             key: storage.get("key")?.scalar_text().unwrap_or_default(),
@@ -180,7 +180,7 @@ pub(super) fn provide(
         return Ok(());
     }
     if request.sources.iter().any(|source| oci::way(facts, source.address()).is_some()) {
-        // The one image of a pod is shown by another step of the webhook.
+        // Another step of the webhook adds the one image of a pod.
         if request.by_webhook {
             return Ok(());
         }
@@ -204,7 +204,7 @@ pub(super) fn provide(
     } else {
         many(facts, request, &readers, pod)?
     };
-    // The container was put last; it is finished apart, for its pod gets volumes meanwhile.
+    // The container is the last one; it is taken out while its pod gets volumes.
     if !fetched {
         return Ok(());
     }
@@ -229,8 +229,8 @@ const PVC: &str = "pvc://";
 /// Volume of the one model that is fetched.
 const VOLUME: &str = "kserve-provision-location";
 
-/// The one model of the webhook: a claim at the usual place, or what is fetched there. Whether
-/// anything is fetched.
+/// Provides the webhook's one model at the default path: mounts a claim, or fetches it. Returns
+/// whether a model is fetched.
 fn one(facts: &Facts<'_>, request: &Request<'_>, readers: &[&str], pod: &mut Node) -> bool {
     let Some(source) = request.sources.first() else { return false };
     let writable = is_writable(request.annotations);
@@ -250,8 +250,8 @@ fn one(facts: &Facts<'_>, request: &Request<'_>, readers: &[&str], pod: &mut Nod
     true
 }
 
-/// The models of the controller: each claim at its own path, all that is fetched below one
-/// directory. Whether anything is fetched.
+/// Provides the controller's models: each claim at its own path, fetched models below one
+/// directory. Returns whether a model is fetched.
 fn many(
     facts: &Facts<'_>,
     request: &Request<'_>,
@@ -268,12 +268,12 @@ fn many(
         )));
     }
     let writable = is_writable(request.annotations);
-    // Whatever the settings do with images, they are not fetched here.
+    // Images are never fetched here, with any delivery of the settings.
     let others = request.sources.iter().filter(|source| !oci::is_image(facts, source.address()));
     let (claims, fetched): (Vec<&Source>, Vec<&Source>) =
         others.partition(|source| source.address().starts_with(PVC));
     for source in claims {
-        // Quirk: the path within the claim is left out.
+        // Quirk: the path inside the claim is ignored.
         let claim = source.address().strip_prefix(PVC).unwrap_or_default();
         let claim = claim.split('/').next().unwrap_or_default();
         let volume = volume_name(&source.path);
@@ -302,7 +302,7 @@ fn fetching<'s>(facts: &Facts<'_>, sources: impl IntoIterator<Item = &'s Source>
     plain(facts, sources.into_iter().flat_map(pair))
 }
 
-/// What a server calls the place of its model is now where it lies.
+/// Points the variable STORAGE_URI of the server to the directory of its models.
 fn point_to_models(server: &str, pod: &mut Node) {
     each_mut(pod, "containers", |container| {
         if text(container, "name") != server {
@@ -319,7 +319,7 @@ fn point_to_models(server: &str, pod: &mut Node) {
     });
 }
 
-/// Whether servers may write where their models lie: an annotation of the pod.
+/// Whether servers may write to the model's directory: an annotation of the pod.
 fn is_writable(annotations: &Map) -> bool {
     annotations.get("storage.kserve.io/readonly").and_then(Node::as_str) == Some("false")
 }
