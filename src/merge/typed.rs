@@ -2,7 +2,7 @@
 //!
 //! In: trees. Out: what remains of them after decoding, and one laid over the other by a strategic
 //! merge patch: zero values vanish, fields without `omitempty` always win
-//! (pkg/controller/v1beta1/inferenceservice/utils/merging.go to 1.5).
+//! (pkg/controller/v1beta1/inferenceservice/utils/merging.go).
 
 use super::edit::text;
 use super::history::Record;

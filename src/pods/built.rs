@@ -45,7 +45,8 @@ impl Component {
     pub fn pods_per_replica(&self) -> Option<i64> {
         match (&self.worker, self.mode) {
             (Some((_, workers)), _) => Range::COUNT.count(*workers).map(|workers| workers + 1),
-            // Upstream always makes one worker of the head's pod (raycluster/ray.go,
+            // Upstream always makes one worker of the head's pod
+            // (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm/ray.go,
             // createRayCluster).
             (None, DeploymentMode::MultiNodeRayVllm) => Some(2),
             (None, _) => Some(1),

@@ -90,7 +90,7 @@ pub enum ModelKindRule {
     /// A written kind decides the scope; otherwise namespace, then cluster.
     Honored,
     /// The model ConfigMap honors it, selection ignores it; both must find one
-    /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, GetBaseModel).
+    /// (pkg/controller/v1beta1/inferenceservice/utils/reconciliation.go, GetBaseModel).
     ConfigMapOnly,
 }
 
@@ -111,7 +111,8 @@ pub enum ClassRule {
     /// (OEP-0003, InferenceService Extensions; docs/decisions.md#layers).
     Layer,
     /// Resources, arguments and variables are set over those of the merged component, its affinity
-    /// replaces theirs (components/base.go, UpdatePodSpecWithAcceleratorClass).
+    /// replaces theirs (components/base.go, MergeEngineResources, UpdateEnvVariables and
+    /// UpdateEngineAffinity).
     Overwrite,
 }
 
@@ -144,7 +145,7 @@ pub enum ModelVolumeRule {
     /// Those that mount it and have none of its name.
     WhereMounted,
     /// All, the router's too, whatever they have
-    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, volumes).
+    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdatePodSpecVolumes).
     Everywhere,
 }
 
@@ -154,8 +155,8 @@ pub enum ParallelismRule {
     /// Where command or arguments read it; accelerators of every vendor count. No document names
     /// the variable.
     WhereReferenced,
-    /// With NVIDIA GPUs (pkg/controller/v1beta1/inferenceservice/components/base.go,
-    /// PARALLELISM_SIZE).
+    /// With NVIDIA GPUs (pkg/controller/v1beta1/inferenceservice/components/engine.go,
+    /// setParallelismEnvVarForEngine).
     Nvidia,
 }
 
@@ -286,13 +287,13 @@ pub struct OmeRelease {
     /// The webhook looks a predictor's model up, in the cluster and in the namespace (#431, #424);
     /// else it writes ClusterBaseModel.
     pub predictor_model_looked_up: bool,
-    /// Components get a PodDisruptionBudget (#283; reconcilers/pdb).
+    /// Components get a PodDisruptionBudget (#283; reconcilers/pdb/pdb_reconciler.go).
     pub disruption_budgets: bool,
     /// Addresses in the status of services without Ingress end with the port (#416;
     /// reconcilers/ingress).
     pub address_with_port: bool,
     /// The router's ServiceAccount, Role and RoleBinding belong to the service and go with it
-    /// (#492; reconcilers/rbac).
+    /// (#492; reconcilers/rbac/rbac_reconciler.go).
     pub owned_router_roles: bool,
     /// After a migration the Deployment of the predictor form is looked for by its label in the
     /// namespace, no longer by the name of the service (#429, #454; cleanup.go).

@@ -2,7 +2,7 @@
 //!
 //! In: the objects a service becomes. Out: two base URLs. What leads in from outside is an Ingress,
 //! an HTTPRoute or a VirtualService of the service's name; inside it is a Service
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/external_service;
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/external_service/external_service_reconciler.go;
 //! pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go; docs/render.md;
 //! pkg/controller/v1beta1/inferenceservice/reconcilers).
 

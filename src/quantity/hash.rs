@@ -1,8 +1,8 @@
 //! Names shortened as OME shortens them, with a hash in place of what is cut off.
 //!
 //! In: names as written. Out: names that fit a limit and still differ. Lengths are bytes; all
-//! vectors come from pkg/controller/v1beta1/inferenceservice/utils/utils.go;
-//! pkg/controller/v1beta1/inferenceservice/components (upstream `pkg/constants/constants.go`).
+//! vectors come from OME's pkg/constants/constants.go, truncateWithHash and
+//! TruncateNameWithMaxLength.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -36,7 +36,8 @@ pub fn tail(text: &str, length: usize) -> String {
     String::from_utf8_lossy(&text.as_bytes()[start..]).into_owned()
 }
 
-/// `modelconfig-` and the last 20 bytes of a service's name (reconcilers/modelconfig).
+/// `modelconfig-` and the last 20 bytes of a service's name
+/// (reconcilers/modelconfig/modelconfig_reconciler.go).
 pub fn model_config_name(service: &str) -> String {
     format!("modelconfig-{}", tail(service, 20))
 }

@@ -1,8 +1,9 @@
 //! Domain and path templates of the ingress configuration, and the check of what they make.
 //!
 //! In: a template and its values. Out: a host name or a URL path, or the sentence the controller
-//! fails with (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/services; OME
-//! `ingress/services/domain.go` and `path.go`, which KServe shares).
+//! fails with
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/services/domain_service.go and
+//! path_service.go of OME; reconcilers/ingress/domain.go and path.go of KServe).
 
 use super::error::{Error, Failure, Kind};
 use super::exec::{Flavour, execute};

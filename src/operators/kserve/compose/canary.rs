@@ -1,5 +1,5 @@
 //! Variants of the predictor beside the stable one, in Standard mode
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go;
+//! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileCanaryDeployments;
 //! pkg/controller/v1beta1/inferenceservice/controller.go).
 //!
 //! A variant sets only the fields that differ: all others come from the stable predictor, as

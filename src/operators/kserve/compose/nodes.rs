@@ -1,5 +1,5 @@
 //! A predictor on several nodes: sizes, GPUs and environment of head and workers
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go, multi-node).
+//! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, multiNodeProcess).
 
 use super::Facts;
 use super::layers::{over, pod_over};

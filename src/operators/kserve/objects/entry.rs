@@ -1,6 +1,8 @@
 //! Ingress, and the Service that is an alias of a gateway
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go;
-//! pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go).
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/kube_ingress_reconciler.go,
+//! createRawIngress;
+//! pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/ingress_reconciler.go,
+//! reconcileExternalService).
 
 use super::{VISIBILITY, View};
 use crate::api::{ComponentKind, Failure};

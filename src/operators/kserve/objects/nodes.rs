@@ -1,5 +1,6 @@
 //! Services and labels of a predictor on several nodes
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go, multi-node).
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/service/service_reconciler.go,
+//! createHeadlessSvc and createWorkerHeadlessSvc).
 
 use super::View;
 use crate::objects::build::node;

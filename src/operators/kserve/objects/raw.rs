@@ -1,5 +1,7 @@
 //! Deployment and Service of Standard mode
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go).
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deployment_reconciler.go;
+//! pkg/controller/v1beta1/inferenceservice/reconcilers/service/service_reconciler.go,
+//! createDefaultSvc).
 
 use super::{View, nodes, scale};
 use crate::objects::build::{node, set};

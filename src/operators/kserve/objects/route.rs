@@ -1,5 +1,5 @@
 //! HTTPRoutes of the Gateway API
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go).
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/httproute_reconciler.go).
 
 use super::{View, raw};
 use crate::api::{ComponentKind, Failure};

@@ -1,6 +1,9 @@
 //! What scales a component of Standard mode: HorizontalPodAutoscaler, ScaledObject of KEDA with its
 //! collector, or nothing
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go).
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/autoscaler/autoscaler_reconciler.go;
+//! pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go;
+//! pkg/controller/v1beta1/inferenceservice/reconcilers/keda/keda_reconciler.go;
+//! pkg/controller/v1beta1/inferenceservice/reconcilers/otel/otel_reconciler.go).
 
 use super::View;
 use crate::api::Amounts;

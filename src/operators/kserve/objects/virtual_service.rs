@@ -1,5 +1,6 @@
 //! Istio VirtualService of a serverless service
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go).
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/ingress_reconciler.go,
+//! createIngress).
 
 use super::{View, route};
 use crate::api::{ComponentKind, KnativeDomain};

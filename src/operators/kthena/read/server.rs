@@ -1,6 +1,5 @@
 //! The rules of the admission webhook (pkg/model-serving-controller/webhook/validator.go), and the
-//! one rule of the CRD that a schema cannot hold.
-//! pkg/model-serving-controller/webhook/validating_webhook.go lists them in this order.
+//! one rule of the CRD that a schema cannot hold. They are in the order of its validateModelServing.
 //!
 //! The tree has the CRD's defaults. Messages keep the webhook's words after the path, which is what
 //! users see in a cluster.

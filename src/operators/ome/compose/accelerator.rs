@@ -119,7 +119,8 @@ impl ClassResourceRule {
 }
 
 /// Sets the class's resources in every runner, in requests and limits, whatever they were
-/// (pkg/controller/v1beta1/inferenceservice/components/base.go, resources).
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, MergeEngineResources and
+/// MergeDecoderResources).
 ///
 /// Quirk: `quantity` is per accelerator and is set per container, so that it lowers what a runtime
 /// requests.
@@ -213,9 +214,8 @@ pub(crate) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
 }
 
 /// Environment, arguments and parallel sizes of the runtime's acceleratorConfig, over whatever the
-/// container has (pkg/controller/v1beta1/inferenceservice/components/base.go, environment;
-/// pkg/controller/v1beta1/inferenceservice/components/base.go). Quirk: also over what the service
-/// wrote.
+/// container has (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdateEnvVariables
+/// and MergeRuntimeArgumentsOverride). Quirk: also over what the service wrote.
 pub(crate) fn overwrite_container<R: Record>(
     release: &OmeRelease,
     accelerator: &Accelerator<'_>,
@@ -292,7 +292,8 @@ fn set_variable<R: Record>(container: &mut Node, entry: &Entry, rec: &mut R) {
 }
 
 /// The class's affinity takes the place of the pod's when the service's component has none
-/// (pkg/controller/v1beta1/inferenceservice/components/base.go, affinity).
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdateEngineAffinity and
+/// UpdateDecoderAffinity).
 pub(crate) fn replace_affinity<R: Record>(
     accelerator: &Accelerator<'_>,
     pod: &mut Node,

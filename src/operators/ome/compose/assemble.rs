@@ -304,7 +304,8 @@ impl Builder<'_> {
 
     /// Pods that PARALLELISM_SIZE counts: the main pod and its workers; a decoder without leader
     /// and runner has no main pod that counts
-    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, PARALLELISM_SIZE).
+    /// (pkg/controller/v1beta1/inferenceservice/components/engine.go,
+    /// setParallelismEnvVarForEngine).
     fn pods_of_parallelism(&self) -> i64 {
         let spec = &self.component.spec;
         let workers = spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);

@@ -74,7 +74,8 @@ impl MergedComponent<'_> {
         match self.mode {
             DeploymentMode::MultiNode => written(),
             // Upstream always makes one worker of the head's pod
-            // (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm).
+            // (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm/ray.go,
+            // createRayCluster).
             DeploymentMode::MultiNodeRayVllm => 1,
             DeploymentMode::RawDeployment if self.kind == ComponentKind::Predictor => written(),
             DeploymentMode::RawDeployment

@@ -48,9 +48,9 @@ pub(crate) struct Steps<'a> {
 
 impl Steps<'_> {
     /// Environment, mounts and parallelism of the container of an engine or a decoder
-    /// (pkg/controller/v1beta1/inferenceservice/components/base.go;
-    /// pkg/controller/v1beta1/inferenceservice/components/base.go, volumes;
-    /// pkg/controller/v1beta1/inferenceservice/components/base.go, PARALLELISM_SIZE).
+    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdateEnvVariables and
+    /// UpdateVolumeMounts; pkg/controller/v1beta1/inferenceservice/components/engine.go,
+    /// setParallelismEnvVarForEngine).
     pub(crate) fn run<R: Record>(&self, container: &mut Node, rec: &mut R) {
         self.environment(container, rec);
         self.mounts(container);
@@ -59,7 +59,8 @@ impl Steps<'_> {
             accelerator::overwrite_container(self.policy.ome(), accelerator, container, rec);
         }
         // From v0.1.5 on PARALLELISM_SIZE is set only where no class was chosen
-        // (pkg/controller/v1beta1/inferenceservice/components/base.go, PARALLELISM_SIZE).
+        // (pkg/controller/v1beta1/inferenceservice/components/engine.go,
+        // setParallelismEnvVarForEngine).
         if over.is_none() || !self.policy.ome().class_replaces_parallelism {
             self.parallelism(container, rec);
         }
@@ -217,8 +218,8 @@ impl Steps<'_> {
     }
 
     /// Adds the operator's volumes to a pod
-    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, volumes). A router gets the
-    /// model's from the controller although nothing of it mounts it.
+    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdatePodSpecVolumes). A router
+    /// gets the model's from the controller although nothing of it mounts it.
     pub(crate) fn volumes(&self, pod: &mut Node) {
         if let Some((model, path)) = self.model_path() {
             let name = &model.object.id.name;
@@ -277,7 +278,7 @@ fn refers_to(container: &Node, name: &str) -> bool {
 
 /// Fills in resources that the runtime's own container of this name has and this one lacks.
 /// Upstream does so unless the service's runner states resources itself
-/// (pkg/controller/v1beta1/inferenceservice/components/base.go, resources).
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, MergeResources).
 pub(crate) fn resources_of_runtime(
     rule: ClassResourceRule,
     container: &mut Node,

@@ -6,7 +6,7 @@ use crate::yaml::Node;
 use ecow::EcoString;
 
 /// The fine-tuned weight of a service (pkg/controller/v1beta1/inferenceservice/components/base.go,
-/// fine-tuned weights).
+/// ReconcileFineTunedWeights).
 #[derive(Clone, Debug)]
 pub(crate) struct FineTuned {
     /// Its name.

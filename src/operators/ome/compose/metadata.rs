@@ -17,7 +17,7 @@ use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::EcoString;
 
 /// Annotations of the service that never reach a component
-/// (pkg/controller/v1beta1/inferenceservice/components/base.go, annotations).
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, ProcessBaseAnnotations).
 const DISALLOWED: [&str; 4] = [
     "autoscaling.knative.dev/min-scale",
     "autoscaling.knative.dev/max-scale",
@@ -83,7 +83,7 @@ pub(crate) fn vendor(model: &Model) -> Option<&str> {
 }
 
 /// Labels of a component, sorted by key
-/// (pkg/controller/v1beta1/inferenceservice/components/base.go, labels).
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, ProcessBaseLabels).
 pub(crate) fn labels<R: Record>(
     sources: &Sources<'_>,
     component: &MergedComponent,
@@ -146,8 +146,8 @@ pub fn of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -
 }
 
 /// Annotations of a component, sorted by key
-/// (pkg/controller/v1beta1/inferenceservice/components/base.go, annotations). Empty when a
-/// fine-tuned weight states no strategy: upstream loses all of them then.
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, ProcessBaseAnnotations). Empty when
+/// a fine-tuned weight states no strategy: upstream loses all of them then.
 pub(crate) fn annotations<R: Record>(
     sources: &Sources<'_>,
     of_service: &Map,

@@ -23,8 +23,10 @@ impl<'a> ModelConfig<'a> {
     /// model that was chosen.
     ///
     /// Quirk: the controller looks the model up by its kind here and nowhere else, so that with a
-    /// BaseModel and a ClusterBaseModel of one name the ConfigMap shows the one and pods use
-    /// the other (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress).
+    /// BaseModel and a ClusterBaseModel of one name the ConfigMap shows the one and pods use the
+    /// other
+    /// (pkg/controller/v1beta1/inferenceservice/reconcilers/modelconfig/modelconfig_reconciler.go,
+    /// getBaseModelSpec).
     pub(crate) fn look_up(
         policy: &Policy,
         catalog: &'a Catalog,

@@ -6,12 +6,13 @@
 use crate::quantity::hash::tail;
 use ecow::{EcoString, eco_format};
 
-/// `lws-` and the last 50 bytes of a component's name (reconcilers/lws).
+/// `lws-` and the last 50 bytes of a component's name (reconcilers/lws/lws_reconciler.go).
 pub(crate) fn leader_worker_set(component: &str) -> EcoString {
     eco_format!("lws-{}", tail(component, 50))
 }
 
-/// `scaledobject-` and the last 50 bytes of a component's name (reconcilers/keda).
+/// `scaledobject-` and the last 50 bytes of a component's name
+/// (reconcilers/keda/keda_reconciler.go).
 pub(crate) fn scaled_object(component: &str) -> EcoString {
     eco_format!("scaledobject-{}", tail(component, 50))
 }

@@ -63,8 +63,8 @@ pub(crate) fn resolve<'a>(
 
 /// The model ConfigMap is written before selection and honors the kind, which the CRD defaults to
 /// ClusterBaseModel; a model of the other scope fails there although selection would find it
-/// (pkg/controller/v1beta1/inferenceservice/reconcilers/modelconfig/modelconfig_reconciler.go, bug
-/// B9).
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/modelconfig/modelconfig_reconciler.go,
+/// getBaseModelSpec).
 fn config_map_lookup(
     catalog: &Catalog,
     service: &Service,

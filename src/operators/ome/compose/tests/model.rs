@@ -1,7 +1,7 @@
 use super::*;
 
-// pkg/controller/v1beta1/inferenceservice/components/base.go, PARALLELISM_SIZE; OME docs, Serving
-// Runtime, Multi-Node Configuration.
+// pkg/controller/v1beta1/inferenceservice/components/engine.go, setParallelismEnvVarForEngine; OME
+// docs, Serving Runtime, Multi-Node Configuration.
 #[test]
 fn gpus_and_parallelism() {
     let gpu = |key: &str, count: i64| {

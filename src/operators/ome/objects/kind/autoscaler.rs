@@ -210,7 +210,8 @@ fn names_the_component_once(format: &str) -> bool {
 
 /// The default query. Quirk: it requests the component's name where pods are labeled with the
 /// service's, so that as shipped it finds nothing
-/// (pkg/controller/v1beta1/inferenceservice/reconcilers/lws/lws_reconciler.go).
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/keda/keda_reconciler.go,
+/// getPrometheusQuery).
 fn default_query(component: &EcoString) -> String {
     let lines = [
         "sum(".to_owned(),

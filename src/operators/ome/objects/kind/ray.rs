@@ -1,5 +1,5 @@
 //! RayCluster, `ray.io/v1`, and the prober Deployment beside each
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm).
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm/multinodevllm_reconciler.go).
 
 use crate::objects::build::node;
 use crate::objects::metadata::{label, metadata, with};
@@ -37,7 +37,8 @@ pub(crate) fn cluster(frame: &Frame<'_>, index: i64) -> Option<Node> {
 }
 
 /// The prober of one replica. Quirk: all of them select the same pods
-/// (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress).
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm/multinodeprober_reconciler.go,
+/// createRawDeployment).
 pub(crate) fn prober(frame: &Frame<'_>, index: i64, config: &Node) -> Option<Node> {
     const RULE: &Rule = &rules::RAY_PROBER;
     let name = names::ray(&eco_format!("{}-{index}-mnp", frame.name()));

@@ -1,7 +1,7 @@
 //! Services, `v1`: in front of a component
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/service/service_reconciler.go;
-//! pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm), the stable address of a
-//! service, and the alias of a serverless one.
+//! pkg/controller/v1beta1/inferenceservice/reconcilers/service/ray_service_reconciler.go), the
+//! stable address of a service, and the alias of a serverless one.
 
 use crate::api::{ComponentKind, Service};
 use crate::objects::build::{IntoNode, filled, node};
@@ -26,8 +26,8 @@ pub(crate) fn of_leader(frame: &Frame<'_>, leader: &Node) -> Option<Node> {
 
 /// The Service of Ray heads. Quirk: it selects by the component's name where pods carry the
 /// service's, so that it selects nothing
-/// (pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go); its own ports have
-/// no protocol.
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/service/ray_service_reconciler.go,
+/// buildRayHeadSelectorLabels); its own ports have no protocol.
 pub(crate) fn of_ray(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::SERVICE;
     let selector = [

@@ -1,5 +1,5 @@
 //! Istio Sidecar, `networking.istio.io/v1beta1`
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/lws/lws_reconciler.go).
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/istiosidecar/istiosidecar_reconciler.go).
 
 use crate::objects::build::node;
 use crate::objects::metadata::{SERVICE_LABEL, label};
@@ -14,7 +14,8 @@ pub(crate) fn asked(labels: &Map) -> Option<&Node> {
 
 /// The Sidecar of a multi-node component whose labels request one. Quirk: it selects by the
 /// component's name where pods carry the service's
-/// (pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go).
+/// (pkg/controller/v1beta1/inferenceservice/reconcilers/istiosidecar/istiosidecar_reconciler.go,
+/// createSidecar).
 pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::SIDECAR;
     asked(&frame.labels)?;

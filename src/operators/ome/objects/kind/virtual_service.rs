@@ -1,5 +1,6 @@
 //! Istio VirtualService, `networking.istio.io/v1beta1`
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go).
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/builders/virtualservice_builder.go,
+//! BuildVirtualService).
 
 use super::ingress::Entry;
 use crate::api::{ComponentKind, OperatorConfig};
