@@ -1,4 +1,4 @@
-//! One component with everything its objects share.
+//! The values that all objects of one component share.
 
 use crate::api::Service;
 use crate::objects::metadata::{label, metadata, queue_labels, with};
@@ -32,12 +32,12 @@ pub(crate) struct Frame<'a> {
     pub(crate) service_annotations: Map,
     /// Name of its Deployment.
     pub(crate) deployment: EcoString,
-    /// The Deployment that its autoscaler looks for.
+    /// The Deployment that its autoscaler targets.
     pub(crate) scaled: EcoString,
 }
 
 impl<'a> Frame<'a> {
-    /// Everything a component's objects share.
+    /// Computes the shared values of a component's objects.
     pub(crate) fn new(
         service: &'a Service,
         component: &'a Component,

@@ -1,10 +1,10 @@
-//! Which objects the controller would write for a component, and which Ingress or VirtualService,
-//! decided without building them; where it would fail, the error.
+//! Decides which objects the controller writes for a component, and which Ingress or
+//! VirtualService, without building them; where the controller fails, the error.
 //!
-//! `plan` asks here whether a composed service can be written, `render` builds what is decided.
-//! Components come in the order in which the controller reaches them, and within one the checks
-//! are in its order (pkg/controller/v1beta1/inferenceservice/reconcilers): of two failures the
-//! earlier one is the answer.
+//! `plan` uses the decision alone, `render` builds the objects that were decided. Components and
+//! the checks of each are in the controller's order
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers): of two failures the earlier one is
+//! reported.
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
 use crate::diag::Code;
@@ -18,7 +18,7 @@ use crate::policy::ome::{ExternalServiceRule, LongNameRule, ReplicaRule};
 use crate::source::Span;
 use crate::yaml::{Map, Node};
 
-/// Most RayClusters of one component; upstream has no limit, a typing error does.
+/// Most RayClusters of one component. Upstream has no limit; this one catches typing errors.
 const MOST_CLUSTERS: i64 = 1000;
 
 /// How a component is deployed.
@@ -33,11 +33,11 @@ pub(super) enum Workload<'a> {
     Ray { clusters: i64, prober: Option<&'a Node> },
 }
 
-/// What leads to a service from outside its namespace.
+/// How a service is reached from outside its namespace.
 pub(super) enum Entrance {
     /// Nothing.
     None,
-    /// The Service that stands in for an Ingress.
+    /// A Service in place of an Ingress.
     External,
     /// Nothing, and the controller fails after everything is written.
     ClusterLocal(Option<Span>),
@@ -68,7 +68,7 @@ fn panic(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) 
     Failure { code: Code::WouldPanic, ..failure(message, span, help) }
 }
 
-/// What is wrong with the settings, so that the manager does not even start.
+/// Settings with which the manager does not start.
 pub(crate) fn settings(service: &Service, settings: Settings<'_>) -> Result<(), Failure> {
     if let Some(error) = &settings.config.error {
         return Err(failure(
@@ -118,8 +118,8 @@ pub(super) fn before_sidecar<'a>(
             host(service, component, settings)?;
             Ok(Workload::Deployment(class))
         }
-        // The controller writes replica bounds into annotations, of which there are none at all
-        // when a fine-tuned weight states no strategy (components/base.go, ProcessBaseAnnotations).
+        // The controller writes replica bounds into a map of annotations, which is nil when a
+        // fine-tuned weight has no strategy (components/base.go, ProcessBaseAnnotations).
         DeploymentMode::Serverless
             if component.annotations.is_empty()
                 && settings.policy.ome().missing_annotations_crash =>
@@ -168,7 +168,7 @@ pub(super) fn before_sidecar<'a>(
     }
 }
 
-/// Pods of a group: the controller's number is one of 32 bits and wraps.
+/// Pods of a group: the controller's number has 32 bits and wraps.
 fn group_size(workers: i64, settings: Settings<'_>) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "as Go's int32() does")]
     let wrapped = (workers as i32).wrapping_add(1);
@@ -181,8 +181,8 @@ fn autoscaler_class(
     settings: Settings<'_>,
 ) -> Result<autoscaler::Class, Failure> {
     let class = component.annotations.get("ome.io/autoscalerClass");
-    // Before v0.1.5 spec.kedaConfig did not reach the reconciler, which asks it for whatever no
-    // annotation says (reconcilers/keda/keda_reconciler.go).
+    // Before v0.1.5 spec.kedaConfig did not reach the reconciler, which reads from it the values
+    // that no annotation sets (reconcilers/keda/keda_reconciler.go).
     let asks_config = || {
         let said = |key: &str| component.annotations.contains_key(key);
         !autoscaler::KEDA_ANNOTATIONS.into_iter().all(said)
@@ -211,8 +211,8 @@ fn autoscaler_class(
     })
 }
 
-/// The controller makes the component's host before it writes anything of it, also where no Ingress
-/// will use it.
+/// The controller computes the component's host before it writes the component, also where no
+/// Ingress uses it.
 fn host(service: &Service, component: &Component, settings: Settings<'_>) -> Result<(), Failure> {
     let annotations = &component.annotations;
     let ingress = IngressSettings::resolve(settings.config, annotations);
@@ -238,7 +238,7 @@ fn host(service: &Service, component: &Component, settings: Settings<'_>) -> Res
     })
 }
 
-/// A manager whose settings disable virtual hosts of Istio does not know its types
+/// A manager whose settings disable Istio's virtual hosts does not register Istio's types
 /// (cmd/manager/main.go), and fails on the Sidecar of a component that requests one.
 fn sidecar_registered(
     service: &Service,
@@ -294,8 +294,8 @@ fn ray_clusters<'a>(
     Ok(Workload::Ray { clusters, prober })
 }
 
-/// The way in: an Ingress, routes or a stable Service, by the mode of the component that takes the
-/// requests.
+/// The entry of a service: an Ingress, routes or a stable Service, by the mode of the component
+/// that receives the requests.
 ///
 /// # Errors
 /// Where the controller fails after its components are written.
@@ -342,7 +342,7 @@ pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<E
                 Ok(Entrance::Ingress(object))
             }
         }
-        // It looks for the VirtualService in any case.
+        // The controller reads the VirtualService in every case.
         DeploymentMode::Serverless
             if config.ingress.disable_istio_virtual_host
                 && settings.policy.ome().needs_istio_types =>
@@ -366,7 +366,7 @@ pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<E
     }
 }
 
-/// A service as those outside see it.
+/// A service for objects that route to it.
 pub(super) struct Surface<'a> {
     service: &'a Service,
     namespace: Node,
@@ -377,8 +377,8 @@ pub(super) struct Surface<'a> {
 }
 
 impl<'a> Surface<'a> {
-    /// Of a composed service, with its annotations as the operator sees them and the settings
-    /// under these.
+    /// The entry of a composed service, with its annotations after the webhook and the settings
+    /// that they override.
     pub(super) fn new(composed: &Built<'a>, annotations: Map, settings: IngressSettings) -> Self {
         let service = composed.service;
         Self {
@@ -391,7 +391,7 @@ impl<'a> Surface<'a> {
         }
     }
 
-    /// What an Ingress, a route or a VirtualService leads to.
+    /// The backend of an Ingress, a route or a VirtualService.
     pub(super) fn entry(&self) -> ingress::Entry<'_> {
         ingress::Entry {
             name: self.service.name(),

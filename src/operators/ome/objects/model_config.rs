@@ -19,12 +19,11 @@ pub(crate) struct ModelConfig<'a> {
 }
 
 impl<'a> ModelConfig<'a> {
-    /// What the ConfigMap of a service describes; none when it names no model. `served` is the
-    /// model that was chosen.
+    /// The models that the ConfigMap of a service describes; none when it names no model. `served`
+    /// is the chosen model.
     ///
-    /// Quirk: the controller looks the model up by its kind here and nowhere else, so that with a
-    /// BaseModel and a ClusterBaseModel of one name the ConfigMap shows the one and pods use the
-    /// other
+    /// Quirk: only here does the controller look the model up by its kind, so that with a BaseModel
+    /// and a ClusterBaseModel of one name the ConfigMap shows one of them and pods use the other
     /// (pkg/controller/v1beta1/inferenceservice/reconcilers/modelconfig/modelconfig_reconciler.go,
     /// getBaseModelSpec).
     pub(crate) fn look_up(

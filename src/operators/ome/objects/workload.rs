@@ -1,7 +1,7 @@
-//! Another workload than the operator's: `render --workload`.
+//! Workloads of other kinds than the operator's: `render --workload`.
 //!
-//! In: the objects of a service as OME's operator writes them. Out: the same with another wrapper
-//! around the same pods, and findings about what has no place in it. This is our own design
+//! In: the objects of a service as OME's operator writes them. Out: the same pods in a workload of
+//! another kind, and findings about fields that the kind does not have. This is a design of `ome`
 //! (docs/decisions.md#services-as-model-servings); OME itself writes no ModelServing.
 
 mod by_queue;
@@ -40,11 +40,11 @@ pub(crate) static WORKLOAD: Rule = Rule {
     cite: "docs/decisions.md#services-as-model-servings; Kthena blog, A Deep Dive of ModelServing, Introduction and Instance-Level Gang Scheduling",
 };
 
-/// The kinds of pod templates this file knows.
+/// The kinds of pod templates that this module reads.
 const DEPLOYMENT: &str = "Deployment";
 const LEADER_WORKER_SET: &str = "LeaderWorkerSet";
 
-/// Brings the objects of a service to the workload that is requested.
+/// Rewrites the objects of a service for the requested workload.
 ///
 /// # Errors
 /// Where the pods of a component cannot be wrapped in it.
@@ -91,7 +91,7 @@ fn is_workload(object: &RenderedObject) -> bool {
             || (kind(object) == "Service" && knative))
 }
 
-/// A role in the making.
+/// A role under construction.
 struct Part<'a> {
     component: &'a Component,
     entry: Node,
@@ -103,7 +103,7 @@ struct Converter<'a> {
     composed: &'a Built<'a>,
     kthena: &'a KthenaPolicy,
     diagnostics: Vec<Diagnostic>,
-    /// What has no place in a ModelServing.
+    /// Fields that a ModelServing does not have.
     lost: Vec<String>,
 }
 
@@ -148,7 +148,7 @@ impl<'a> Converter<'a> {
         Ok(Checked { value: out, diagnostics: self.diagnostics })
     }
 
-    /// One finding about everything that is left out.
+    /// One finding about all fields that are left out.
     fn say_what_is_lost(&mut self, name: &str) {
         if !self.lost.is_empty() {
             let service = &self.composed.service.object;
@@ -161,7 +161,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Entry and worker templates of a component, from the operator's own wrapper.
+    /// Entry and worker templates of a component, from the operator's own workload.
     fn part(
         &mut self,
         component: &'a Component,
@@ -202,7 +202,7 @@ impl<'a> Converter<'a> {
         Ok(Part { component, entry, worker, workers })
     }
 
-    /// Surge and strategies that a ModelServing does not know.
+    /// Surge and strategies that a ModelServing does not support.
     fn losses(&mut self, component: &Component, workload: &RenderedObject) {
         let surge = workload.node.at(&["spec", "strategy", "rollingUpdate", "maxSurge"]);
         let surge = surge.or_else(|| {
@@ -222,8 +222,8 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// How many of `total` may be missing while a component updates, if its Deployment would say
-    /// so: percentages are rounded down, and less than one would never update
+    /// How many of `total` may be missing while a component updates, by its Deployment: percentages
+    /// are rounded down, and at least 1, because 0 would never update
     /// (docs/decisions.md#services-as-model-servings).
     fn unavailable(&mut self, component: &Component, total: i64) -> Option<i64> {
         let written = component.spec.at(&["deploymentStrategy", "rollingUpdate", "maxUnavailable"]);
@@ -242,7 +242,7 @@ impl<'a> Converter<'a> {
         Some(most.clamp(1, total.max(1)))
     }
 
-    /// A pod template without what belongs to the wrapper, its references to LeaderWorkerSet
+    /// A pod template without the labels of its workload, with references to LeaderWorkerSet
     /// variables renamed.
     fn template(&self, component: &Component, template: Option<&Node>) -> Result<Node, Failure> {
         let rule = &WORKLOAD;
@@ -257,7 +257,7 @@ impl<'a> Converter<'a> {
         });
         let mut spec = part(&["spec"]).cloned().unwrap_or_else(|| Node::map(Origin::Derived(rule)));
         if let Some(pod) = spec.as_map_mut() {
-            // The ModelServing decides for all its pods.
+            // The ModelServing sets it for all its pods.
             pod.remove("schedulerName");
             for key in ["initContainers", "containers"] {
                 for container in pod

@@ -11,18 +11,18 @@ use crate::template;
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
 
-/// Who scales a component.
+/// The autoscaler of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// A HorizontalPodAutoscaler.
     Hpa,
     /// A KEDA ScaledObject.
     Keda,
-    /// Somebody outside.
+    /// An external one.
     External,
 }
 
-/// Annotations that say of a ScaledObject what `kedaConfig` says else.
+/// Annotations that override `kedaConfig` for a ScaledObject.
 pub(crate) const KEDA_ANNOTATIONS: [&str; 4] = [
     "autoscaling.keda.sh/prometheus.query",
     "autoscaling.keda.sh/prometheus.serverAddress",
@@ -30,10 +30,10 @@ pub(crate) const KEDA_ANNOTATIONS: [&str; 4] = [
     "autoscaling.keda.sh/operator",
 ];
 
-/// The class an annotation names.
+/// The class that an annotation names.
 ///
 /// # Errors
-/// The operator's sentence for a class it does not know; the empty one and `none` among them.
+/// The operator's error for an unknown class; the empty one and `none` are unknown too.
 pub(crate) fn class(annotations: &Map) -> Result<Class, String> {
     match annotations.get("ome.io/autoscalerClass") {
         None => Ok(Class::Hpa),
@@ -106,8 +106,8 @@ fn utilization(frame: &Frame<'_>) -> Option<Node> {
     }
 }
 
-/// A number as Go makes an int32 of `strconv.Atoi`, errors ignored: 0 for what is none, and of a
-/// number that is too large the low bits of the largest that fits.
+/// A number as Go converts `strconv.Atoi` to int32 with errors ignored: 0 for text that is not a
+/// number, and for a number that is too large the low 32 bits of the largest int64.
 #[expect(clippy::cast_possible_truncation, reason = "as upstream does")]
 fn atoi32(text: &str) -> i32 {
     use std::num::IntErrorKind::{NegOverflow, PosOverflow};
@@ -121,9 +121,8 @@ fn atoi32(text: &str) -> i32 {
     }
 }
 
-/// The ScaledObject of a component and what is odd about its query. Quirk: labels lack `app` and
-/// those of queues; `kedaConfig` of a component is never read, the service's counts for all of
-/// them.
+/// The ScaledObject of a component, and remarks about its query. Quirk: labels lack `app` and those
+/// of queues; `kedaConfig` of a component is never read, the service's counts for all of them.
 pub(crate) fn scaled_object(frame: &Frame<'_>) -> (Option<Node>, Option<String>) {
     const RULE: &Rule = &rules::KEDA;
     const DEFAULTS: Origin = Origin::Default(&rules::KEDA_DEFAULTS);
@@ -199,8 +198,7 @@ fn authentication(mut reference: Node) -> Node {
     reference
 }
 
-/// Whether a format takes its one argument exactly once and holds nothing else that begins with
-/// `%`.
+/// Whether a format string has exactly one verb for its argument and no other `%`.
 fn names_the_component_once(format: &str) -> bool {
     let indexed = format.matches("%[1]s").count();
     let plain = format.matches("%s").count();
@@ -208,8 +206,8 @@ fn names_the_component_once(format: &str) -> bool {
         && ((plain == 1 && indexed == 0) || (plain == 0 && indexed >= 1))
 }
 
-/// The default query. Quirk: it requests the component's name where pods are labeled with the
-/// service's, so that as shipped it finds nothing
+/// The default query. Quirk: it selects by the component's name, and pods are labeled with the
+/// service's, so that the default finds no pods
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/keda/keda_reconciler.go,
 /// getPrometheusQuery).
 fn default_query(component: &EcoString) -> String {

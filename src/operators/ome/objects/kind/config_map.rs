@@ -69,7 +69,7 @@ fn base_model(out: &mut String, model: &Model) {
     fields.end();
 }
 
-/// An object of JSON under construction.
+/// A JSON object under construction.
 struct Fields<'a> {
     out: &'a mut String,
     first: bool,
@@ -105,7 +105,7 @@ impl<'a> Fields<'a> {
         self.optional("storageUri", get("storageUri"));
         self.optional("path", get("path"));
         self.optional("schemaPath", get("schemaPath"));
-        // An empty map is left out as an absent one is.
+        // An empty map is omitted, like an absent one.
         if let Some(Value::Map(parameters)) =
             get("parameters").filter(|node| !node.is_empty()).map(|node| &node.value)
         {

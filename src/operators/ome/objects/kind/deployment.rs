@@ -29,8 +29,8 @@ pub(crate) fn object(frame: &Frame<'_>, pod_spec: &Node) -> Option<Node> {
     })
 }
 
-/// The component's strategy; an untold type is a rolling update, an untold rolling update adds one
-/// pod first.
+/// The component's strategy. The default type is a rolling update, and by default it adds one pod
+/// first.
 fn strategy(given: Option<&Node>) -> Node {
     let mut strategy = given
         .filter(|node| node.as_map().is_some())

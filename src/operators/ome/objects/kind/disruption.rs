@@ -6,7 +6,7 @@ use crate::objects::rules;
 use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Node, Origin, Rule};
 
-/// The budget of a component. Quirk: both bounds are written when both are given, which a server
+/// The budget of a component. Quirk: if both bounds are set, both are written, which a server
 /// refuses.
 pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::DISRUPTION;

@@ -9,11 +9,11 @@ use crate::objects::rules;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
-/// The Ingress of a service with these components. Quirk: backends listen on 8080, whatever their
-/// Services expose.
+/// The Ingress of a service with these components. Quirk: backends have port 8080, whichever ports
+/// their Services expose.
 ///
 /// # Errors
-/// The operator's sentence for a host that cannot be made.
+/// The operator's error for an invalid host.
 pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig) -> Result<Option<Node>, String> {
     const RULE: &Rule = &rules::INGRESS;
     let mut rules = Vec::new();
@@ -33,11 +33,11 @@ pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig) -> Result<Optio
     }))
 }
 
-/// The service behind an entry from outside.
+/// The service behind an Ingress, HTTPRoute or VirtualService.
 pub(crate) struct Entry<'a> {
     /// Its name.
     pub(crate) name: &'a EcoString,
-    /// Its namespace, with who wrote it.
+    /// Its namespace, with its source.
     pub(crate) namespace: &'a Node,
     /// Its namespace.
     pub(crate) namespace_name: &'a str,

@@ -34,7 +34,7 @@ pub(crate) fn object(frame: &Frame<'_>, pod: &Node) -> Option<Node> {
     })
 }
 
-/// The pod with what a revision adds to it.
+/// The pod with the fields that a revision adds.
 fn revision(frame: &Frame<'_>, pod: &Node) -> Node {
     const RULE: &Rule = &rules::KNATIVE;
     let mut pod = pod.clone();

@@ -11,8 +11,8 @@ use crate::yaml::{Map, Node, Origin, Rule};
 /// Annotations that would make Prometheus scrape workers.
 const SCRAPED: [&str; 3] = ["prometheus.io/path", "prometheus.io/port", "prometheus.io/scrape"];
 
-/// The LeaderWorkerSet of a component with groups of this size, leader included. Neither autoscaler
-/// nor budget belongs to it.
+/// The LeaderWorkerSet of a component with groups of this size, leader included. It has neither
+/// autoscaler nor budget.
 pub(crate) fn object(frame: &Frame<'_>, leader: &Node, worker: &Node, size: i64) -> Option<Node> {
     const RULE: &Rule = &rules::LEADER_WORKER_SET;
     let replicas =

@@ -37,7 +37,7 @@ pub(crate) fn cluster(frame: &Frame<'_>, index: i64) -> Option<Node> {
 }
 
 /// The prober of one replica. Quirk: all of them select the same pods
-/// (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm/multinodeprober_reconciler.go,
+/// (reconcilers/multinodevllm/multinodeprober_reconciler.go,
 /// createRawDeployment).
 pub(crate) fn prober(frame: &Frame<'_>, index: i64, config: &Node) -> Option<Node> {
     const RULE: &Rule = &rules::RAY_PROBER;
@@ -52,8 +52,7 @@ pub(crate) fn prober(frame: &Frame<'_>, index: i64, config: &Node) -> Option<Nod
     );
     let resources =
         |cpu, memory| node!(RULE; { cpu: (config.get(cpu)), memory: (config.get(memory)) });
-    // Upstream decodes these into numbers, where absent ones are 0 and are left out when the probe
-    // is written.
+    // Upstream decodes these into numbers: absent ones are 0, which the probe omits.
     let setting = |key| config.get(key).filter(|node| node.as_int() != Some(0));
     node!(RULE; {
         apiVersion: "apps/v1",
@@ -91,14 +90,13 @@ pub(crate) fn prober(frame: &Frame<'_>, index: i64, config: &Node) -> Option<Nod
     })
 }
 
-/// A probe of the prober itself. Quirk: readiness asks `/healthz` and liveness `/readyz`.
+/// A probe of the prober itself. Quirk: readiness uses `/healthz` and liveness `/readyz`.
 fn probe(path: &'static str) -> Option<Node> {
     const RULE: &Rule = &rules::RAY_PROBER;
     node!(RULE; { httpGet: { path: path, port: 8080 }, timeoutSeconds: 5, periodSeconds: 30, successThreshold: 1, failureThreshold: 3 })
 }
 
-/// What is missing from the setting `multinodeProber`; upstream crashes on quantities that are not
-/// there.
+/// The missing fields of the setting `multinodeProber`; upstream crashes on absent quantities.
 pub(crate) fn missing_setting(config: Option<&Node>) -> Option<EcoString> {
     let Some(config) = config else {
         return Some(

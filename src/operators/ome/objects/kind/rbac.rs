@@ -6,7 +6,8 @@ use crate::objects::rules;
 use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Map, Node, Rule};
 
-/// What lets a router read the pods of its namespace, in the order in which it is written.
+/// The objects that let a router read the pods of its namespace, in the order in which they are
+/// written.
 pub(crate) fn objects(frame: &Frame<'_>) -> Vec<Node> {
     const RULE: &Rule = &rules::ROUTER_ACCESS;
     let name = frame.name();

@@ -1,8 +1,8 @@
 //! HTTPRoute, `gateway.networking.k8s.io/v1`
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/builders/httproute_builder.go).
 //!
-//! Upstream means to write these and never gets there: the types are not registered in its manager.
-//! They are printed as intended, with a finding.
+//! Upstream's manager does not register these types, so its controller never writes them. They are
+//! printed as intended, with a finding.
 
 use super::ingress::Entry;
 use crate::api::{ComponentKind, OperatorConfig};
@@ -14,12 +14,11 @@ use ecow::{EcoString, eco_format};
 
 const RULE: &Rule = &rules::HTTP_ROUTE;
 
-/// The routes of a service: router, decoder, and the one on top, which upstream writes over the
-/// engine's of the same name. `timeout` answers with a component's timeout in seconds.
+/// The routes of a service: router, decoder, and the top-level one, which upstream writes over the
+/// engine's of the same name. `timeout` returns a component's timeout in seconds.
 ///
 /// # Errors
-/// The operator's sentence for a host or a path that cannot be made, or for a gateway that is not
-/// `namespace/name`.
+/// The operator's error for an invalid host or path, or for a gateway that is not `namespace/name`.
 pub(crate) fn objects(
     entry: &Entry<'_>,
     config: &OperatorConfig,
@@ -47,8 +46,8 @@ pub(crate) fn objects(
         objects.extend(route(entry, gateway, &name, vec![host(&name)?], vec![rule]));
     }
 
-    // Quirk: without a router the backend is the service's own name, which no Service has in this
-    // mode.
+    // Quirk: without a router the backend has the name of the service, and no Service has it in
+    // this mode.
     let (top, top_timeout) = if entry.has(ComponentKind::Router) {
         (entry.component_name(ComponentKind::Router), seconds(ComponentKind::Router))
     } else {

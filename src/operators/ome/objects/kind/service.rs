@@ -24,8 +24,8 @@ pub(crate) fn of_leader(frame: &Frame<'_>, leader: &Node) -> Option<Node> {
     component(frame, &frame.labels, selector, ports(leader, None))
 }
 
-/// The Service of Ray heads. Quirk: it selects by the component's name where pods carry the
-/// service's, so that it selects nothing
+/// The Service of Ray heads. Quirk: it selects by the component's name, and pods are labeled with
+/// the service's, so that it selects no pod
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/service/ray_service_reconciler.go,
 /// buildRayHeadSelectorLabels); its own ports have no protocol.
 pub(crate) fn of_ray(frame: &Frame<'_>) -> Option<Node> {
@@ -74,7 +74,7 @@ fn service(
     })
 }
 
-/// The type an annotation requests; anything but the three known ones is ClusterIP.
+/// The type that an annotation requests; all but three known types become ClusterIP.
 fn service_type(annotations: &Map) -> Node {
     annotations
         .get(SERVICE_TYPE)
@@ -83,7 +83,7 @@ fn service_type(annotations: &Map) -> Node {
         .unwrap_or_else(|| Node::str("ClusterIP", Origin::Default(&rules::SERVICE_TYPE)))
 }
 
-/// One entry per port of the first container, else port 8080 under a name: the one given, or the
+/// One entry per port of the first container, else port 8080 with the given name or the
 /// container's.
 fn ports(pod_spec: &Node, default_name: Option<&EcoString>) -> Vec<Node> {
     const RULE: &Rule = &rules::SERVICE_PORTS;
@@ -105,7 +105,7 @@ fn ports(pod_spec: &Node, default_name: Option<&EcoString>) -> Vec<Node> {
     ports
 }
 
-/// A text that is there and not empty.
+/// A text that is set and not empty.
 fn text<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
     node.get(key).filter(|value| value.as_str() != Some(""))
 }
@@ -114,9 +114,9 @@ fn non_empty(ports: Vec<Node>) -> Option<Vec<Node>> {
     (!ports.is_empty()).then_some(ports)
 }
 
-/// The stable address of a service that gets no Ingress, in front of one component or of every pod
-/// of the service; `port` with the port it leads to. Quirk: from v0.1.5 on the selector takes every
-/// pod while the deprecated predictor is used, which migration does not change.
+/// The stable address of a service without Ingress, for one component or for every pod of the
+/// service; `port` is the target port. Quirk: from v0.1.5 on it selects every pod while the service
+/// has the deprecated predictor, also after migration.
 pub(crate) fn external(
     service: &Service,
     annotations: &Map,

@@ -13,8 +13,9 @@ use ecow::{EcoString, eco_format};
 
 const RULE: &Rule = &rules::VIRTUAL_SERVICE;
 
-/// The VirtualService of a serverless service. Upstream writes and deletes it in turns
-/// (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/builders/virtualservice_builder.go).
+/// The VirtualService of a serverless service. Quirk: upstream alternates between writing and
+/// deleting it
+/// (reconcilers/ingress/builders/virtualservice_builder.go).
 pub(crate) fn object(
     entry: &Entry<'_>,
     config: &OperatorConfig,
@@ -31,7 +32,7 @@ pub(crate) fn object(
     let public_host = public_host(entry, main);
     let internal = text(entry.labels, VISIBILITY).as_deref() == Some("cluster-local")
         || public_host == internal_host;
-    // A path template that fails takes its routes with it and nothing else.
+    // If a path template fails, only its routes are dropped.
     let path = entry.settings.path(entry.name, namespace).and_then(Result::ok);
     let additional = if internal {
         Vec::new()
@@ -115,9 +116,10 @@ pub(crate) fn object(
     })
 }
 
-/// The host Knative gives the component, with the component taken out of it: its first `-default`
-/// form when the host holds `-default` anywhere, else the first `-engine` or `-router`
-/// (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/builders/virtualservice_builder.go).
+/// The host that Knative gives the component, without the component's name: if the host contains
+/// `-default`, the first `-engine-default` or `-router-default` is removed, else the first `-engine`
+/// or `-router`
+/// (reconcilers/ingress/builders/virtualservice_builder.go).
 fn public_host(entry: &Entry<'_>, main: ComponentKind) -> EcoString {
     let host =
         eco_format!("{}.{}.{KNATIVE_DOMAIN}", entry.component_name(main), entry.namespace_name);
@@ -129,8 +131,8 @@ fn public_host(entry: &Entry<'_>, main: ComponentKind) -> EcoString {
     host.replacen(suffix.as_str(), "", 1)
 }
 
-/// A regular expression for a host with an optional port; inside the cluster every shorter form of
-/// it counts as well.
+/// A regular expression for a host with an optional port; inside the cluster it also matches the
+/// shorter forms of the host.
 fn host_expression(host: &str, cluster_domain: &str) -> EcoString {
     const PORT: &str = r"(?::\d{1,5})?$";
     if let Some(prefix) =
