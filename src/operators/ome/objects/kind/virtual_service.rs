@@ -117,8 +117,8 @@ pub(crate) fn object(
 }
 
 /// The host that Knative gives the component, without the component's name: if the host contains
-/// `-default`, the first `-engine-default` or `-router-default` is removed, else the first `-engine`
-/// or `-router`
+/// `-default`, the first `-engine-default` or `-router-default` is removed, else the first
+/// `-engine` or `-router`
 /// (reconcilers/ingress/builders/virtualservice_builder.go).
 fn public_host(entry: &Entry<'_>, main: ComponentKind) -> EcoString {
     let host =
