@@ -1,4 +1,4 @@
-//! What a chosen accelerator class does to a component by the documents (OEP-0003, InferenceService
+//! How a chosen accelerator class changes a component by the documents (OEP-0003, InferenceService
 //! Extensions and Notes/Constraints/Caveats; docs/decisions.md#layers): its configurations are a
 //! layer between runtime and service, resources take the maximum, arguments follow the service's.
 
@@ -108,8 +108,8 @@ pub(crate) fn layered<R: Record>(
     merged
 }
 
-/// What a configuration sets on the container, and its arguments. Resources have their own rule; a
-/// command there is an error of `validate` and is not applied.
+/// The fields that a configuration sets on the container, and its arguments. Resources have their
+/// own rule; a command is an error of `validate` and is not applied.
 fn block(configuration: &Node) -> (Node, EcoVec<Node>) {
     let mut container = Map::new();
     let mut args = EcoVec::new();
@@ -137,8 +137,8 @@ fn block(configuration: &Node) -> (Node, EcoVec<Node>) {
     (Node::new(Value::Map(container), configuration.origin), args)
 }
 
-/// Of a flag given twice the service's stays, else the last one; a value that is apart goes
-/// with its flag.
+/// If a flag is given twice, the service's stays, else the last one; a value that is a separate
+/// argument goes with its flag.
 fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     let mut groups: Vec<Vec<(Node, bool)>> = Vec::new();
     for item in all {
@@ -159,7 +159,7 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
         }
     }
     let name = |group: &[(Node, bool)]| group[0].0.as_str().and_then(flag).map(EcoString::from);
-    // By flag the one that stays, and whether it is the service's.
+    // By flag: the argument that stays, and whether it is the service's.
     let mut stays: HashMap<EcoString, (usize, bool)> = HashMap::new();
     for (index, group) in groups.iter().enumerate() {
         let Some(name) = name(group) else { continue };
@@ -174,7 +174,7 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     kept.flat_map(|(_, group)| group).collect()
 }
 
-/// Flags that are more than once in the final arguments of a component.
+/// Flags that occur more than once in the final arguments of a component.
 pub(crate) fn duplicate_flags(place: &Place<'_>, spec: &Node, findings: &mut Vec<Diagnostic>) {
     for target in Target::of(None, spec) {
         if let Some(args) = target.get(spec).and_then(|container| container.get("args")) {
@@ -188,9 +188,9 @@ pub(crate) fn duplicate_flags(place: &Place<'_>, spec: &Node, findings: &mut Vec
     }
 }
 
-/// What runtime, class and service say of one node selector key against each other (OEP-0003,
-/// Notes/Constraints/Caveats and Override Hierarchy; docs/decisions.md#node-selectors), the class's
-/// terms and its divisible resources.
+/// Findings about node selector keys that runtime, class and service set to different values
+/// (OEP-0003, Notes/Constraints/Caveats and Override Hierarchy; docs/decisions.md#node-selectors),
+/// the class's terms and its divisible resources.
 pub(crate) fn remarks(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,

@@ -1,4 +1,4 @@
-//! What a chosen accelerator class does to the pods of engine and decoder.
+//! How a chosen accelerator class changes the pods of engine and decoder.
 
 use super::arguments;
 use crate::api::{AcceleratorClass, AcceleratorConfiguration, ComponentKind, Runtime, Service};
@@ -22,12 +22,12 @@ pub struct Accelerator<'a> {
     pub class: &'a AcceleratorClass,
     /// The runtime's `acceleratorConfig` of this class (shipped shape).
     config: Option<&'a Node>,
-    /// There is an `acceleratorConfig`, for whatever class.
+    /// The runtime has an `acceleratorConfig`, for any class.
     is_configured: bool,
     /// `acceleratorConfigurations` that mean this class, lowest layer first (OEP-0003,
     /// InferenceService Extensions; docs/decisions.md#layers).
     pub(crate) configurations: Vec<&'a AcceleratorConfiguration>,
-    /// There are configurations, for whatever class.
+    /// The runtime has configurations, for any class.
     pub(crate) has_configurations: bool,
     /// Accelerators one replica needs by its memory.
     pub(crate) gpus: Option<u64>,
@@ -71,7 +71,7 @@ impl<'a> Accelerator<'a> {
         self.is_configured && self.config.is_none()
     }
 
-    /// How the class's selector and terms hold the pod on its nodes.
+    /// The class's selector and terms, which restrict the pod to its nodes.
     fn pinned(&self) -> Pinned {
         let discovery = &self.class.discovery;
         machines::pinned(discovery.node_selector.as_ref(), discovery.terms.as_ref())
@@ -106,7 +106,7 @@ impl<'a> Accelerator<'a> {
 }
 
 impl ClassResourceRule {
-    /// Whether an amount takes the place of one that is there.
+    /// Whether an amount replaces an existing one.
     pub(crate) fn replaces(self, known: &Node, new: &Node) -> bool {
         let amount =
             |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());
@@ -118,7 +118,7 @@ impl ClassResourceRule {
     }
 }
 
-/// Sets the class's resources in every runner, in requests and limits, whatever they were
+/// Sets the class's resources in every runner, in requests and limits, over any earlier values
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go, MergeEngineResources and
 /// MergeDecoderResources).
 ///
@@ -215,7 +215,7 @@ pub(crate) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
 
 /// Environment, arguments and parallel sizes of the runtime's acceleratorConfig, over whatever the
 /// container has (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdateEnvVariables
-/// and MergeRuntimeArgumentsOverride). Quirk: also over what the service wrote.
+/// and MergeRuntimeArgumentsOverride). Quirk: also over the service's values.
 pub(crate) fn overwrite_container<R: Record>(
     release: &OmeRelease,
     accelerator: &Accelerator<'_>,
@@ -223,7 +223,7 @@ pub(crate) fn overwrite_container<R: Record>(
     rec: &mut R,
 ) {
     let Some(config) = accelerator.config else { return };
-    // Upstream walks a Go map; sorted here.
+    // Upstream iterates over a Go map; here the keys are sorted.
     let mut variables: Vec<&Entry> =
         config.get("environmentOverride").map(Node::entries).into_iter().flatten().collect();
     variables.sort_by(|a, b| a.key.cmp(&b.key));
@@ -291,7 +291,7 @@ fn set_variable<R: Record>(container: &mut Node, entry: &Entry, rec: &mut R) {
     }
 }
 
-/// The class's affinity takes the place of the pod's when the service's component has none
+/// The class's affinity replaces the pod's when the service's component has none
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdateEngineAffinity and
 /// UpdateDecoderAffinity).
 pub(crate) fn replace_affinity<R: Record>(

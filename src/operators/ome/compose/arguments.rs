@@ -16,7 +16,7 @@ fn is_multi_line(text: &str) -> bool {
     text.contains('\n') || text.contains('\\')
 }
 
-/// One word or line with the element it comes from.
+/// One word or line, with the element that it is from.
 type Piece = (EcoString, Origin);
 
 fn pieces(list: &[Node]) -> Vec<Piece> {
@@ -35,7 +35,7 @@ fn pieces(list: &[Node]) -> Vec<Piece> {
     out
 }
 
-/// What makes two arguments the same: a flag without its value, any other word as a whole.
+/// The key by which two arguments are equal: a flag without its value, any other word as a whole.
 fn key(text: &str) -> &str {
     if !text.starts_with('-') {
         return text;
@@ -46,7 +46,7 @@ fn key(text: &str) -> &str {
     }
 }
 
-/// A flag together with its value. A value that looks like a flag is taken for one.
+/// A flag together with its value. A value that looks like a flag is read as one.
 fn groups(list: &[Node]) -> Vec<Vec<Piece>> {
     let mut rest = pieces(list).into_iter().peekable();
     let mut out = Vec::new();
@@ -126,13 +126,13 @@ pub(crate) fn merged_lines(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<N
     std::iter::once(first).chain(base.iter().skip(1).cloned()).collect()
 }
 
-/// A line without what continues it.
+/// A line without its continuation mark.
 fn bare(line: &str) -> &str {
     line.trim().trim_end_matches('\\').trim()
 }
 
-/// The lines with those replaced that an override has another value for. Indents stay, empty lines
-/// behind the first go.
+/// The lines, with those replaced for which an override has another value. Indents stay; empty
+/// lines after the first are dropped.
 fn rebuilt(lines: &[&str], mut replaced: HashMap<&str, &str>, added: &[&str]) -> String {
     let mut text = String::new();
     for (index, line) in lines.iter().enumerate() {

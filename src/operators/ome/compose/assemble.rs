@@ -19,7 +19,7 @@ use crate::policy::ome::{ClassRule, MainContainerRule};
 use crate::policy::{FaultRule, MergeRule, Policy, TemplateRule};
 use crate::yaml::{Map, Node, Origin};
 
-/// Keys of a component, leader or worker that are no pod fields.
+/// Keys of a component, leader or worker that are not pod fields.
 const COMPONENT_FIELDS: [&str; 22] = [
     "runner",
     "leader",
@@ -51,8 +51,7 @@ const MOST_TERMS: usize = 32;
 
 /// Merges and assembles every component of a service.
 ///
-/// A finding of level error says that a server would refuse what is composed (documented
-/// semantics).
+/// A finding of level error: a server would refuse the composed pods (documented mode).
 ///
 /// # Errors
 /// That of the resolution, or the operator's error.
@@ -83,7 +82,7 @@ pub(crate) fn compose<'a, R: Record>(
 pub struct Stop<'a> {
     /// The failure.
     pub failure: Failure,
-    /// What was built before; none where the operator fails before the first component.
+    /// The components that were built before; none where the operator fails before the first one.
     pub unfinished: Option<Unfinished<'a>>,
 }
 
@@ -315,8 +314,8 @@ impl Builder<'_> {
         workers.saturating_add(i64::from(leads))
     }
 
-    /// Finds or makes the container that runs the model and does to it what its kind of component
-    /// needs.
+    /// Finds or creates the container that runs the model, and completes it for its kind of
+    /// component.
     fn main_container<R: Record>(
         &self,
         pod: &mut Node,
@@ -384,7 +383,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What is done to the container before it joins its pod.
+    /// Completes the container before it is added to its pod.
     fn change<R: Record>(&self, container: &mut Node, steps: &Steps<'_>, rec: &mut R) {
         if self.component.kind == ComponentKind::Router {
             router::config_as_environment(

@@ -1,5 +1,5 @@
-//! Components after merging: one spec and one deployment mode each. The cheap half of composing;
-//! `plan` needs no more.
+//! Components after merging: one spec and one deployment mode each. `plan` needs only this half of
+//! composing.
 
 use super::accelerator::{self, Accelerator};
 use super::{accelerated, go_struct, layer, mode};
@@ -29,7 +29,7 @@ pub struct MergedComponent<'a> {
     pub name: EcoString,
     /// How it is deployed.
     pub mode: DeploymentMode,
-    /// What decided about the mode, where several may (KServe 0.10 docs, Control Plane;
+    /// The source of the mode, where several are possible (KServe 0.10 docs, Control Plane;
     /// docs/decisions.md#deployment-mode).
     pub mode_basis: Option<&'static str>,
     /// Runtime and service merged, replica counts filled in.
@@ -67,8 +67,8 @@ impl MergedComponent<'_> {
         Range::COUNT.count(self.written_workers())
     }
 
-    /// The same as it is written. It may be negative: no schema forbids it, and the operator copies
-    /// it.
+    /// The number of workers as written. It may be negative: no schema forbids it, and the operator
+    /// copies it.
     pub(crate) fn written_workers(&self) -> i64 {
         let written = || self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);
         match self.mode {
@@ -115,7 +115,7 @@ impl MergedComponent<'_> {
 
     /// Accelerators of one replica by resource name, as the merged spec requests them: main pod and
     /// workers (OME docs, Serving Runtime, Multi-Node Configuration). None when one of the numbers,
-    /// or their product, is none that is counted.
+    /// or their product, is not a valid count.
     pub fn gpus(&self) -> Option<BTreeMap<EcoString, i64>> {
         let main = self.leader_part().unwrap_or(&self.spec);
         let worker = match self.mode {
@@ -252,7 +252,7 @@ fn faults(
     }
 }
 
-/// What the service's part is laid over, and by which rules.
+/// The parts below the service's part, and the rules of the merge.
 struct Over<'a> {
     policy: &'a Policy,
     options: &'a AcceleratorOptions,
@@ -261,7 +261,7 @@ struct Over<'a> {
     place: &'a Place<'a>,
 }
 
-/// The service's part over the runtime's; the accelerator's layer is between the two.
+/// Merges the service's part over the runtime's, with the accelerator's layer between the two.
 fn laid_over<R: Record>(
     over: &Over<'_>,
     kind: ComponentKind,

@@ -1,4 +1,4 @@
-//! What the operator does to the container that runs the model, and how it joins the pod.
+//! How the operator completes the container that runs the model and adds it to the pod.
 
 use super::accelerator::{self, Accelerator};
 use super::fine_tuned::FineTuned;
@@ -34,7 +34,7 @@ const DISABLE_BLOCKLIST: &str = "ome.io/disable-blocklist";
 const BLOCKLIST_VOLUME: &str = "configmap-blocklist-volume";
 const PARALLELISM: &str = "PARALLELISM_SIZE";
 
-/// What the steps on a container and its pod look at.
+/// The inputs of the steps on a container and its pod.
 pub(crate) struct Steps<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) accelerator: Option<&'a Accelerator<'a>>,
@@ -66,13 +66,13 @@ impl Steps<'_> {
         }
     }
 
-    /// The model and its path on a node, when it lies on nodes.
+    /// The model and its path on a node, if it is stored on nodes.
     fn model_path(&self) -> Option<(&Model, &str)> {
         let model = self.model?;
         Some((model, model.storage("path").and_then(Node::as_str)?))
     }
 
-    /// Whether the container reads the model where it lies.
+    /// Whether the container reads the model from its path on the node.
     fn reads_original(&self) -> bool {
         value(self.annotations, INJECT_MODEL_INIT) != "true"
             && value(self.annotations, MERGED_WEIGHTS) != "true"
@@ -118,8 +118,8 @@ impl Steps<'_> {
         }
     }
 
-    /// Whether the block lists of the model's ConfigMap are mounted. The annotation says the
-    /// opposite of what it does.
+    /// Whether the block lists of the model's ConfigMap are mounted. Quirk: the annotation
+    /// `disable-blocklist` mounts them.
     fn mounts_blocklists(&self) -> bool {
         self.policy.ome().blocklist && value(self.annotations, DISABLE_BLOCKLIST) == "true"
     }
@@ -187,7 +187,7 @@ impl Steps<'_> {
         if let Some(mounts) = list_mut(container, "volumeMounts", origin)
             && let Some(index) = position(mounts, "name", MODEL_DIRECTORY)
         {
-            // Of the mount that is there only these fields are written; what else it says stays.
+            // Only these fields of an existing mount are written; its others stay.
             let base = mount(MODEL_DEFAULT_PATH, "base");
             if let Some(map) = mounts.make_mut()[index].as_map_mut() {
                 map.remove("readOnly");
@@ -218,8 +218,8 @@ impl Steps<'_> {
     }
 
     /// Adds the operator's volumes to a pod
-    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdatePodSpecVolumes). A router
-    /// gets the model's from the controller although nothing of it mounts it.
+    /// (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdatePodSpecVolumes). Quirk: a
+    /// router gets the model's volume although none of its containers mounts it.
     pub(crate) fn volumes(&self, pod: &mut Node) {
         if let Some((model, path)) = self.model_path() {
             let name = &model.object.id.name;
@@ -276,8 +276,8 @@ fn refers_to(container: &Node, name: &str) -> bool {
         .any(|text| text.contains(name))
 }
 
-/// Fills in resources that the runtime's own container of this name has and this one lacks.
-/// Upstream does so unless the service's runner states resources itself
+/// Adds resources that the runtime's container of this name has and this one lacks. Upstream does
+/// so unless the service's runner sets resources
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go, MergeResources).
 pub(crate) fn resources_of_runtime(
     rule: ClassResourceRule,
@@ -303,7 +303,7 @@ pub(crate) fn resources_of_runtime(
             .unwrap_or_else(|| Node::map(source.origin));
         if let Some(map) = amounts.as_map_mut() {
             for entry in source.entries().filter(|entry| !entry.node.is_null()) {
-                // What the class overrides afterwards is overridden already.
+                // Amounts with which the class overrides are set already, and stay.
                 let larger = |known: &Node| {
                     rule == ClassResourceRule::Largest && rule.replaces(known, &entry.node)
                 };
@@ -318,8 +318,8 @@ pub(crate) fn resources_of_runtime(
     }
 }
 
-/// Puts the runner into a pod: merged into the listed container of its name, else behind all of
-/// them. Answers its place.
+/// Adds the runner to a pod: merged into the listed container of its name, else as the last one.
+/// Returns its index.
 ///
 /// Arguments are concatenated, the listed container's first
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,

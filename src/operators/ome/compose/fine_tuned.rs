@@ -13,7 +13,7 @@ pub(crate) struct FineTuned {
     pub(crate) name: EcoString,
     /// `configuration.merged_weights: true`: the weights hold the whole model.
     pub(crate) merged: bool,
-    /// `hyperParameters.strategy`; upstream forgets the annotations of a component without it.
+    /// `hyperParameters.strategy`; without it upstream drops all annotations of the component.
     pub(crate) strategy: Option<EcoString>,
 }
 
@@ -21,8 +21,8 @@ impl FineTuned {
     /// The weight that a service names; none when it names none.
     ///
     /// # Errors
-    /// What the operator says: more than one, an unknown name, no configuration, a strategy that is
-    /// no text.
+    /// The operator's error: more than one weight, an unknown name, no configuration, a strategy
+    /// that is not text.
     pub(crate) fn of<'a>(
         service: &Service,
         weights: &dyn Fn(&str) -> Option<&'a FineTunedWeight>,

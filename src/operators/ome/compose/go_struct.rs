@@ -1,4 +1,4 @@
-//! One Go struct over another: the controller's way of laying a service over a runtime.
+//! One Go struct over another: how the controller merges a service over a runtime.
 //!
 //! Both sides are marshalled structs, so that zero values vanish and fields without `omitempty`
 //! always win, and the merge is a strategic merge patch
@@ -43,8 +43,8 @@ fn within_kind(kind: &str, field: &str) -> &'static Type {
         .unwrap_or(&Type::Any)
 }
 
-/// What the controller holds of a runtime's configuration of a component, with the defaults of the
-/// CRD; decoded once per runtime.
+/// A runtime's configuration of a component as the controller's Go struct has it, with the defaults
+/// of the CRD; decoded once per runtime.
 pub(crate) fn of_runtime(
     policy: &Policy,
     runtime: &Runtime,
@@ -56,7 +56,7 @@ pub(crate) fn of_runtime(
         if policy.ome().crd_defaults {
             config_type(kind).default(&mut layer);
         }
-        // Upstream copies the fields it knows by name and forgets this one
+        // Quirk: upstream copies the fields one by one and not this one
         // (pkg/controller/v1beta1/inferenceservice/utils/merging.go).
         if layer.get("acceleratorOverride").is_some()
             && let Some(map) = layer.as_map_mut()

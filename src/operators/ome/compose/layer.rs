@@ -1,5 +1,4 @@
-//! What is laid over what: the runtime's configuration of a component below, the service's part
-//! above.
+//! The order of layers: the runtime's configuration of a component below, the service's part above.
 //!
 //! An accelerator's layer, when there is one, belongs between the two; `component::laid_over` is
 //! the one place where they meet.
@@ -47,7 +46,7 @@ pub(crate) fn components(policy: &Policy, service: &Service) -> Vec<(ComponentKi
     components
 }
 
-/// What the runtime says of a component, as a written tree.
+/// The runtime's configuration of a component, as a written tree.
 pub(crate) fn of_runtime(runtime: &Runtime, kind: ComponentKind) -> Option<Node> {
     let config = runtime.config(kind).filter(|config| config.as_map().is_some());
     if kind == ComponentKind::Engine && !config.is_some_and(has_container) {
@@ -57,7 +56,7 @@ pub(crate) fn of_runtime(runtime: &Runtime, kind: ComponentKind) -> Option<Node>
     }
 }
 
-/// Whether a component says itself what runs.
+/// Whether a component sets its own containers.
 fn has_container(component: &Node) -> bool {
     ["runner", "leader", "containers"]
         .iter()
@@ -82,8 +81,8 @@ fn with_top_level_pod(runtime: &Runtime, config: Option<&Node>) -> Option<Node> 
     Some(Node::new(Value::Map(layer), spec.origin))
 }
 
-/// `router.resources` stands for the resources of the router's container (OEP-0003, Story 5;
-/// docs/decisions.md#field-spellings); what the runner says itself wins.
+/// `router.resources` are the resources of the router's container (OEP-0003, Story 5;
+/// docs/decisions.md#field-spellings); values of the runner itself win.
 pub(crate) fn with_long_resources(
     policy: &Policy,
     kind: ComponentKind,
@@ -118,7 +117,7 @@ pub(crate) fn with_long_resources(
     layer
 }
 
-/// What the service says of a component, with what the API server and the webhook write into it.
+/// The service's part of a component, with the defaults of the API server and the webhook.
 pub(crate) fn of_service<R: Record>(
     policy: &Policy,
     kind: ComponentKind,

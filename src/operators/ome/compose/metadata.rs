@@ -42,17 +42,17 @@ const DECRYPTION: [&str; 2] =
 const DEPRECATION: &str = "ome.io/deprecation-warning";
 const DEPRECATION_TEXT: &str = "The Predictor field is deprecated and will be removed in a future release. Please use Engine and Model fields instead.";
 
-/// What metadata is made of, beside the component itself.
+/// The inputs of metadata, besides the component itself.
 pub(crate) struct Sources<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) service: &'a Service,
     pub(crate) model: Option<&'a Model>,
     pub(crate) runtime: Option<&'a Runtime>,
-    /// Of engine and decoder; a router knows nothing of it.
+    /// For engine and decoder only.
     pub(crate) fine_tuned: Option<&'a FineTuned>,
 }
 
-/// Keys that the operator sets over whatever users wrote.
+/// Keys that the operator sets over the users' values.
 struct Forced<'r, R: Record> {
     map: Map,
     rec: &'r mut R,
@@ -136,7 +136,7 @@ fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, r
     forced.sorted()
 }
 
-/// The annotations of the service as the operator sees them: with what the webhook writes.
+/// The annotations of the service after the webhook.
 pub fn of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -> Map {
     let mut annotations = service.object.annotations();
     if policy.ome().webhook_annotations {
@@ -146,8 +146,8 @@ pub fn of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -
 }
 
 /// Annotations of a component, sorted by key
-/// (pkg/controller/v1beta1/inferenceservice/components/base.go, ProcessBaseAnnotations). Empty when
-/// a fine-tuned weight states no strategy: upstream loses all of them then.
+/// (pkg/controller/v1beta1/inferenceservice/components/base.go, ProcessBaseAnnotations). Quirk:
+/// empty when a fine-tuned weight has no strategy, because upstream drops all of them.
 pub(crate) fn annotations<R: Record>(
     sources: &Sources<'_>,
     of_service: &Map,
@@ -197,7 +197,7 @@ fn build_annotations<R: Record>(
         }
         let format =
             |key: &str| model.object.spec("modelFormat").and_then(|format| format.get(key));
-        // A value that the manifest leaves out comes from where it is known.
+        // A value that the manifest does not set keeps the origin of its evidence.
         let origin = |node: Option<&Node>| {
             let known =
                 node.filter(|_| model.evidence("modelFormat.name") > Some(Evidence::Declared));
@@ -217,9 +217,9 @@ fn build_annotations<R: Record>(
     forced.sorted()
 }
 
-/// What the webhook writes into the service's own annotations
-/// (pkg/webhook/admission/isvc/inference_service_defaults.go). It looks at the object as it came
-/// in, before a predictor is migrated.
+/// The annotations that the webhook writes into the service
+/// (pkg/webhook/admission/isvc/inference_service_defaults.go). It reads the object before a
+/// predictor is migrated.
 fn stamp(service: &Service, config: &OperatorConfig, annotations: &mut Map) {
     let engine = service.object.spec("engine");
     if !annotations.contains_key(MODE_ANNOTATION) {

@@ -36,7 +36,7 @@ pub use mode::of_service as service_mode;
 use crate::api::{Failure, FineTunedWeight, OperatorConfig};
 use crate::pods::built::Component;
 
-/// What is composed besides the decisions: settings, and what others know.
+/// The inputs besides the decisions: settings and other objects.
 #[derive(Clone, Copy)]
 pub struct Context<'a, 'f> {
     /// The operator's settings.

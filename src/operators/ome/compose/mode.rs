@@ -49,8 +49,8 @@ pub(crate) fn of_component(
 
 /// The mode of the whole service: its own annotation, else the operator's default.
 ///
-/// It decides nothing but whether the service is a `VirtualDeployment`, of which nothing is
-/// deployed (pkg/controller/v1beta1/inferenceservice/controller.go).
+/// It decides only whether the service is a `VirtualDeployment`, for which nothing is deployed
+/// (pkg/controller/v1beta1/inferenceservice/controller.go).
 pub fn of_service(service: &Service, config: &OperatorConfig) -> Option<DeploymentMode> {
     service
         .object

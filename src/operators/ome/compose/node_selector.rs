@@ -1,4 +1,4 @@
-//! On which nodes the pods of engine and decoder may run.
+//! Node selectors of the pods of engine and decoder.
 
 use crate::api::Model;
 use crate::merge::edit::{lost, map_mut, within};
@@ -39,8 +39,8 @@ pub(crate) fn apply<R: Record>(
         let Some(map) = map_mut(pod, "nodeSelector", layer.origin) else { return };
         within(Step::Field("nodeSelector"), rec, |rec| {
             for entry in layer.entries().filter(|entry| !entry.node.is_null()) {
-                // The component's own selector was merged into the pod's already; a value does not
-                // win over itself.
+                // The component's own selector is part of the pod's already; an equal value is not
+                // an override.
                 let same = |loser: &Node| {
                     loser.origin.span().is_some() && loser.origin.span() == entry.node.origin.span()
                 };

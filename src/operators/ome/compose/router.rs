@@ -1,4 +1,4 @@
-//! What only a router gets.
+//! Additions for routers only.
 
 use crate::merge::edit::{list_mut, lost, mapping, text};
 use crate::merge::history::{Record, Step};
@@ -12,8 +12,8 @@ use ecow::{EcoString, eco_format};
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go; OME docs, Serving Runtime, Router
 /// Configuration).
 ///
-/// Where layers are written trees an entry takes the place of a variable of its name; the
-/// controller adds it once more.
+/// In documented mode an entry replaces a variable of its name; the controller adds it a second
+/// time.
 pub(crate) fn config_as_environment<R: Record>(
     policy: &Policy,
     container: &mut Node,
@@ -60,7 +60,7 @@ pub fn account_name(service: &str) -> EcoString {
     eco_format!("{service}-router")
 }
 
-/// Makes the pod run under the router's own account, whatever was written.
+/// Sets the router's own account in the pod, over any other.
 pub(crate) fn run_as_account<R: Record>(pod: &mut Node, service: &str, rec: &mut R) {
     let winner = Node::str(account_name(service), Origin::Derived(&ROUTER_ACCOUNT));
     if let Some(loser) = pod.get("serviceAccountName") {
