@@ -1,5 +1,5 @@
-//! The workloads among the objects of a service, as their controllers read them: what pods they
-//! make, how many of them together, how they are replaced.
+//! The workloads among the objects of a service, as their controllers read them: which pods they
+//! create, how many together, and how pods are replaced.
 
 use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
@@ -20,11 +20,11 @@ pub struct Workload {
     pub component: ComponentKind,
     /// Name of the object.
     pub name: EcoString,
-    /// What it is, or the field for which the API server would refuse its pods.
+    /// Its kind, or the field for which the API server would refuse its pods.
     pub kind: Result<WorkloadKind, InvalidPod>,
 }
 
-/// What a workload is.
+/// The kinds of workloads.
 #[derive(Clone, Debug)]
 pub enum WorkloadKind {
     /// A Deployment; its `replicas` are those of the object, or 1.
@@ -53,13 +53,13 @@ pub(crate) fn gpus(pod: &PodTemplate) -> i64 {
     devices.map(|(_, amount)| amount).sum()
 }
 
-/// What is known of a cluster when pods are read.
+/// Facts about a cluster that reading pods needs.
 #[derive(Clone, Debug, Default)]
 pub struct PodContext {
     classes: PriorityClasses,
     /// Keys of taints that keep pods without devices away, of all nodes.
     device_taints: BTreeSet<EcoString>,
-    /// Specs of pods that were read before: a fleet has few that differ.
+    /// Pod specs that were read before: a fleet has few different ones.
     specs: Arc<Mutex<HashSet<Arc<PodSpec>>>>,
 }
 

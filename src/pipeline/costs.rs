@@ -1,4 +1,4 @@
-//! What a plan costs an hour: the devices of minReplicas, at the prices of their classes.
+//! The hourly cost of a plan: the devices of minReplicas, at the prices of their classes.
 
 use super::planned::{Planned, PlannedComponent};
 use super::serving::PlannedServing;
@@ -7,10 +7,10 @@ use crate::quantity::{Dollars, Quantity};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// Dollars an hour. Components without a class, or whose class has no price, cost nothing here.
+/// Dollars per hour. Components without a class, or with a class without a price, count as 0.
 #[derive(Clone, Debug, Default)]
 pub struct Costs {
-    /// Of everything.
+    /// The total.
     pub per_hour: Dollars,
     /// By service: namespace, name and cost, in the order of the plan.
     pub services: Vec<(EcoString, EcoString, Dollars)>,
@@ -26,13 +26,13 @@ pub(crate) fn price(class: &AcceleratorClass) -> Option<&Quantity> {
     cost.per_hour.as_ref().or(cost.spot_per_hour.as_ref()).map(|price| &price.value)
 }
 
-/// What the devices of minReplicas of a component cost an hour at a price each.
+/// The hourly cost of a component's devices at minReplicas, at a price per device.
 pub(crate) fn at(price: &Quantity, component: &PlannedComponent) -> Option<Dollars> {
     Some(Dollars::of(price, component.least_gpus().known()?))
 }
 
-/// What the devices that a ModelServing asks of the classes of its nodes cost an hour, by class; of
-/// classes without a price nothing.
+/// The hourly cost of a ModelServing's devices by the class of their nodes; classes without a price
+/// are left out.
 fn of_serving<'p>(
     planned: &'p PlannedServing<'_>,
 ) -> impl Iterator<Item = (&'p AcceleratorClass, Dollars)> {
@@ -40,12 +40,12 @@ fn of_serving<'p>(
     all.filter_map(|(class, devices)| Some((*class, Dollars::of(price(class)?, *devices))))
 }
 
-/// What a ModelServing costs an hour; none where no price is known.
+/// The hourly cost of a ModelServing; none where no price is known.
 pub(crate) fn serving(planned: &PlannedServing<'_>) -> Option<Dollars> {
     of_serving(planned).map(|(_, cost)| cost).reduce(|sum, cost| sum + cost)
 }
 
-/// What a plan costs; none where no price is known.
+/// The hourly cost of a plan; none where no price is known.
 pub fn costs(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Option<Costs> {
     let mut costs = Costs::default();
     for planned in planned.iter().filter(|planned| planned.error.is_none()) {
@@ -68,7 +68,7 @@ pub fn costs(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Option
 }
 
 impl Costs {
-    /// Adds what somebody asks of classes; their sum, where there is any.
+    /// Adds costs to the total and to their classes. Returns their sum; none without any.
     fn add<'c>(
         &mut self,
         classes: impl Iterator<Item = (&'c AcceleratorClass, Dollars)>,

@@ -7,24 +7,24 @@ use crate::policy::Policy;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// What the other semantics decides otherwise.
+/// Differences between the decisions of both modes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Release that was followed.
     pub release: &'static str,
-    /// Its runtime, when another one or none: `Some(None)` means none.
+    /// Its runtime, if different: `Some(None)` means no runtime.
     pub runtime: Option<Option<ObjectRef>>,
-    /// What decided there.
+    /// The rule that decided there.
     pub decided_by: Option<&'static str>,
     /// Its modes by component, when others.
     pub modes: Option<BTreeMap<&'static str, &'static str>>,
-    /// Its classes by component, where others; none where it takes no class.
+    /// Its classes by component, if different; none where it takes no class.
     pub accelerators: BTreeMap<&'static str, Option<EcoString>>,
-    /// Its error, when only there or another one.
+    /// Its error, if different.
     pub error: Option<(Code, String)>,
 }
 
-/// What one of both decides.
+/// The decisions of one mode.
 pub(super) struct Side<'a, 'c> {
     pub(super) resolution: &'a Resolution<'c>,
     /// The modes of its components.

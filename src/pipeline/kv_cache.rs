@@ -1,8 +1,8 @@
 //! How many requests of full length a component serves at once.
 //!
-//! In: what a model keeps of a request, the container that runs the engine, and the accelerator it
-//! gets. Out: every operand with who says it. The engine's own arguments count; what they leave out
-//! is the engine's default, or what the model's config says.
+//! In: the KV cache of a model per request, the container of the engine, and its accelerator. Out:
+//! every operand with its source. The engine's arguments come first, then the model's config, then
+//! the engine's default.
 //!
 //! Flags and defaults: vLLM, `vllm/engine/arg_utils.py` (EngineArgs); SGLang,
 //! `python/sglang/srt/server_args.py` (ServerArgs, `mem_fraction_static`).
@@ -20,7 +20,7 @@ use crate::source::Span;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 
-/// Names of the container that runs the engine, by custom of OME and KServe.
+/// Conventional names of the engine's container in OME and KServe.
 const RUNNERS: [&str; 2] = ["ome-container", "kserve-container"];
 
 const CONTEXT: [&str; 2] = ["--max-model-len", "--context-length"];
@@ -32,7 +32,7 @@ const PIPELINE: [&str; 4] = ["--pipeline-parallel-size", "--pp-size", "--pp", "-
 const DATA: [&str; 4] = ["--data-parallel-size", "--dp-size", "--dp", "-dp"];
 const DATA_ATTENTION: &str = "--enable-dp-attention";
 
-/// Who serves.
+/// The serving engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     VLlm,
@@ -49,7 +49,7 @@ struct CommandLine<'a> {
 impl<'a> CommandLine<'a> {
     fn of(container: &'a Node) -> Self {
         let lists = ["command", "args"].into_iter().filter_map(|key| container.get(key));
-        // A script is one text of many words.
+        // A script is one argument with many words.
         let words = lists.flat_map(Node::items).flat_map(|node| {
             let span = node.origin.span();
             let words = node.as_str().unwrap_or_default().split_whitespace();
@@ -151,8 +151,8 @@ fn engine_of(pod: &Node) -> Option<&Node> {
     containers.iter().find(named).or_else(|| containers.first())
 }
 
-/// What the engines of the components keep of requests, where the layers of the model are known; and
-/// findings where not even one request of full length fits.
+/// The KV caches of the components, where the layers of the model are known, and findings where not
+/// even one request of full length fits.
 pub(crate) fn fill(
     selector: &Selector<'_>,
     service: &Service,
@@ -181,7 +181,7 @@ pub(crate) fn fill(
     found
 }
 
-/// The cache of a component; none when it is not known what the model keeps.
+/// The cache of a component; none when the layers of the model are unknown.
 fn fit(
     policy: &Policy,
     model: &Model,
@@ -267,7 +267,7 @@ fn fit(
     })
 }
 
-/// Says so when not even one request of full length fits.
+/// The finding where not even one request of full length fits.
 fn exceeded(fit: &CacheFit, kind: ComponentKind, service: &Service) -> Option<Diagnostic> {
     let (context, memory) = (fit.context.as_ref()?, fit.memory.as_ref()?);
     let (usable, weights) = (fit.usable()?, fit.weights.as_ref()?.value);
@@ -309,7 +309,7 @@ fn exceeded(fit: &CacheFit, kind: ComponentKind, service: &Service) -> Option<Di
     )
 }
 
-/// What a runtime would keep of requests to a model on accelerators of a class.
+/// The KV cache of a runtime for a model on accelerators of a class.
 pub(crate) fn of_runtime(
     policy: &Policy,
     model: &Model,

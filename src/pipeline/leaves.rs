@@ -17,7 +17,7 @@ pub struct MergedLeaf {
     pub of_worker: bool,
     /// `env.NAME`, `args[N]`, `resources.limits.NAME`, `nodeSelector.KEY`.
     pub path: String,
-    /// Who wrote it, and what lost.
+    /// Its source, and the values that it overrides.
     pub leaf: Leaf,
 }
 
@@ -73,7 +73,7 @@ fn of_container(at: &FieldPath, container: &Node, add: &mut impl FnMut(String, F
         let at = at.field("env").index(index);
         for key in ["value", "valueFrom"] {
             if let Some(value) = variable.get(key) {
-                // What a reference refers to is one value: its innermost leaf says who wrote it.
+                // The target of a reference is one value: its innermost leaf has the source.
                 let (mut node, mut at) = (value, at.field(key));
                 while let Value::Map(map) = &node.value
                     && let Some(entry) = map.iter().next()

@@ -8,7 +8,7 @@ use crate::operators::Selector;
 use ecow::EcoString;
 use rayon::prelude::*;
 
-/// What one model gets on one class.
+/// The runtime of one model on one class.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// One runtime.
@@ -26,9 +26,9 @@ pub struct Cell {
     pub model: EcoString,
     /// Class.
     pub class: EcoString,
-    /// What comes of the two.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What the runtime would keep of requests there, when it was requested and is known.
+    /// The KV cache of the runtime there, if requested and known.
     pub cache: Option<Box<CacheFit>>,
 }
 
@@ -88,7 +88,7 @@ pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
     }
 }
 
-/// What comes of a model and a class, and the runtime that would be taken.
+/// The outcome for a model and a class, and the runtime that would be selected.
 fn outcome<'a>(
     selector: &Selector<'a>,
     candidates: &[Candidate<'a>],

@@ -20,7 +20,7 @@ pub struct MergedPart {
     pub worker: Option<(Node, i64)>,
 }
 
-/// A service's components, with what was found on the way.
+/// A service's components, with their findings.
 #[derive(Clone, Debug)]
 pub struct MergedService<'a> {
     /// The service.
@@ -32,7 +32,7 @@ pub struct MergedService<'a> {
 }
 
 impl<'a> Renderer<'a> {
-    /// Merges one service and makes no objects of it.
+    /// Merges one service without building its objects.
     pub fn merged(&self, views: &'a Views) -> MergedService<'a> {
         let (selector, service) = self.selector(views);
         let resolution = selector.resolve(service);

@@ -1,4 +1,4 @@
-//! Where the pods of a component are, and why some have no node.
+//! The nodes of a component's pods, and why some pods have none.
 
 use crate::cluster::BlockedNodes;
 use ecow::EcoString;
@@ -9,15 +9,15 @@ use std::sync::Arc;
 pub struct Placement {
     /// Pods of minReplicas.
     pub wanted: usize,
-    /// Of them those that run already and keep their node.
+    /// The number that runs already and keeps its node.
     pub running: usize,
-    /// Of them those that have a node.
+    /// The number that has a node.
     pub placed: usize,
     /// Nodes, by name, with how many of its pods.
     pub nodes: Vec<(EcoString, usize)>,
     /// Why the others have none.
     pub waiting: Option<Arc<Waiting>>,
-    /// What the nodes say to one more pod, where that was asked.
+    /// The verdicts of the nodes about one more pod, where they were requested.
     pub look: Option<Box<Look>>,
 }
 
@@ -28,7 +28,7 @@ impl Placement {
     }
 }
 
-/// A node, and what is missing there.
+/// A node, and the resources that it lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     /// Name.
@@ -44,11 +44,11 @@ pub struct Example {
 pub struct Waiting {
     /// The most common reason, in a word; `quota` when they may not be started.
     pub code: &'static str,
-    /// The scheduler's sentence, or what the queue says.
+    /// The scheduler's or the queue's message.
     pub message: EcoString,
     /// The node that came nearest.
     pub example: Option<Example>,
-    /// Nodes on which not even one pod of the kind that waits has room.
+    /// Nodes without capacity for even one of the pending pods.
     pub blocked: Arc<BlockedNodes>,
 }
 
@@ -63,7 +63,7 @@ pub struct Filtered {
     pub out: usize,
 }
 
-/// What all nodes say to one more pod of a kind, when everything is placed.
+/// The verdicts of all nodes about one more pod, with the whole fleet placed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {
     /// The filters, in their order.

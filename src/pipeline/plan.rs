@@ -1,4 +1,4 @@
-//! What each service becomes.
+//! Plans services: decisions, pods and findings of each.
 
 use super::built::{PodContext, Workload};
 use super::difference::{Side, difference, differs};
@@ -38,27 +38,27 @@ impl Pods {
     }
 }
 
-/// Decides services of every API under one semantics.
+/// Decides services of every API in one mode.
 pub struct Planner<'a> {
     catalog: &'a Catalog,
     semantics: Follow,
     selectors: BTreeMap<Api, PerReading<Selector<'a>>>,
-    /// What the nodes have left; none when no node states what it has.
+    /// Free capacity of the nodes; none when no node reports its resources.
     inventory: Option<Inventory<'a>>,
     /// Pods that run, with what they request.
     running: RunningPods<'a>,
     shapes: Vec<Shape>,
     context: PodContext,
-    /// What was asked before, with the answers that were requested: a fleet has few shapes of pods.
+    /// Answers by question: a fleet has few shapes of pods.
     fits: Mutex<HashMap<Arc<Question>, Option<Arc<Fit>>>>,
     /// The same of queues, by namespace and name of the queue.
     admitted: Mutex<HashMap<Admission, QueueDecision>>,
 }
 
-/// Namespace and name of a queue, and what it is asked.
+/// Namespace and name of a queue, and the question.
 type Admission = (EcoString, EcoString, Arc<Question>);
 
-/// Outcome of one semantics.
+/// The outcome of one mode.
 pub(super) struct Outcome<'a, 's> {
     pub(super) resolution: Resolution<'a>,
     pub(super) components: Vec<PlannedComponent>,
@@ -74,7 +74,7 @@ pub(super) struct Outcome<'a, 's> {
 }
 
 impl<'a> Planner<'a> {
-    /// Frees the decisions that are kept for services alike: what is decided later takes longer.
+    /// Frees the remembered decisions. Later decisions take longer.
     pub fn forget(&self) {
         for selectors in self.selectors.values() {
             selectors.documented.forget();
@@ -342,7 +342,7 @@ impl Planner<'_> {
     }
 }
 
-/// Says so where the pods or GPUs of a component are not counted.
+/// The finding where the pods or GPUs of a component are not counted.
 fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagnostic> {
     let what = match (component.least_pods().is_known(), component.least_gpus().is_known()) {
         (true, true) => return None,
@@ -371,7 +371,7 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
     )
 }
 
-/// What the choice of model and accelerators found.
+/// The findings of the choice of model and accelerators.
 pub(crate) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Diagnostic> {
     let named = service.runtime.as_ref().filter(|_| {
         service.object.api == Api::Ome
@@ -404,7 +404,7 @@ pub(crate) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Dia
     no_model.into_iter().chain(assumed(resolution)).chain(found).collect()
 }
 
-/// Says that the runtime depends on a value of the model that is assumed.
+/// The finding that the runtime depends on an assumed value of the model.
 fn assumed(resolution: &Resolution<'_>) -> Option<Diagnostic> {
     let model = resolution.model?;
     let fields: Vec<String> = resolution

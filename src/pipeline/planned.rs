@@ -35,7 +35,7 @@ pub struct PlannedComponent {
     pub kind: ComponentKind,
     /// How it is deployed.
     pub mode: DeploymentMode,
-    /// What decided about the mode, where several may.
+    /// The source of the mode, where several are possible.
     pub mode_basis: Option<&'static str>,
     /// minReplicas.
     pub min_replicas: Count,
@@ -103,7 +103,8 @@ impl PlannedComponent {
     }
 }
 
-/// What a plan keeps of its service, which need not be there any more: of a fleet that is much.
+/// The parts of a service that a plan keeps; the service itself is freed, to save memory in a
+/// fleet.
 #[derive(Clone, Debug)]
 pub struct PlannedService {
     /// Whose it is.
@@ -158,9 +159,9 @@ pub struct Planned<'a> {
     pub workloads: Vec<Workload>,
     /// Why it cannot be deployed.
     pub error: Option<Box<Failure>>,
-    /// What the controller would do otherwise; only under the documents.
+    /// Differences of the controller; only in documented mode.
     pub controller: Option<Box<Difference>>,
-    /// What was found while composing, the error included.
+    /// The findings of composing, the error included.
     pub diagnostics: Vec<Diagnostic>,
 }
 

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 /// Services per thread and window.
 pub(crate) const WINDOW: usize = 32;
 
-/// What one service became.
+/// One rendered service.
 #[derive(Clone, Debug)]
 pub struct Rendered<'a> {
     /// The service.
@@ -36,7 +36,7 @@ pub struct Rendered<'a> {
     pub components: Vec<PlannedComponent>,
     /// Its objects in the order in which the operator writes them; none when it is in error.
     pub objects: Vec<RenderedObject>,
-    /// Why there are none.
+    /// The error.
     pub error: Option<Failure>,
     /// How far the operator got before the error, where it writes something before.
     pub unfinished: Option<Unfinished<'a>>,
@@ -45,7 +45,7 @@ pub struct Rendered<'a> {
 }
 
 impl Rendered<'_> {
-    /// What is written of it: nothing where something refuses it.
+    /// The objects to write: none where a finding refuses the service.
     pub(crate) fn written(&self) -> &[RenderedObject] {
         if self.refusal().is_some() { &[] } else { &self.objects }
     }
@@ -117,8 +117,8 @@ impl<'a> Renderer<'a> {
         self
     }
 
-    /// Makes something of every service or ModelServing, in parallel within a window, and hands it
-    /// to `each` in the order given.
+    /// Applies a function to every service or ModelServing, in parallel within a window, and hands
+    /// the result to `each` in the order given.
     ///
     /// # Errors
     /// What `each` answers; nothing is made after that.
@@ -135,7 +135,7 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
-    /// A service as the semantics in force reads it, and who decides for it.
+    /// A service as the current mode reads it, and its selector.
     pub(crate) fn selector(&self, views: &'a Views) -> (&Selector<'a>, &'a Service) {
         let service = views.of(self.semantics);
         (&self.selectors[&service.object.api], service)
@@ -151,7 +151,7 @@ impl<'a> Renderer<'a> {
         self.selectors[&service.object.api].resolve(service)
     }
 
-    /// The same of a service as the semantics in force reads it.
+    /// The same for a service as the current mode reads it.
     pub(crate) fn render_service(
         &self,
         service: &'a Service,

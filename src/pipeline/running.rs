@@ -1,4 +1,4 @@
-//! The pods that run, and whose they are.
+//! Running pods, by owner.
 
 use super::built::PodContext;
 use crate::api::{Api, Object};
@@ -36,7 +36,7 @@ pub struct RunningPod<'a> {
     pub ready: bool,
 }
 
-/// Whose a pod is: API, namespace and name of a service or ModelServing.
+/// The owner of a pod: API, namespace and name of a service or ModelServing.
 pub(crate) type Owner = (Api, EcoString, EcoString);
 
 impl RunningPod<'_> {

@@ -12,7 +12,7 @@ use crate::yaml::{Map, Node};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// A ModelServing with what a plan says of it.
+/// A planned ModelServing.
 #[derive(Debug)]
 pub struct PlannedServing<'a> {
     /// The ModelServing.

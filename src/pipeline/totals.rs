@@ -1,4 +1,4 @@
-//! What a plan requests in total: pods and devices at minReplicas, and what it asks of each class.
+//! Totals of a plan: pods and devices at minReplicas, and devices by class.
 //!
 //! In: planned services and ModelServings, placed where nodes were read. Out: [`Totals`], which
 //! every output format shows.
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub struct Totals {
     /// InferenceServices.
     pub services: usize,
-    /// Of them those in error, which request nothing.
+    /// The number in error; they request nothing.
     pub failed: usize,
     /// ModelServings.
     pub servings: usize,
@@ -28,20 +28,20 @@ pub struct Totals {
     pub gpus: BTreeMap<EcoString, i64>,
     /// Components whose pods or devices are not known, and not counted.
     pub components_not_counted: usize,
-    /// ModelServings of which that is so.
+    /// ModelServings with unknown pods or devices.
     pub servings_not_counted: usize,
     /// Accelerator classes, by name.
     pub classes: Vec<ClassTotal>,
 }
 
-/// What is asked of one class.
+/// The devices of one class.
 #[derive(Clone, Debug)]
 pub struct ClassTotal {
     /// Its name.
     pub name: EcoString,
     /// Accelerators at minReplicas.
     pub asked: i64,
-    /// What its usable nodes have to give; none when no node says what it has.
+    /// Allocatable devices of its usable nodes; none when no node reports its resources.
     pub allocatable: Option<i64>,
     /// What pods of others and services that are not shown hold of it; none where that was not
     /// asked.

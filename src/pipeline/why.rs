@@ -89,7 +89,7 @@ pub struct Said {
     pub span: Option<Span>,
     /// The rule that wrote it, when none did.
     pub rule: Option<&'static crate::yaml::Rule>,
-    /// What it is known from, when neither file nor rule wrote it.
+    /// Its evidence, when neither file nor rule wrote it.
     pub fact: Option<SourceId>,
 }
 
@@ -181,9 +181,9 @@ fn gather(node: &Node, blocks: &mut Vec<Block>) {
     node.items().iter().for_each(|item| gather(item, blocks));
 }
 
-/// Who knows what a leaf of an object took the place of.
+/// Finds the values that a leaf of an object overrides.
 pub trait Losers {
-    /// What lost against a leaf, the nearest first.
+    /// The values that a leaf overrides, the nearest first.
     fn losers<'a>(&'a self, object: &Node, leaf: &Node, path: &FieldPath) -> Vec<&'a Node>;
 }
 
@@ -196,7 +196,7 @@ pub struct Overrides<'h> {
     winners: HashMap<Writer, Vec<(usize, FieldPath)>>,
 }
 
-/// Who wrote a value.
+/// The source of a value.
 #[derive(PartialEq, Eq, Hash)]
 enum Writer {
     File(Span),
@@ -268,10 +268,10 @@ impl Losers for Overrides<'_> {
     }
 }
 
-/// What gave way in a ModelServing and in the objects of its controller.
+/// Overridden values in a ModelServing and in the objects of its controller.
 #[derive(Debug, Default)]
 pub struct ServingHistory {
-    /// Defaults of the CRD, by the place that says something else.
+    /// Defaults of the CRD, by the place that overrides them.
     defaults: Vec<(Span, Node)>,
 }
 
@@ -362,7 +362,7 @@ pub fn why(
     leaves
 }
 
-/// One leaf with who wrote it and what lost.
+/// One leaf with its source and the values that it overrides.
 pub fn leaf(
     layers: &Layers<'_>,
     object: &Node,

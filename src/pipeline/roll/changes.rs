@@ -1,15 +1,15 @@
-//! What changes between two states of an input.
+//! Changes between two states of an input.
 
 use crate::api::{Follow, ModelServing, Service, Views};
 use crate::workspace::World;
 use std::collections::HashMap;
 
-/// What was there before a change.
+/// The state before a change.
 #[derive(Clone, Copy, Debug)]
 pub enum Before<T> {
     /// The pods that run.
     Running,
-    /// What was applied; none of something that is new.
+    /// The object that was applied; none if it is new.
     Applied(Option<T>),
 }
 
@@ -18,7 +18,7 @@ pub enum Before<T> {
 pub struct ServiceChange<'a> {
     /// What is there before, with everything that was applied beside it.
     pub before: Before<(&'a World, &'a Views)>,
-    /// What is applied now; none when the service goes.
+    /// The service that is applied now; none when it is removed.
     pub after: Option<&'a Views>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> ServiceChange<'a> {
 pub struct ServingChange<'a> {
     /// What is there before.
     pub before: Before<&'a ModelServing>,
-    /// What is applied now; none when it goes.
+    /// The object that is applied now; none when it is removed.
     pub after: Option<&'a ModelServing>,
 }
 

@@ -1,4 +1,4 @@
-//! Edits of a service that may get its update through, and what the service becomes with them.
+//! Edits of a service that may let its update complete, and the edited service.
 
 use super::serving::ServingKind;
 use super::track::{Kind, Track};
@@ -30,9 +30,9 @@ pub(super) enum Fewer {
     AllButOne,
 }
 
-/// What is edited of a service.
+/// The kinds of edits of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum EditKind {
     /// No pod beyond the replicas, one below them.
     NoSurge,
     /// All old pods end first.
@@ -71,14 +71,16 @@ impl Fewer {
 /// The fields that an edit sets, with their values; null takes a field out. None where the edit
 /// is a repetition.
 pub(super) fn fields(
-    what: What,
+    what: EditKind,
     subject: Subject<'_>,
     track: &Track,
 ) -> Option<Vec<(FieldPath, Value)>> {
     let kind = track.after.as_ref()?;
     let spec = FieldPath::root().field("spec");
     let Some(component) = track.component else {
-        let (Subject::Serving(serving), What::Fewer(fewer)) = (subject, what) else { return None };
+        let (Subject::Serving(serving), EditKind::Fewer(fewer)) = (subject, what) else {
+            return None;
+        };
         let now = serving.replicas.value;
         return (now > 1).then(|| vec![(spec.field("replicas"), json!(fewer.of(now)))]);
     };
@@ -86,14 +88,14 @@ pub(super) fn fields(
     let component = spec.field(component.as_str());
     let strategy = component.field("deploymentStrategy");
     match (what, kind) {
-        (What::NoSurge, Kind::Deployment(spec)) if spec.strategy != Strategy::Recreate => {
+        (EditKind::NoSurge, Kind::Deployment(spec)) if spec.strategy != Strategy::Recreate => {
             let rolling = strategy.field("rollingUpdate");
             Some(vec![
                 (rolling.field("maxSurge"), json!(0)),
                 (rolling.field("maxUnavailable"), json!(1)),
             ])
         }
-        (What::Recreate, Kind::Deployment(spec)) if spec.strategy != Strategy::Recreate => {
+        (EditKind::Recreate, Kind::Deployment(spec)) if spec.strategy != Strategy::Recreate => {
             let mut edits = vec![(strategy.field("type"), json!("Recreate"))];
             // The API server refuses both.
             if own.is_some_and(|own| own.at(&["deploymentStrategy", "rollingUpdate"]).is_some()) {
@@ -101,7 +103,7 @@ pub(super) fn fields(
             }
             Some(edits)
         }
-        (What::Fewer(fewer), kind) => {
+        (EditKind::Fewer(fewer), kind) => {
             let now = kind.version().map(|(_, replicas)| replicas).filter(|now| *now > 1)?;
             let left = fewer.of(now);
             let written = |key: &str| own.and_then(|own| own.get(key)).and_then(Node::as_int);

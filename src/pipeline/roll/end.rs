@@ -1,4 +1,4 @@
-//! How the play of a workload ends.
+//! The end of a workload's simulation.
 
 use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
 use super::track::{Begins, Kind, Placed, Track};
@@ -110,7 +110,7 @@ fn stuck(world: &World, track: &Track, id: Option<WorkloadId>) -> Stuck {
     Stuck { pod: pod_name(world, track, id, pod), message }
 }
 
-/// The same of a ModelServing.
+/// The same for a ModelServing.
 fn stuck_serving(world: &World, track: &Track, placed: &Placed) -> Stuck {
     let waiting = placed.coupled.as_ref().and_then(|own| own.waiting(world));
     let Some((pod, id)) = waiting else {

@@ -1,6 +1,6 @@
 //! The smallest edits with which a stuck update completes, each played.
 
-use super::edit::{self, Fewer, Subject, What};
+use super::edit::{self, EditKind, Fewer, Subject};
 use super::outcome::{ComponentRollout, RollEnd};
 use super::play::play;
 use super::track::Track;
@@ -22,15 +22,15 @@ const MOST_KINDS: usize = 4;
 const MOST_ALONE: usize = 8;
 
 /// Edits of services, the smallest first.
-const EDITS: [What; 5] = [
-    What::NoSurge,
-    What::Recreate,
-    What::Fewer(Fewer::One),
-    What::Fewer(Fewer::Half),
-    What::Fewer(Fewer::AllButOne),
+const EDITS: [EditKind; 5] = [
+    EditKind::NoSurge,
+    EditKind::Recreate,
+    EditKind::Fewer(Fewer::One),
+    EditKind::Fewer(Fewer::Half),
+    EditKind::Fewer(Fewer::AllButOne),
 ];
 
-/// Finds what gets the updates through that are stuck.
+/// Finds edits with which stuck updates complete.
 pub(super) fn all<'a>(
     ground: &Ground<'_>,
     semantics: Follow,
@@ -68,7 +68,7 @@ struct Search<'s, 'a> {
     subject: &'s dyn Fn(&Track) -> Option<Subject<'a>>,
     /// The tracks that are edited, in the same way.
     group: &'s [usize],
-    /// What gets each of them through.
+    /// The edit for each of them.
     found: Vec<Vec<Fix>>,
 }
 
@@ -82,11 +82,11 @@ impl Search<'_, '_> {
             return;
         }
         // Neither alone is enough.
-        self.nodes(Some(What::NoSurge));
+        self.nodes(Some(EditKind::NoSurge));
         if !self.is_done() {
             // Fewer replicas for good.
             for fewer in [Fewer::One, Fewer::Half, Fewer::AllButOne] {
-                self.take(Some(What::Fewer(fewer)), &[], false);
+                self.take(Some(EditKind::Fewer(fewer)), &[], false);
             }
         }
     }
@@ -97,7 +97,7 @@ impl Search<'_, '_> {
     }
 
     /// More nodes, the fewest of a kind that are enough.
-    fn nodes(&mut self, what: Option<What>) {
+    fn nodes(&mut self, what: Option<EditKind>) {
         let mut seen = HashSet::new();
         let usable = self.ground.machines.iter().filter(|own| own.ready && !own.cordoned);
         let kinds: Vec<Arc<Machine>> =
@@ -122,7 +122,7 @@ impl Search<'_, '_> {
     }
 
     /// The tracks of the group with an edit; those that it does not touch stay as they are.
-    fn edited(&self, what: What, then_as_written: bool) -> Option<Vec<Track>> {
+    fn edited(&self, what: EditKind, then_as_written: bool) -> Option<Vec<Track>> {
         let mut tracks = self.tracks.to_vec();
         let mut any = false;
         for at in self.group {
@@ -133,7 +133,7 @@ impl Search<'_, '_> {
             let edited = edit::edited(self.ground, semantics, context, subject, track, &fields);
             if let Some(mut edited) = edited {
                 any = true;
-                if then_as_written && matches!(what, What::Fewer(_)) {
+                if then_as_written && matches!(what, EditKind::Fewer(_)) {
                     edited.then.clone_from(&track.after);
                 }
                 tracks[*at] = edited;
@@ -145,7 +145,7 @@ impl Search<'_, '_> {
     /// How the group ends with an edit and more nodes; none where the edit has no effect.
     fn played(
         &self,
-        what: Option<What>,
+        what: Option<EditKind>,
         nodes: &[Arc<Machine>],
         then_as_written: bool,
     ) -> Option<Vec<ComponentRollout>> {
@@ -163,13 +163,13 @@ impl Search<'_, '_> {
     }
 
     /// Plays an edit, and keeps it for those that it completes.
-    fn take(&mut self, what: Option<What>, nodes: &[Arc<Machine>], then_as_written: bool) {
+    fn take(&mut self, what: Option<EditKind>, nodes: &[Arc<Machine>], then_as_written: bool) {
         let enough = |found: &Vec<Fix>| found.len() >= MOST;
         if self.found.iter().all(enough) {
             return;
         }
         // One way to have fewer replicas is enough.
-        let fewer = matches!(what, Some(What::Fewer(_)));
+        let fewer = matches!(what, Some(EditKind::Fewer(_)));
         let has = |found: &[Fix]| found.iter().any(|fix| fix.fewer_replicas);
         if fewer && self.found.iter().all(|found| has(found)) {
             return;

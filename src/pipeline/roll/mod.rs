@@ -5,7 +5,7 @@
 //! edits with which it completes, each played again. The controllers are those of `rollout` and, of
 //! ModelServings, of their operator; this says who is who.
 //!
-//! RayClusters: KubeRay leaves the pods of a changed template alone, so nothing rolls.
+//! RayClusters: KubeRay does not replace the pods of a changed template.
 
 pub(crate) mod changes;
 pub(crate) mod edit;
@@ -43,7 +43,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use track::{Kind, Track};
 
-/// What is wrong with the new pods of a component.
+/// A fault of the new pods of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// They need so many ticks to get ready.
@@ -78,10 +78,10 @@ pub enum Target {
 /// Pods with something wrong, by place in the changes: InferenceServices, then ModelServings.
 pub type Troubles = Vec<(usize, Target, Trouble)>;
 
-/// What is asked beside the changes.
+/// Options of a simulation.
 #[derive(Clone, Debug, Default)]
 pub struct RollOptions {
-    /// What is wrong with new pods.
+    /// Faults of new pods.
     pub troubles: Troubles,
     /// No edits are sought for updates that are stuck.
     pub without_edits: bool,
@@ -94,13 +94,13 @@ pub struct RollOptions {
 /// One edit of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RollEdit {
-    /// Where it is, or what is above it; none of nodes.
+    /// Its place, or that of its parent; none for nodes.
     pub place: Option<Span>,
     /// The field.
     pub path: String,
-    /// What it is; null where it is absent.
+    /// Its value; null where it is absent.
     pub from: Value,
-    /// What it becomes; null where it goes.
+    /// Its new value; null where it is removed.
     pub to: Value,
 }
 
@@ -180,7 +180,7 @@ impl Ground<'_> {
     }
 }
 
-/// Plays changes, all at once; none when no node says what it has.
+/// Simulates all changes at once; none when no node reports its resources.
 pub fn roll<'a>(
     world: &'a World,
     semantics: Follow,

@@ -1,4 +1,5 @@
-//! What a play comes to: stages, how each component ends, and the edits that complete a stuck one.
+//! The result of a simulation: stages, the end of each component, and the edits that complete a
+//! stuck one.
 
 use super::Fix;
 use ecow::EcoString;
@@ -47,7 +48,7 @@ pub struct RollStage {
     pub terminating: i64,
     /// GPUs that its pods hold, those that end among them.
     pub gpus: i64,
-    /// What is other than in the stage before.
+    /// Differences from the stage before.
     pub event: String,
 }
 
@@ -64,7 +65,7 @@ impl RollStage {
 pub struct Stuck {
     /// The pod that waits.
     pub pod: EcoString,
-    /// What the scheduler says of it.
+    /// The scheduler's message about it.
     pub message: EcoString,
 }
 

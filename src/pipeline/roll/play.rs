@@ -1,4 +1,4 @@
-//! The play: what is there before, the change, and the stages until nothing moves any more.
+//! The simulation: the state before, the change, and the stages until no pod changes any more.
 
 use super::outcome::{ComponentRollout, RollEnd, RollStage};
 use super::serving::Coupled;
@@ -11,7 +11,7 @@ use crate::tree::covers;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// No update takes more stages; this is a fence.
+/// Upper bound of stages, against endless loops.
 const MOST_STAGES: usize = 10_000;
 
 /// Plays all tracks at once, with more nodes.
@@ -159,7 +159,7 @@ fn turn(
     change(world, track.after.as_ref(), placed);
 }
 
-/// The controllers of ModelServings do what they can.
+/// Runs the controllers of ModelServings.
 fn drive(world: &mut World, placed: &mut [Placed]) -> bool {
     let coupled = placed.iter_mut().filter_map(|placed| placed.coupled.as_mut());
     coupled.map(|own| own.drive(world)).filter(|changed| *changed).count() > 0
@@ -294,7 +294,7 @@ fn count(world: &World, ids: &[WorkloadId]) -> i64 {
         .sum()
 }
 
-/// Makes a version of the pods that run.
+/// Creates a version for the running pods.
 fn rename(kind: &mut Kind, ground: &Ground<'_>, own: &[(usize, PodId)]) {
     const RUNNING: &str = "running";
     let template = |worker: bool| {

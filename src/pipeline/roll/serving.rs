@@ -16,7 +16,7 @@ use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// A ModelServing with the pods that its templates make.
+/// A ModelServing with the pods of its templates.
 #[derive(Clone, Debug)]
 pub(super) struct ServingKind {
     pub(super) serving: Arc<ModelServing>,
@@ -166,7 +166,7 @@ impl Coupled {
         !old.is_empty()
     }
 
-    /// Controller and world tell each other what happened. Whether something did.
+    /// Exchanges events between controller and world. Returns whether there was one.
     pub(super) fn drive(&mut self, world: &mut World) -> bool {
         let mut changed = false;
         for (pod, id) in std::mem::take(&mut self.ending) {

@@ -27,7 +27,7 @@ pub(super) struct RenderedWorkload {
     pub(super) most: Option<i64>,
 }
 
-/// What a service becomes.
+/// The workloads of a service.
 #[derive(Debug, Default)]
 pub(super) struct Side {
     /// Its workloads; of a service in error those that the operator writes before it fails.
@@ -170,8 +170,8 @@ impl RenderedWorkload {
     }
 }
 
-/// What is simulated of a service: `before` is what was applied before, none where the pods that run
-/// are the beginning; `own` are these, by workload.
+/// The simulated workloads of a service: `before` is the service that was applied before, none
+/// where the simulation begins with the running pods; `own` are these, by workload.
 pub(super) fn tracks(
     service: usize,
     after: Vec<RenderedWorkload>,

@@ -1,4 +1,4 @@
-//! What is seen of a track at a moment of a play.
+//! The state of a track at one stage.
 
 use super::outcome::RollStage;
 use super::track::{Kind, Placed, Track};
@@ -56,7 +56,7 @@ fn group(members: &[GroupMember], track: &Track, out: &mut RollStage) {
     own.pending += i64::from(members.iter().any(|member| member.phase == PodPhase::Pending));
 }
 
-/// What is other than in the stage before.
+/// Differences from the stage before.
 pub(super) fn event(before: Option<&RollStage>, now: &RollStage) -> String {
     let empty = RollStage::default();
     let first = before.is_none();

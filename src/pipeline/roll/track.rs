@@ -1,4 +1,4 @@
-//! The workloads of a change: what each is before and after.
+//! The workloads of a change, before and after.
 
 use super::serving::{Coupled, ServingKind};
 use crate::api::ComponentKind;
@@ -6,7 +6,7 @@ use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec, Revision, Start, Workl
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// What a workload is, as its controller reads it.
+/// The kind of a workload, as its controller reads it.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Deployment(DeploymentSpec),
@@ -97,7 +97,7 @@ pub(super) struct Track {
     pub(super) component: Option<ComponentKind>,
     pub(super) name: EcoString,
     pub(super) begins: Begins,
-    /// What is applied; none when it goes.
+    /// The applied state; none when it is removed.
     pub(super) after: Option<Kind>,
     /// Pod specs as rendered.
     pub(super) specs: Vec<Node>,
