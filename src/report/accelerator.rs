@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 /// Rejected classes that are shown unless all are requested.
 const NEAREST: usize = 3;
-/// The same when no class passed.
+/// The table when no class passed.
 const NEAREST_OF_NONE: usize = 8;
 /// Reasons that are shown of a component that does not fit.
 const MISSING: usize = 3;
@@ -95,7 +95,7 @@ pub(super) fn more_needed(planned: &Planned<'_>, component: &PlannedComponent) -
     Some(need)
 }
 
-/// What is asked of each class, as JSON.
+/// Requested devices by class, as JSON.
 pub(super) fn by_class(totals: &Totals) -> Value {
     let row = |total: &ClassTotal| {
         let mut out =
@@ -131,7 +131,7 @@ pub(super) fn fits(component: &PlannedComponent) -> String {
     })
 }
 
-/// What keeps a component off the nodes, a line per reason, when it does not fit.
+/// Why a component does not fit the nodes, a line per reason.
 pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
     if super::together::fits(component) != Some(false) {
         return Vec::new();
@@ -250,7 +250,7 @@ pub(super) fn parts(
     }
 }
 
-/// What is known of every class beside what is required.
+/// The capabilities of every class beside the requirements.
 fn capabilities(decision: &AcceleratorDecision<'_>, sources: &SourceMap, out: &mut Sheet) {
     for candidate in decision.candidates.iter().filter(|own| !own.capabilities.is_empty()) {
         let rows = candidate.capabilities.iter().map(|known| {

@@ -3,7 +3,7 @@
 use super::table::Style;
 use serde_json::Value;
 
-/// What can be printed as JSON, as text, as Markdown and as a page.
+/// An answer that can be printed as JSON, text, Markdown and HTML.
 pub trait Answer {
     /// The documented shape.
     fn json(&self) -> Value;
@@ -14,12 +14,12 @@ pub trait Answer {
     /// For a pull request or an issue.
     ///
     /// # Errors
-    /// What is wrong with the template.
+    /// The error of the template.
     fn markdown(&self) -> Result<String, String>;
 
     /// A single HTML page.
     ///
     /// # Errors
-    /// What is wrong with the template.
+    /// The error of the template.
     fn html(&self) -> Result<String, String>;
 }

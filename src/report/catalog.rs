@@ -245,7 +245,7 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
     }
 }
 
-/// What the documents call a format (KServe docs, Serving Runtimes, supported formats;
+/// The documents' name of a format (KServe docs, Serving Runtimes, supported formats;
 /// docs/decisions.md#spelling-of-names).
 fn display_name(format: &str) -> Option<&'static str> {
     const NAMES: [&str; 10] = [
@@ -357,7 +357,7 @@ fn row(item: &Item<'_>, names: Names, world: &World) -> [String; 6] {
     ]
 }
 
-/// What an item is, in one cell.
+/// A summary of an item, in one cell.
 fn summary(item: &Item<'_>) -> String {
     match item {
         Item::Runtime(runtime) => {

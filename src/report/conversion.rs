@@ -1,4 +1,4 @@
-//! What a conversion lost, one line each.
+//! Fields that a conversion lost, one line each.
 
 use super::screen::{Page, line};
 use crate::diag::Diagnostic;

@@ -1,5 +1,5 @@
-//! What nodes say of accelerator classes: as a table, as YAML with the evidence behind each value,
-//! as JSON.
+//! Accelerator classes discovered from nodes: as a table, as YAML with the evidence behind each
+//! value, as JSON.
 
 use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};
@@ -172,7 +172,7 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
     for class in discovered.classes.iter().filter(|class| class.action == Action::Update) {
         put!(out, "\n{}\n", class.name);
         let fact = |change: &Change| class.facts.iter().find(|fact| fact.path == change.path);
-        // What is added from a data sheet was known without being written: one line is enough.
+        // Values from a data sheet are facts of the product: one line is enough.
         let mut added: Vec<(String, Vec<String>)> = Vec::new();
         for change in &class.changes {
             let why = fact(change).map_or_else(String::new, |fact| source(&fact.evidence, sources));

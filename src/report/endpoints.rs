@@ -1,4 +1,4 @@
-//! What services answer on, as JSON and for people.
+//! The endpoints of services, as JSON and for people.
 
 use super::SCHEMA_VERSION;
 use super::findings;

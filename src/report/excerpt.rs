@@ -188,7 +188,7 @@ fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
 /// tells which it is.
 const TALLEST: usize = 6;
 
-/// What is marked of a place: where it begins as it is drawn, and its bytes.
+/// The marked part of a place: where it begins in the excerpt, and its length in bytes.
 fn marked(canvas: &Canvas, span: Span) -> (usize, usize) {
     let range = canvas.range(span);
     let place = canvas.text.get(range.clone()).unwrap_or_default();
@@ -241,7 +241,7 @@ fn excerpt(text: &str) -> String {
 #[derive(Debug)]
 struct Canvas {
     text: String,
-    /// What was replaced: where it was, and where its replacement is.
+    /// A replacement: the old range and the new one.
     replaced: Vec<(Range<usize>, Range<usize>)>,
 }
 

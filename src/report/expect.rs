@@ -1,5 +1,5 @@
-//! What `ome test` found: expectations that are met and those that are not, and the schema of their
-//! files.
+//! The results of `ome test`: expectations that are met and those that are not, and the schema of
+//! their files.
 
 use super::screen::{Page, line, printable};
 use super::{SCHEMA_VERSION, explain, findings, github, json, json_schema};
@@ -33,7 +33,7 @@ impl Failure {
         }
     }
 
-    /// What is missed, the reasons for it, and what it takes to mend it.
+    /// A failed expectation, its reasons, and the edits that mend it.
     fn lines(&self) -> impl Iterator<Item = String> {
         let reasons = self.miss.reasons.iter().map(|(code, detail)| format!("{code}: {detail}"));
         let flip = self.flip.lines().filter(|line| !line.is_empty()).map(ToOwned::to_owned);
@@ -48,7 +48,7 @@ pub struct Done {
     pub file: String,
     /// Its name.
     pub name: String,
-    /// What is not as it is stated.
+    /// The failed expectations.
     pub failures: Vec<Failure>,
 }
 
@@ -57,7 +57,7 @@ pub struct Done {
 pub struct Report {
     /// The cases, in order.
     pub cases: Vec<Done>,
-    /// What is wrong with the files.
+    /// Errors in the files.
     pub found: Vec<Diagnostic>,
     /// Their texts.
     pub sources: SourceMap,

@@ -69,7 +69,7 @@ fn failure(error: &Failure, planned: &Planned<'_>, sources: &SourceMap) -> Vec<S
     lines
 }
 
-/// What was decided about, and the outcome.
+/// The subject of the decision, and the outcome.
 fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
     match planned.resolution.model {
         Some(model) => {
@@ -176,7 +176,7 @@ fn part(planned: &Planned<'_>, component: &PlannedComponent, sources: &SourceMap
     }
 }
 
-/// What would make the runtime asked about win.
+/// The edits with which the runtime in question would be selected.
 pub fn flip(flip: &Flip, sources: &SourceMap) -> Sheet {
     let mut out = Sheet::default();
     match &flip.edits {
@@ -256,7 +256,7 @@ fn row(
             rejection.origin.and_then(crate::yaml::Origin::span),
         )
     } else if candidate.verdict == Verdict::Chosen {
-        // What put it first, and what of it the model matches.
+        // Why it is first, and which entry the model matches.
         let by = decision.decided_by.map_or("no choice", super::phrases::decided_by);
         let entry =
             candidate.matched_entry.map(|index| format!("matches supportedModelFormats[{index}]"));

@@ -14,7 +14,7 @@ use serde_json::Value;
 /// Fills a template in; a name it uses and the data lacks is an error.
 ///
 /// # Errors
-/// What is wrong with the template.
+/// The error of the template.
 pub(super) fn fill(
     name: &'static str,
     template: &'static str,

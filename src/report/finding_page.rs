@@ -19,7 +19,7 @@ const MOST_OPEN: usize = 20;
 /// The page; `files` were read, `summary` counts all findings, also those that are not shown.
 ///
 /// # Errors
-/// What is wrong with the template.
+/// The error of the template.
 pub fn html(
     found: &[Diagnostic],
     sources: &SourceMap,

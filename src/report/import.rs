@@ -1,4 +1,4 @@
-//! What a config.json says of a model, as YAML with its evidence and as JSON.
+//! The facts of a config.json about a model, as YAML with their evidence and as JSON.
 
 use super::screen::{Page, line, put};
 use super::{SCHEMA_VERSION, findings};
@@ -28,7 +28,7 @@ fn remark(fact: &Fact, sources: &SourceMap) -> String {
     format!("{}: {}{place}", fact.evidence.basis.as_str(), fact.evidence.text)
 }
 
-/// What was changed in a file.
+/// The changes of a file.
 #[derive(Clone, Debug)]
 pub struct Into {
     /// The file.
@@ -77,7 +77,7 @@ pub fn json(
     })
 }
 
-/// What was changed in a file, one line per field.
+/// The changes of a file, one line per field.
 pub fn changes(into: &Into, facts: &Facts, sources: &SourceMap) -> String {
     let mut out = Page::default();
     if into.changed.is_empty() {
@@ -118,7 +118,7 @@ fn fields(out: &mut Page, changed: &[Changed]) {
     }
 }
 
-/// What became of a model of a catalog.
+/// The result for a model of a catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Fields were filled in or replaced.
@@ -153,9 +153,9 @@ pub struct Completed {
     pub model: String,
     /// Its repository on the Hub.
     pub uri: Option<String>,
-    /// What became of it.
+    /// The result.
     pub state: State,
-    /// What was filled in or replaced.
+    /// The fields that were filled in or replaced.
     pub changed: Vec<Changed>,
 }
 

@@ -29,19 +29,19 @@ pub struct Plan<'a> {
     pub planned: &'a [Planned<'a>],
     /// The ModelServings.
     pub servings: &'a [PlannedServing<'a>],
-    /// What would make a runtime win, per service; empty unless that was asked.
+    /// The edits with which a runtime would be selected, per service; empty unless requested.
     pub flips: &'a [Flip],
-    /// Who wrote what of the containers, per service; empty unless that was asked.
+    /// The source of each part of the containers, per service; empty unless requested.
     pub merges: &'a [Vec<MergedLeaf>],
     /// All findings.
     pub found: &'a [Diagnostic],
     /// The texts they point into.
     pub sources: &'a SourceMap,
-    /// What they request in total.
+    /// Their total requests.
     pub totals: &'a Totals,
     /// Everything together on them; none in `explain`.
     pub together: Option<&'a Together>,
-    /// What it costs, where prices are known.
+    /// The cost, where prices are known.
     pub costs: Option<&'a Costs>,
 }
 
@@ -112,7 +112,7 @@ impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Streamed<F> {
     }
 }
 
-/// What all services and ModelServings request together, at their minReplicas.
+/// The total requests of all services and ModelServings at minReplicas.
 fn totals(totals: &Totals) -> Value {
     let mut out = json!({
         "services": totals.services,
@@ -311,7 +311,7 @@ fn check(check: &Check, sources: &SourceMap) -> Value {
     })
 }
 
-/// What would make a runtime win.
+/// The edits with which a runtime would be selected.
 pub fn flip(flip: &Flip, sources: &SourceMap) -> Value {
     match &flip.edits {
         Ok(edits) => json!({

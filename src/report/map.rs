@@ -18,7 +18,7 @@ const MOST_NAMED: usize = 8;
 /// each other.
 const ANGLE: usize = 137;
 
-/// What the page draws; none without nodes that say what they have.
+/// The data of the map; none without nodes that report their resources.
 pub(super) fn data(together: &Together) -> Option<Value> {
     if together.map.is_empty() {
         return None;

@@ -93,10 +93,10 @@ pub fn markdown(matrix: &Matrix) -> String {
     out.finish()
 }
 
-/// The same as a heat map on a page that is alone; holes with the same reason are one below it.
+/// The same as a heat map on a page of its own; holes with the same reason are one line below it.
 ///
 /// # Errors
-/// What is wrong with the template.
+/// The error of the template.
 pub fn html(matrix: &Matrix) -> Result<String, String> {
     let mut counts = [0_usize; 3];
     let mut holes: IndexMap<&str, Vec<String>> = IndexMap::new();

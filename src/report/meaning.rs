@@ -4,7 +4,7 @@
 use super::screen::printable;
 use comfy_table::Color;
 
-/// What a cell, a sign or a sentence means.
+/// The meaning of a cell, a sign or a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// Chosen, fits, complete, added: green.

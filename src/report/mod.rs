@@ -1,4 +1,4 @@
-//! What is shown: decisions and findings as JSON, tables, sentences and diagnostics.
+//! Output: decisions and findings as JSON, tables, sentences and diagnostics.
 //!
 //! In: data of the floors below. Out: text and JSON. This module cannot decide: it words what was
 //! decided, and it calls no function of the modules below.

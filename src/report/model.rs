@@ -1,4 +1,4 @@
-//! What is known of the model of a service, and how well: lines for people, and JSON.
+//! The facts about the model of a service, with their evidence: lines for people, and JSON.
 
 use super::places;
 use crate::api::{Evidence, Model};

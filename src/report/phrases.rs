@@ -42,7 +42,7 @@ pub(super) fn inline(service: &PlannedService) -> String {
     )
 }
 
-/// What put the chosen runtime before the next one.
+/// Why the chosen runtime ranks before the next one.
 pub(super) fn decided_by(by: DecidedBy) -> &'static str {
     match by {
         DecidedBy::Explicit => "named by the service",
@@ -57,7 +57,7 @@ pub(super) fn decided_by(by: DecidedBy) -> &'static str {
     }
 }
 
-/// What put the chosen class before the next one.
+/// Why the chosen class ranks before the next one.
 pub(super) fn class_decided_by(by: ClassDecidedBy) -> &'static str {
     match by {
         ClassDecidedBy::Annotation => "named by an annotation",

@@ -36,12 +36,12 @@ static TITLES: [&str; 12] = [
 /// The column that stays in the table when it is the same in every row.
 const SERVICE: usize = 1;
 
-/// What the page is made of.
+/// The inputs of the page.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The mode.
     pub semantics: Follow,
-    /// What was read, for the first line.
+    /// The objects that were read, for the first line.
     pub header: &'a str,
     /// The services.
     pub planned: &'a [Planned<'a>],
@@ -63,7 +63,7 @@ impl Plan<'_> {
     /// The page in pieces: that of a large fleet is never held as a whole.
     ///
     /// # Errors
-    /// That of who takes the pieces.
+    /// The error of the writer.
     pub fn pieces<E>(
         &self,
         style: Style,
@@ -346,7 +346,7 @@ fn runtime(planned: &Planned<'_>) -> String {
     chosen.map_or("-".to_owned(), |runtime| runtime.object.shown_name().to_string())
 }
 
-/// What decided, or the code of the error.
+/// The deciding rule, or the code of the error.
 pub(super) fn decided_by(planned: &Planned<'_>) -> String {
     if let Some(error) = &planned.error {
         return format!("✗ {}", error.code.as_str());

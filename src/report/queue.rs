@@ -1,4 +1,4 @@
-//! What a queue of Kueue gives to the pods of a component, as JSON and in a line.
+//! The admission of a component's pods by a queue of Kueue, as JSON and in a line.
 
 use crate::decision::{FlavorRejection, QueueDecision};
 use serde_json::{Value, json};

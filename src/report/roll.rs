@@ -120,7 +120,7 @@ pub(super) fn title(own: &ComponentRollout) -> String {
     )
 }
 
-/// How it ends, and the edits with which it would complete, a sentence each.
+/// Its end, and the edits with which it would complete, a sentence each.
 pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
     let groups = matches!(own.kind, "LeaderWorkerSet" | "ModelServing");
     let what = if groups { "group" } else { "pod" };
@@ -172,7 +172,7 @@ fn words(fix: &Fix, sources: &SourceMap) -> String {
         .iter()
         .map(|edit| {
             let place = edit.place.map(|span| format!(" ({})", sources.locate(span)));
-            // What is added has no place.
+            // Added nodes have no place.
             let from = edit.place.map_or(String::new(), |_| format!("{} → ", value(&edit.from)));
             format!("{}: {from}{}{}", edit.path, value(&edit.to), place.unwrap_or_default())
         })

@@ -27,7 +27,7 @@ pub struct All<'a> {
     pub services: &'a [ServiceRollout],
     /// All findings.
     pub found: &'a [Diagnostic],
-    /// What was read.
+    /// The input.
     pub sources: &'a SourceMap,
 }
 

@@ -28,7 +28,7 @@ pub struct Document {
     /// Its name: the command, with its verb where it has several.
     pub name: &'static str,
     ty: &'static str,
-    /// What it is.
+    /// Its description.
     pub text: &'static str,
 }
 

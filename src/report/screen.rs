@@ -62,7 +62,7 @@ pub(super) fn undrawable(text: &str, part: Range<usize>) -> impl Iterator<Item =
         .filter(move |(at, c)| is_obeyed(*c) && !matches!(c, '\n' | '\t') && !ends_line(*at))
 }
 
-/// How such a character is written.
+/// The escaped form of such a character.
 pub(super) fn escape(c: char) -> String {
     if c == '\n' { "\\n".to_owned() } else { format!("\\u{{{:x}}}", u32::from(c)) }
 }

@@ -103,7 +103,7 @@ fn group(planned: &PlannedServing<'_>, ordinal: i64) -> Value {
     out
 }
 
-/// How many groups of a ModelServing find a place; none when no node says what it has.
+/// How many groups of a ModelServing fit; none when no node reports its resources.
 fn fitting(planned: &PlannedServing<'_>) -> Option<(usize, usize)> {
     planned.fits.as_ref().map(|fits| (fits.iter().filter(|fits| **fits).count(), fits.len()))
 }
@@ -135,7 +135,7 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
 pub(super) const TITLES: [&str; 7] =
     ["MODELSERVING", "GROUPS", "ROLES", "PODS", "GPUS", "GANG PER GROUP", "FITS"];
 
-/// What is set for updates, in words.
+/// The update strategy, in words.
 pub(super) fn strategy(serving: &ModelServing) -> String {
     let mut out = serving.rollout.value.as_str().to_owned();
     if serving.rollout.value == RolloutType::ServingGroup {
@@ -239,7 +239,7 @@ pub fn explain(
     out
 }
 
-/// What a ModelServing becomes, and whether it fits, in one line.
+/// A ModelServing's pods, and whether they fit, in one line.
 fn answer(planned: &PlannedServing<'_>) -> String {
     let serving = planned.serving;
     let (groups, pods, gpus) = (serving.replicas.value, serving.pods(), planned.gpus());

@@ -13,7 +13,7 @@ pub struct Sheet(Vec<Part>);
 
 #[derive(Debug)]
 enum Part {
-    /// What the page, or the rest of it, is about.
+    /// The subject of the page, or of the rest of it.
     Heading(String),
     /// The answer below a heading, a line each.
     Answer(Vec<String>),
@@ -25,7 +25,7 @@ enum Part {
     Lines(Vec<String>),
     /// An empty line between parts of a text.
     Gap,
-    /// What has a form of its own, as arithmetic has.
+    /// Text with a layout of its own, such as arithmetic.
     Drawn(String),
 }
 

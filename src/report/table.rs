@@ -189,7 +189,7 @@ fn blocks(header: &[&str], rows: &[Vec<String>], style: Style) -> String {
 /// of the columns together, and the table is drawn as one.
 ///
 /// # Errors
-/// That of who takes the pieces.
+/// The error of the writer.
 pub(super) fn pieces<R: Iterator<Item = Vec<String>>, E>(
     header: &[&str],
     rows: impl Fn() -> R,

@@ -33,7 +33,7 @@ pub fn is_short(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> boo
     pending(planned, servings) > 0
 }
 
-/// How many pods of what is shown have no node.
+/// How many of the shown pods have no node.
 pub(super) fn pending(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> usize {
     placements(planned, servings).map(|(_, placement)| placement.pending()).sum()
 }
@@ -238,7 +238,7 @@ pub(super) fn blocked_json(blocked: Option<&BlockedNodes>) -> Value {
     listed.chain(counts).collect()
 }
 
-/// What is missing of a waiting pod, in brackets: what the nearest node lacks.
+/// The resources that the nearest node lacks for a pending pod, in brackets.
 fn shortage(waiting: Option<&Waiting>) -> String {
     let Some(waiting) = waiting else { return String::new() };
     match &waiting.example {
@@ -336,7 +336,7 @@ pub fn text(
     out.finish()
 }
 
-/// What waits of everything that is not shown.
+/// Pending pods of services that are not shown.
 fn beside(out: &mut Page, others: &[&EcoString]) {
     match others {
         [] => {}
@@ -347,7 +347,7 @@ fn beside(out: &mut Page, others: &[&EcoString]) {
     }
 }
 
-/// What the scheduler would do to groups, which the plan places whole.
+/// How kube-scheduler would place groups, which the plan places as a whole.
 fn half_groups(half: &[HalfGroup]) -> Option<String> {
     let first = half.first()?;
     let more = match half.len() {
@@ -377,7 +377,7 @@ pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
     })
 }
 
-/// What keeps pods of a component off the nodes.
+/// Why pods of a component do not fit the nodes.
 pub(super) fn said(component: &PlannedComponent) -> Option<&str> {
     let waiting = component.placement.as_ref()?.waiting.as_ref()?;
     Some(waiting.message.as_str())

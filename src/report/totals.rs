@@ -1,4 +1,4 @@
-//! What a plan requests in total: the table of classes, and the last sentence.
+//! Totals of a plan: the table of classes, and the last sentence.
 
 use super::markdown;
 use super::phrases::plural;
@@ -9,7 +9,7 @@ use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{ClassTotal, Planned, Together, Totals};
 use std::fmt::Write as _;
 
-/// What is asked of each class, and what its nodes have; empty where no class is requested.
+/// Requested and allocatable devices by class; empty where no class is requested.
 pub fn classes(totals: &Totals, style: Style) -> String {
     let mut out = Page::default();
     if !totals.classes.is_empty() {

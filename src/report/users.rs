@@ -69,7 +69,7 @@ fn many(number: usize, one: &str) -> String {
     }
 }
 
-/// Who uses a runtime.
+/// The services that use a runtime.
 pub fn runtime(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Sheet {
     let mut out = Sheet::default();
     let object = &runtime.object;
@@ -115,7 +115,7 @@ pub fn runtime_json(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) 
     })
 }
 
-/// Who uses a model, and which runtimes could serve it.
+/// The services that use a model, and the runtimes that could serve it.
 pub fn model(
     model: &Model,
     users: &[Planned<'_>],

@@ -1,5 +1,4 @@
-//! What `rollout` says of an InferenceService: its objects in waves, and how its workloads follow a
-//! change.
+//! The rollout of an InferenceService: its objects in waves, and how its workloads follow a change.
 //!
 //! In: the waves and workloads that the pipeline made. Out: JSON, a table, Markdown, a page.
 //! Decides nothing.
@@ -35,7 +34,7 @@ pub struct Waves<'a> {
     pub components: &'a [ComponentRollout],
     /// All findings.
     pub found: &'a [Diagnostic],
-    /// What was read.
+    /// The input.
     pub sources: &'a SourceMap,
 }
 

@@ -108,7 +108,7 @@ pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
     out
 }
 
-/// What the rules say that set or lost a value, each once.
+/// The texts of the rules that set or lost a value, each once.
 fn rules<'a>(leaves: impl IntoIterator<Item = &'a Leaf>) -> Vec<String> {
     let mut rules: Vec<&Rule> = leaves
         .into_iter()

@@ -1,6 +1,6 @@
 //! How rows of a rollout name groups and what happens to them: for people, and as JSON has it.
 
-/// How a row is put into words.
+/// The wording of a row.
 pub(super) struct Wording {
     pub(super) ordinals: fn(&[i64]) -> String,
     pub(super) doing: &'static str,

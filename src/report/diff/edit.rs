@@ -26,7 +26,7 @@ pub(super) fn title(rule: &ReleaseRule, way: Direction) -> String {
     format!("{}{no_longer}: {} ({})", rule.id, rule.title, rule.source)
 }
 
-/// What to do before an upgrade; the advice does not hold for the way back.
+/// The advice before an upgrade; a downgrade has none.
 pub(super) fn action(rule: &ReleaseRule, way: Direction) -> Option<&'static str> {
     (way == Direction::Upgrade).then_some(rule.action)
 }
@@ -88,7 +88,7 @@ fn difference(own: &Difference) -> Value {
     })
 }
 
-/// What deciding again came to.
+/// The result of deciding again.
 fn proof(edit: &RuleEdit, way: Direction) -> String {
     let after = format!("the rule has no effect after the {}", word(way));
     if edit.is_verified() {

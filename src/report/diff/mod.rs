@@ -1,4 +1,4 @@
-//! What a change does, for people and programs (docs/cli.md `diff`).
+//! The effect of a change, for people and programs (docs/cli.md `diff`).
 //!
 //! JSON is the whole answer. The other shapes are made of one [`Shown`]: names, sentences and
 //! values as they are read by people, shortened, and without what environment variables keep
@@ -36,7 +36,7 @@ pub struct View<'a> {
     pub semantics: Follow,
     /// The base as it was named.
     pub base: &'a str,
-    /// What was found in the new state.
+    /// The findings of the new state.
     pub found: &'a [Diagnostic],
     /// The texts of the new state.
     pub sources: &'a SourceMap,
@@ -114,7 +114,7 @@ impl Answer for View<'_> {
     }
 }
 
-/// What the change does to the room on the nodes.
+/// The effect of the change on the nodes' capacity.
 fn capacity(capacity: &Capacity) -> Value {
     let room = |room: &Room| json!({ "verdict": super::together::verdict(room.verdict), "wanted": room.wanted, "pending": room.pending });
     let waits = |all: &[Waits]| {
@@ -138,7 +138,7 @@ fn costs(costs: &Pair<Cost>) -> Value {
     json!({ "before": costs.from, "after": costs.to })
 }
 
-/// What an upgrade changes beside objects.
+/// Changes of an upgrade besides objects.
 fn note(note: &Note, way: Direction) -> Value {
     let objects: Vec<String> = note.objects.iter().map(ToString::to_string).collect();
     let rule = note.rule;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What a plan is shown with.
+/// The inputs of the page of a plan.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The mode.
@@ -29,7 +29,7 @@ pub struct View<'a> {
     pub servings: &'a [PlannedServing<'a>],
     /// The profile they are planned by.
     pub kthena: &'static KthenaPolicy,
-    /// What they request in total.
+    /// Their total requests.
     pub totals: &'a Totals,
     /// Notes on ModelServings.
     pub notes: &'a serving::Notes<'a>,
@@ -37,7 +37,7 @@ pub struct View<'a> {
     pub sources: &'a SourceMap,
     /// Everything together on them.
     pub together: Option<&'a Together>,
-    /// What it costs, where prices are known.
+    /// The cost, where prices are known.
     pub costs: Option<&'a Costs>,
 }
 
@@ -45,7 +45,7 @@ impl View<'_> {
     /// The page.
     ///
     /// # Errors
-    /// What is wrong with the template.
+    /// The error of the template.
     pub fn html(&self) -> Result<String, String> {
         let classes = &self.totals.classes;
         let most = classes
@@ -75,7 +75,7 @@ impl View<'_> {
 }
 
 impl View<'_> {
-    /// What it costs, what does not fit, and what would help.
+    /// The cost, the pods that do not fit, and the edits that would help.
     fn said(&self) -> String {
         let price = self.costs.map(super::together::price).unwrap_or_default();
         let short =
@@ -84,8 +84,8 @@ impl View<'_> {
     }
 }
 
-/// Of nodes that say what they have, the share that is requested; else the share of the class that
-/// is requested most.
+/// The share that is requested of the nodes that report their resources; else the share of the
+/// class that is requested most.
 fn class(total: &ClassTotal, most: i64) -> Value {
     let of = total.allocatable.unwrap_or(most);
     let label = match (total.allocatable, total.left()) {
@@ -98,7 +98,7 @@ fn class(total: &ClassTotal, most: i64) -> Value {
     json!({ "name": total.name.as_str(), "percent": percent(total.asked, of), "over": total.left().is_some_and(|left| left < 0), "label": label })
 }
 
-/// Whole percent of a bar; more than all of it is all of it.
+/// Whole percent of a bar, at most 100.
 fn percent(part: i64, of: i64) -> i64 {
     if of <= 0 {
         if part > 0 { 100 } else { 0 }

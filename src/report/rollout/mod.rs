@@ -20,13 +20,13 @@ use serde_json::{Map, Value, json};
 pub struct Rollout<'a> {
     /// The mode: documents or controllers.
     pub semantics: Follow,
-    /// Whose behavior was played.
+    /// The release that was simulated.
     pub profile: KthenaProfile,
-    /// What was applied before; none at creation.
+    /// The object that was applied before; none at creation.
     pub from: Option<&'a ModelServing>,
-    /// What was applied.
+    /// The object that was applied.
     pub to: &'a ModelServing,
-    /// What came of it.
+    /// The result.
     pub outcome: &'a Outcome,
     /// Whether the pods of each stage find a place; none without nodes that state what they have.
     pub fits: Option<&'a [bool]>,
@@ -258,7 +258,7 @@ impl Rollout<'_> {
         ]
     }
 
-    /// What a reader takes away, a sentence each; notes of this severity and less.
+    /// The conclusions, a sentence each; notes of this severity and less.
     fn summary(&self, most: Severity) -> Vec<String> {
         let mut out = Vec::new();
         let restarted = self.outcome.restarted;
@@ -372,7 +372,7 @@ impl Rollout<'_> {
         out.finish()
     }
 
-    /// How it ends, in one sentence.
+    /// The end, in one sentence.
     fn verdict(&self) -> String {
         let name = self.to.name();
         let short = self.fits.is_some_and(|fits| fits.contains(&false));
@@ -387,7 +387,7 @@ impl Rollout<'_> {
     /// One page without anything from elsewhere.
     ///
     /// # Errors
-    /// What is wrong with the template.
+    /// The error of the template.
     pub fn html(&self) -> Result<String, String> {
         let row = |position: usize| {
             let row = &self.trace().rows[position];
