@@ -1,7 +1,7 @@
 //! Capacity before and after a change: what no longer fits, and restarts that cannot proceed on the
 //! nodes.
 //!
-//! Everything that was read counts, not only the services that are requested: room is shared.
+//! The whole input counts, not only the selected services: all of them share the nodes.
 
 use super::{Fate, Group, Pair, Settings, Side};
 use crate::pipeline::{
@@ -13,57 +13,57 @@ use crate::quantity::Dollars;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The fleet on its nodes on one side.
+/// The result of placing the fleet on one side.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     /// Whether everything fits.
     pub verdict: Verdict,
-    /// Pods that are wanted.
+    /// Pods that are needed.
     pub wanted: usize,
-    /// Of them those without a node.
+    /// Those of `wanted` without a node.
     pub pending: usize,
 }
 
-/// Something that waits.
+/// A component that waits for a node or quota.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waits {
     /// `namespace/name`.
     pub service: EcoString,
     /// The component, or the group of a ModelServing.
     pub component: EcoString,
-    /// Why, in the words of the scheduler or of the queue.
+    /// Message of the scheduler or of the queue.
     pub message: EcoString,
 }
 
-/// Dollars an hour of ModelServings, by `namespace/name`.
+/// Hourly cost of ModelServings in dollars, by `namespace/name`.
 pub(super) type ServingCosts = BTreeMap<EcoString, Dollars>;
 
-/// What a change does to the room on the nodes.
+/// The effect of a change on the capacity of the nodes.
 #[derive(Clone, Debug)]
 pub struct Capacity {
-    /// Before; none where no node says what it has.
+    /// Before; `None` if no node reports its resources.
     pub before: Option<Room>,
     /// Afterwards.
     pub after: Room,
-    /// What waits afterwards and did not before.
+    /// Components that wait afterwards and did not before.
     pub lost: Vec<Waits>,
-    /// Updates that go no further on the nodes beside everything else; none where they were not
-    /// played.
+    /// Updates that are stuck on the nodes, together with everything else; `None` if updates were
+    /// not simulated.
     pub stuck: Option<Vec<Waits>>,
-    /// Restarts were played, all at once.
+    /// Whether restarts were simulated, all at once.
     pub restarts: bool,
-    /// What ModelServings cost an hour on their nodes, by `namespace/name`.
+    /// Hourly cost of ModelServings on their nodes, by `namespace/name`.
     pub(super) servings: Pair<ServingCosts>,
-    /// `namespace/name` in an order in which restarts complete one after the other, where all at
-    /// once do not; those that are in it nowhere were stuck there too.
+    /// `namespace/name` in an order in which restarts complete one after the other, if they do not
+    /// complete all at once. Services that are not in it are stuck in that order too.
     pub order: Vec<EcoString>,
 }
 
-/// With more services updates are not played.
+/// Above this number of services, updates are not simulated.
 const MOST_PLAYED: usize = 2000;
 
-/// Places both sides, and plays the updates when anything restarts; none where nothing is other
-/// than before, or no node of the new state says what it has.
+/// Places both sides, and simulates the updates if anything restarts; `None` if nothing differs, or
+/// no node of the new state reports its resources.
 pub(super) fn capacity(
     before: &Side<'_>,
     after: &Side<'_>,
@@ -75,7 +75,7 @@ pub(super) fn capacity(
         return None;
     }
     let placed = placed(after, settings.kthena[1], settings)?;
-    // One input has one placement where no pod is another.
+    // The same input has the same placement if no pod differs.
     let [from, to] = settings.kthena;
     let all = [before, after].iter().all(|side| is_whole(side));
     let same =
@@ -114,12 +114,12 @@ pub(super) fn capacity(
     })
 }
 
-/// Whether every service that was read is requested.
+/// Whether every service in the input is selected.
 fn is_whole(side: &Side<'_>) -> bool {
     side.services.len() == side.world.catalog.services().count()
 }
 
-/// Whether a change leaves all pods as they are.
+/// Whether a change affects no pod.
 fn keeps_pods(group: &Group) -> bool {
     group.fate == Fate::Changed
         && group.error.is_none()
@@ -128,12 +128,12 @@ fn keeps_pods(group: &Group) -> bool {
         && group.objects.iter().all(|object| !object.runs_pods)
 }
 
-/// Whether some pod of a state has no node.
+/// Whether any pod of a state has no node.
 pub fn is_short(side: &Side<'_>, settings: Settings<'_>) -> bool {
     placed(side, settings.kthena[1], settings).is_some_and(|placed| placed.pods.pending > 0)
 }
 
-/// What ModelServings cost where nothing is other than before; nothing where none is asked about.
+/// Cost of ModelServings if nothing differs; empty if none is selected.
 pub(super) fn unchanged(after: &Side<'_>, settings: Settings<'_>) -> Pair<ServingCosts> {
     let placed = || placed(after, settings.kthena[1], settings);
     let asked = (!after.servings.is_empty()).then(placed).flatten();
@@ -156,8 +156,8 @@ fn placed(side: &Side<'_>, kthena: &KthenaPolicy, settings: Settings<'_>) -> Opt
     together(&planner, kthena, &mut Vec::new(), &mut Vec::new(), PlacementOptions::default())
 }
 
-/// Updates that are stuck when everything changes at once; what waits for room without being an
-/// update is reported already.
+/// Updates that are stuck if everything changes at once. Components that wait for capacity but are
+/// no update are already reported in [`Capacity::lost`].
 fn stuck(
     before: &Side<'_>,
     after: &Side<'_>,

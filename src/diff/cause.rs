@@ -1,11 +1,12 @@
-//! Why a service changes: the fields of the input that changed and whose layer reaches the output.
+//! Why a service changes: the changed fields of the input whose layer reaches the output.
 //!
-//! Which fields they are is found by trying them ([`super::trial`]); here are those that may be,
-//! and what their places say where nothing is tried.
+//! Trials ([`super::trial`]) determine the causes. This module lists the candidates, and judges
+//! them by location where nothing is tried.
 //!
-//! A changed leaf of a rendered object names the place that wrote it, on both sides; a changed
-//! field that is there is a cause. What no place explains acted through a rule: a text that the
-//! field's value went into, another decision, another workload. Then the changed fields that the
+//! A changed leaf of a rendered object refers to the location that set it, on both sides; a changed
+//! field at that location is a cause. A change without such a location acted through a rule: a text
+//! that includes the value of the field, another decision, another workload. Then the changed
+//! fields that the rule reads are the cause.
 //! rule looks at are the cause.
 
 use super::decision_change::{Tried, Turned};
@@ -22,7 +23,7 @@ use crate::yaml::{FieldPath, Node, Segment, Value};
 use ecow::EcoString;
 use std::collections::BTreeSet;
 
-/// Fields of a runtime that only selection looks at.
+/// Fields of a runtime that only affect selection.
 const SELECTION: [&str; 6] = [
     "supportedModelFormats",
     "modelSizeRange",
@@ -32,18 +33,18 @@ const SELECTION: [&str; 6] = [
     "acceleratorRequirements",
 ];
 
-/// Most comparisons of changed fields with changed texts for one service. What is left unexplained
-/// then counts as changed by a rule.
+/// Maximum number of comparisons of changed fields with changed texts for one service. Leaves that
+/// remain unexplained count as changed by a rule.
 const MOST_TEXTS: usize = 200_000;
 
-/// One field of the input that made a difference.
+/// One field of the input that causes a change.
 #[derive(Clone, Debug)]
 pub struct Cause {
     /// The object, as `Kind/name` or `Kind/namespace/name`.
     pub object: String,
-    /// What the object is to the service.
+    /// The layer of the object for the service.
     pub layer: Layer,
-    /// The field; the root when the object as a whole came or went.
+    /// The field; the root if the whole object was added or removed.
     pub path: FieldPath,
     /// Its value before.
     pub from: Option<Node>,
@@ -51,41 +52,41 @@ pub struct Cause {
     pub to: Option<Node>,
     /// What may be shown of the values before and after.
     pub shown: [Place; 2],
-    /// Where it is after; of a field that is gone, what held it.
+    /// Where it stands after; of a field that is gone, what held it.
     pub place: Option<Location>,
     /// Where it stood before.
     pub before: Option<Location>,
-    /// The decision that its change turns, and by which rule.
+    /// The decision that its change turns, with the rule.
     pub turned: Option<Turned>,
 }
 
-/// What is known about the change of one service.
+/// The facts about the change of one service.
 pub(super) struct Question<'q, 'c, 'a> {
     pub(super) sides: [&'c Side<'a>; 2],
     pub(super) inputs: &'c Inputs<'a>,
-    /// The service itself, where it is there.
+    /// The service itself, on the sides where it exists.
     pub(super) subject: [Option<&'a Object>; 2],
     /// The runtime that it names.
     pub(super) named: [Option<&'a EcoString>; 2],
-    /// What was decided on each side.
+    /// The decisions on each side.
     pub(super) decided: [&'q Decided<'a>; 2],
     pub(super) objects: &'q [ObjectChange],
-    /// The service is refused on one side, or for another reason.
+    /// The service is refused on one side only, or for different reasons.
     pub(super) refused: bool,
 }
 
-/// A field that may be a cause, and whether it is.
+/// A field that may be a cause, and whether it is one.
 #[derive(Clone)]
 pub(super) struct Candidate<'c, 'a> {
     pub(super) input: &'c Input<'a>,
     pub(super) field: &'c Change,
     pub(super) counts: bool,
-    /// What it turns, as far as it was tried.
+    /// The decision that it turns, if it was tried.
     pub(super) turned: Option<Turned>,
 }
 
 impl Candidate<'_, '_> {
-    /// Takes over what a trial came to.
+    /// Applies the result of a trial.
     pub(super) fn take(&mut self, tried: &Tried) {
         (self.counts, self.turned) = match tried {
             Tried::Same => (false, None),
@@ -94,18 +95,18 @@ impl Candidate<'_, '_> {
     }
 }
 
-/// A leaf of the output that changed.
+/// A changed leaf of the output.
 #[derive(Default)]
 struct Touched {
     places: [Option<Span>; 2],
     texts: [Option<String>; 2],
-    /// Of an object that is created or deleted.
+    /// The leaf is part of an object that is created or deleted.
     whole: bool,
     explained: bool,
 }
 
-/// The changed fields that may be causes of a change, and which of them are by the places that the
-/// output names.
+/// The changed fields that may be causes of a change. Those that the locations in the output
+/// identify are marked.
 pub(super) fn candidates<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
     let mut candidates = reaching(question);
     let mut leaves = Vec::new();
@@ -133,8 +134,8 @@ pub(super) fn candidates<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candida
         }
     }
     if candidates.is_empty() {
-        // Nothing that reaches the service changed: something else decided, a class that is not
-        // chosen or a node.
+        // No changed object reaches the service, so something else decided: a class that is not
+        // chosen, or a node.
         let everything = question
             .inputs
             .beside()
@@ -172,7 +173,7 @@ fn reaching<'c, 'a>(question: &Question<'_, 'c, 'a>) -> Vec<Candidate<'c, 'a>> {
             .classes()
             .for_each(|class| add(question.sides[side].world.catalog.accelerator_class(class)));
     }
-    // A runtime that is named counts also where the service is refused with it or without it.
+    // A named runtime is a candidate even if the service is refused with it or without it.
     let is_named = |id: &ObjectRef| {
         let scope = |subject: &Object| {
             id.scope.namespace().is_none_or(|own| subject.id.scope.namespace() == Some(own))
@@ -209,7 +210,7 @@ fn is_shared(kind: &str) -> bool {
     matches!(kind, "ConfigMap" | "ClusterStorageContainer" | "FineTunedWeight")
 }
 
-/// Brings together fields and the leaves that they wrote, on either side.
+/// Matches fields with the leaves that they set, on either side.
 fn explain(candidates: &mut [Candidate<'_, '_>], leaves: &mut [Touched]) {
     for side in [0, 1] {
         let end = |field: &Change| {
@@ -225,7 +226,7 @@ fn explain(candidates: &mut [Candidate<'_, '_>], leaves: &mut [Touched]) {
             leaf.explained |= leaf.places[side].is_some_and(|span| fields.meet(span));
         }
     }
-    // A value that went into a text.
+    // A value that is part of a text.
     let mut left = MOST_TEXTS;
     for leaf in leaves.iter_mut().filter(|leaf| !leaf.explained) {
         for candidate in &mut *candidates {
@@ -240,10 +241,9 @@ fn explain(candidates: &mut [Candidate<'_, '_>], leaves: &mut [Touched]) {
     }
 }
 
-/// Spans in texts, each of which is within another one or apart from it, as values are.
+/// Spans in sources. Two of them are nested or disjoint, as values are.
 struct Spans {
-    /// In order, with the end of the one that ends last among those that begin no later in the same
-    /// text.
+    /// Sorted; each with the highest end of all spans that start no later in the same source.
     sorted: Vec<(Span, u32)>,
 }
 
@@ -259,7 +259,7 @@ impl Spans {
         Self { sorted }
     }
 
-    /// Whether a place holds one of these, or one of these holds it.
+    /// Whether a span contains one of these spans, or one of them contains it.
     fn meet(&self, span: Span) -> bool {
         let key = |span: Span| (span.source, span.start);
         let after = self.sorted.partition_point(|(own, _)| key(*own) < key(span));
@@ -273,7 +273,7 @@ impl Spans {
     }
 }
 
-/// Whether a leaf became another text as the field became another value.
+/// Whether the text of the leaf includes the value of the field, before and after.
 fn carried(field: &Change, leaf: &Touched) -> bool {
     let holds = |end: &Option<Node>, text: &Option<String>| match (
         end.as_ref().and_then(Node::scalar_text),
@@ -288,7 +288,7 @@ fn carried(field: &Change, leaf: &Touched) -> bool {
         && holds(&field.to, &leaf.texts[1])
 }
 
-/// Marks the fields that acted through a decision or a rule.
+/// Marks the fields that act through a decision or a rule.
 fn through_rules(
     question: &Question<'_, '_, '_>,
     candidates: &mut [Candidate<'_, '_>],
@@ -350,7 +350,7 @@ fn touched(change: &Change, leaves: &mut Vec<Touched>) {
     }
 }
 
-/// The leaves of a tree that is there on one side.
+/// The leaves of a tree that exists on one side only.
 fn collect(node: Option<&Node>, side: usize, leaves: &mut Vec<Touched>) {
     let Some(node) = node else { return };
     match &node.value {
@@ -387,7 +387,7 @@ fn cause(sides: [&Side<'_>; 2], candidate: &Candidate<'_, '_>) -> Option<Cause> 
     })
 }
 
-/// What an object is to a service that it reaches.
+/// The layer of an object for a service that it reaches.
 fn layer(kind: &str, path: &FieldPath) -> Layer {
     let within = |names: &[&str]| {
         path.0.iter().any(

@@ -1,4 +1,4 @@
-//! What of a service is otherwise on the other side: classes, objects, and whether its pods restart.
+//! The differences of a service between two sides: classes, objects, and whether its pods restart.
 
 use super::effects::{self, Effect, api_version_and_kind};
 use super::side::{Decided, Made};
@@ -9,7 +9,7 @@ use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether changes of objects replace pods: of a workload, or by another workload for it.
+/// Whether changes of objects replace pods: in a workload, or because another workload replaces it.
 pub(super) fn restart<'o>(objects: impl IntoIterator<Item = &'o ObjectChange>) -> bool {
     let objects: Vec<&ObjectChange> = objects.into_iter().collect();
     let moved = |component: Option<ComponentKind>| {
@@ -23,9 +23,9 @@ pub(super) fn restart<'o>(objects: impl IntoIterator<Item = &'o ObjectChange>) -
     objects.iter().any(|object| object.restart || moved(object.component))
 }
 
-/// Marks what the shipped OME controller does not delete: it cleans up components that are gone,
-/// and nothing of a component that goes on as another workload, nor what belongs to no component
-/// (pkg/controller/v1beta1/inferenceservice/cleanup.go).
+/// Marks the objects that the shipped OME controller does not delete. It cleans up components that
+/// are removed, but no object of a component that continues as another workload, and no object
+/// without a component (pkg/controller/v1beta1/inferenceservice/cleanup.go).
 pub(super) fn leave_behind(objects: &mut [ObjectChange], after: &Made<'_>) {
     let component = |node: &Node| {
         node.at(&["metadata", "labels", "component"]).and_then(Node::as_str).map(EcoString::from)
@@ -39,12 +39,12 @@ pub(super) fn leave_behind(objects: &mut [ObjectChange], after: &Made<'_>) {
     }
 }
 
-/// Whether the shipped OME controller leaves an object that exists as it is: Services,
-/// HorizontalPodAutoscalers and PodDisruptionBudgets are compared by their spec, and written as a
-/// whole or not at all (service_reconciler.go, semanticServiceEquals; hpa_reconciler.go,
-/// semanticHPAEquals; pdb_reconciler.go, semanticPDBEquals).
+/// Whether the shipped OME controller does not update an existing object. It compares the spec of
+/// Services, HorizontalPodAutoscalers and PodDisruptionBudgets, and writes them as a whole or not
+/// at all (service_reconciler.go, semanticServiceEquals; hpa_reconciler.go, semanticHPAEquals;
+/// pdb_reconciler.go, semanticPDBEquals).
 pub(super) fn keeps_metadata(object: &ObjectChange) -> bool {
-    // The class of an autoscaler counts as its spec does.
+    // The class of an autoscaler is compared like its spec.
     let compared = |change: &Change| {
         let text = change.path.to_string();
         !text.starts_with("metadata.") || text.contains("ome.io/autoscalerClass")
@@ -57,7 +57,7 @@ pub(super) fn keeps_metadata(object: &ObjectChange) -> bool {
         && !object.changes.iter().any(compared)
 }
 
-/// Whether a change of an object replaces pods; none of a kind that has no pods.
+/// Whether a change of an object replaces pods; `None` for a kind without pods.
 pub(crate) fn restarts(before: Option<&Node>, after: &Node) -> Option<bool> {
     let (api_version, kind) = api_version_and_kind(after);
     let effect = effects::of(api_version, kind).filter(|effect| effect.runs_pods())?;
@@ -67,7 +67,7 @@ pub(crate) fn restarts(before: Option<&Node>, after: &Node) -> Option<bool> {
     }))
 }
 
-/// What happens to every object, in the order of kinds and names.
+/// The change of every object, ordered by kind and name.
 pub(super) fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectChange> {
     type Pairs<'m> = BTreeMap<(ObjectRef, &'m str), [Option<(&'m Node, Option<ComponentKind>)>; 2]>;
     let mut pairs: Pairs<'_> = BTreeMap::new();
@@ -124,7 +124,7 @@ pub(super) fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectC
     found
 }
 
-/// The classes that are others.
+/// The classes that differ, by component.
 pub(super) fn accelerators(
     before: &Decided<'_>,
     after: &Decided<'_>,
@@ -146,7 +146,7 @@ pub(super) fn accelerators(
     pairs.filter(|(_, pair)| pair.from != pair.to).collect()
 }
 
-/// How far two makings of one service are apart; the verdict weighs most.
+/// How much two results for one service differ; a different refusal weighs most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Distance {
     /// One is refused, or both for different reasons.
@@ -155,8 +155,8 @@ pub(super) struct Distance {
     parts: usize,
 }
 
-/// Compares two makings of one service. Where one has no objects because the service is refused,
-/// only the verdict counts: there is nothing that the objects of the other could differ from.
+/// Compares two results for one service. If one has no objects because the service is refused, only
+/// the refusal counts: there are no objects to compare.
 pub(super) fn distance(a: &Made<'_>, b: &Made<'_>) -> Distance {
     let refusal = a.decided.error != b.decided.error;
     if a.has_no_objects() || b.has_no_objects() {
@@ -167,7 +167,7 @@ pub(super) fn distance(a: &Made<'_>, b: &Made<'_>) -> Distance {
     Distance { refusal, parts: choices(a, b) + fields }
 }
 
-/// Whether two makings of one service decide and write the same.
+/// Whether two results for one service have the same decisions and objects.
 pub(super) fn is_same(a: &Made<'_>, b: &Made<'_>) -> bool {
     distance(a, b) == Distance::default() && choices(a, b) == 0
 }

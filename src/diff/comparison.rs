@@ -1,8 +1,7 @@
-//! What one service becomes on both sides, and the difference.
+//! The results for one service on both sides, and their difference.
 //!
-//! In: a service of each side. Out: an [`Answer`], with its change where there is one, and the
-//! fields of the input that may be the cause. Which of them are is found by trying
-//! ([`super::trial`]).
+//! Input: a service of each side. Output: an [`Answer`], with the change if there is one, and the
+//! fields of the input that may be causes. Trials ([`super::trial`]) determine which of them are.
 
 use super::cause::{Candidate, Question, candidates};
 use super::changed::{accelerators, keeps_metadata, leave_behind, object_changes, restart};
@@ -19,7 +18,7 @@ use crate::pipeline::serving::serving_gpus;
 use crate::quantity::Count;
 use ecow::EcoString;
 
-/// What one service came to.
+/// The comparison of one service.
 pub(super) struct Answer<'c, 'a> {
     pub(super) gpus: Pair<Count>,
     pub(super) costs: Pair<Cost>,
@@ -28,7 +27,7 @@ pub(super) struct Answer<'c, 'a> {
     pub(super) change: Option<Box<Found<'c, 'a>>>,
 }
 
-/// The change of one service, and by what it is recognized.
+/// The change of one service, with the keys that identify it.
 pub(super) struct Found<'c, 'a> {
     pub(super) both: Both<'a>,
     pub(super) group: Group,
@@ -37,13 +36,13 @@ pub(super) struct Found<'c, 'a> {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// Everything that services are compared with.
+/// The context in which services are compared.
 pub(super) struct Comparison<'c, 'a> {
     pub(super) sides: [&'c Side<'a>; 2],
     pub(super) renderers: &'c [Renderer<'a>; 2],
     pub(super) inputs: &'c Inputs<'a>,
     pub(super) settings: Settings<'c>,
-    /// Two releases of an operator of services are compared: what differs exists already.
+    /// Two releases of an operator of services are compared: the differing objects already exist.
     pub(super) upgrades_services: bool,
 }
 
@@ -128,7 +127,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         Answer { gpus, costs, refused: refused[1], rendered: true, change }
     }
 
-    /// What happens to the objects of a service that is made otherwise.
+    /// The changes of the objects of a service between two results.
     pub(super) fn updated(
         &self,
         api: Api,
@@ -138,7 +137,8 @@ impl<'c, 'a> Comparison<'c, 'a> {
     ) -> Vec<ObjectChange> {
         let mut objects = object_changes(before, after);
         if fate != Fate::Removed && after.decided.error.is_some() {
-            // What it does not come to stays as it is: the operator deletes after it has written.
+            // Objects that are missing in the new result are kept: the operator deletes only after
+            // it has written all objects.
             objects.retain(|object| object.action != Action::Delete);
         }
         if (fate, api, self.settings.semantics.of(api))
@@ -171,7 +171,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         }
     }
 
-    /// The answer for a service of which nothing changed that it is made of.
+    /// The answer for a service without any changed input; `None` if an input changed.
     pub(super) fn same(&self, both: Both<'a>) -> Option<Answer<'c, 'a>> {
         let [Some(before), Some(after)] = both else { return None };
         let object = self.object(after);
@@ -247,7 +247,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             group.fate, group.api, group.runtime, group.accelerators
         ));
         if let Some(Pair { from, to }) = &group.error {
-            // An error names its service; what is the same is its code.
+            // The message of an error names its service, so only the code is compared.
             writer.plain(format_args!(
                 "{:?} {:?}",
                 from.as_ref().map(|error| error.code),

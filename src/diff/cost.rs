@@ -1,4 +1,4 @@
-//! What services cost at minReplicas.
+//! The cost of services at minReplicas.
 
 use super::capacity::ServingCosts;
 use super::{Decided, Diff, Pair, Side};
@@ -11,18 +11,18 @@ use serde::Serialize;
 use std::iter::Sum;
 use std::ops::AddAssign;
 
-/// Dollars per hour, where any class has a price; sums leave out what has none.
+/// Dollars per hour, if any class has a price; sums skip classes without a price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Cost(Option<Dollars>);
 
 impl Cost {
-    /// The amount, when any price is known.
+    /// The amount, if any price is known.
     pub fn known(self) -> Option<Dollars> {
         self.0
     }
 
-    /// By how much this is more than another amount; what has no price costs nothing.
+    /// This amount minus another one; an unknown amount counts as 0.
     pub fn above(self, other: Self) -> f64 {
         self.0.unwrap_or_default().as_f64() - other.0.unwrap_or_default().as_f64()
     }
@@ -44,8 +44,8 @@ impl Sum for Cost {
     }
 }
 
-/// Adds what ModelServings cost to what services cost: to the sums, of those that are asked about,
-/// and to the groups that they are in.
+/// Adds the costs of ModelServings: to the sums, for the selected ones, and to the groups that
+/// contain them.
 pub(super) fn add_servings(
     diff: &mut Diff,
     [before, after]: [&Side<'_>; 2],
@@ -65,7 +65,7 @@ pub(super) fn add_servings(
     }
 }
 
-/// What the components of a service cost: the hourly price of their class for each device.
+/// The cost of the components of a service: the hourly price of their class for each device.
 pub(super) fn cost(decided: &Decided<'_>, components: &[PlannedComponent]) -> Cost {
     let of = |component: &PlannedComponent| {
         let (_, price) = decided.prices.iter().find(|(kind, _)| *kind == component.kind)?;

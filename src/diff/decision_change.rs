@@ -1,8 +1,8 @@
-//! Which decision a change turned, and by which rule.
+//! The decision that a change turns, and the rule that turns it.
 //!
-//! In: the decisions for a service in two states, each with its candidates. Out: the candidate whose
-//! verdict is another one, with the reason of the side that rejects it, as `ome explain` gives it.
-//! No reason is worded here a second time.
+//! Input: the decisions for a service in two states, each with its candidates. Output: the
+//! candidate whose verdict differs, with the reason of the side that rejects it, in the wording of
+//! `ome explain`.
 
 use crate::api::ObjectRef;
 use crate::decision::{
@@ -15,27 +15,27 @@ use ecow::{EcoString, eco_format};
 /// A decision that turned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turned {
-    /// The runtime or the class, as people are shown it.
+    /// The runtime or the class, by its displayed name.
     pub candidate: EcoString,
-    /// Why it is rejected on one side, or comes behind another one.
+    /// Why it is rejected on one side, or ranks behind another one.
     pub by: By,
 }
 
-/// What a decision turned by.
+/// The reason for which a decision turned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum By {
-    /// A rule, with its operands.
+    /// A rule, with both values.
     Rule(Code, EcoString),
-    /// The key that puts another class before it.
+    /// The criterion that ranks another class before it.
     Rank(ClassDecidedBy),
 }
 
-/// What a trial came to.
+/// The result of a trial.
 #[derive(Clone)]
 pub(super) enum Tried {
-    /// The same as before.
+    /// The result is the same as before.
     Same,
-    /// Something else; the decision that turned.
+    /// The result differs; the decision that turned.
     Differs(Option<Turned>),
 }
 
@@ -46,8 +46,8 @@ impl Tried {
     }
 }
 
-/// What turned between two decisions for one service; none when both come to the same, or when it
-/// never came to candidates.
+/// The decision that turned between two resolutions of one service; `None` if both are equal, or if
+/// there were no candidates.
 pub(super) fn turned(before: &Resolution<'_>, after: &Resolution<'_>) -> Option<Turned> {
     runtime(&before.runtime, &after.runtime).or_else(|| {
         let mut decisions = before.accelerators.iter();
@@ -59,7 +59,7 @@ fn runtime(before: &RuntimeDecision<'_>, after: &RuntimeDecision<'_>) -> Option<
     let id =
         |decision: &RuntimeDecision<'_>| decision.chosen.map(|runtime| runtime.object.id.clone());
     let (was, is) = (id(before), id(after));
-    // A runtime that is named may be chosen and be refused for what it lacks all the same.
+    // A runtime that the service names can be chosen and still be refused for a mismatch.
     let named = was == is;
     let judged = |decision: &RuntimeDecision<'_>, id: &Option<ObjectRef>| {
         let mut candidates = decision.candidates.iter();

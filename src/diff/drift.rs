@@ -1,9 +1,9 @@
-//! A cluster compared with what the operator would write now.
+//! Compares a cluster with the objects that the operator would write now.
 //!
-//! In: a renderer over the input, services, and the objects of a dump. Out: by group of services
-//! with the same difference, objects that are missing, left over or changed. A field counts when
-//! the operator writes it, whoever owns it now: what only the server or others write does not, nor
-//! does the size of what an autoscaler sizes.
+//! Input: a renderer for the input, services, and the objects of a dump. Output: objects that are
+//! missing, left over or changed, by group of services with the same difference. A field counts if
+//! the operator writes it, whoever owns it now. Fields that only the server or other clients write
+//! do not count, and neither does the size of a workload that an autoscaler sizes.
 
 use crate::api::{Failure, Object, ObjectRef, Service, Views};
 use crate::catalog::Catalog;
@@ -21,7 +21,7 @@ use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-/// A field that is not as the operator would write it.
+/// A field that differs from what the operator would write.
 #[derive(Clone, Debug)]
 pub struct DriftField {
     /// The field.
@@ -30,20 +30,20 @@ pub struct DriftField {
     pub from: Option<Node>,
     /// What the operator would write.
     pub to: Option<Node>,
-    /// Its source.
+    /// The layer that sets it.
     pub layer: Layer,
-    /// What may be shown of the values.
+    /// Determines which of the values may be shown.
     pub shown: [Place; 2],
 }
 
-/// An object that is not as the operator would write it.
+/// An object that differs from what the operator would write.
 #[derive(Clone, Debug)]
 pub struct DriftObject {
     /// The object.
     pub id: ObjectRef,
     /// What the operator would do.
     pub action: Action,
-    /// The fields, of one that is there.
+    /// The differing fields, if the object exists.
     pub fields: Vec<DriftField>,
 }
 
@@ -56,16 +56,16 @@ pub struct DriftGroup {
     pub objects: Vec<DriftObject>,
 }
 
-/// The answer.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Drift {
     /// Services that were compared.
     pub services: usize,
     /// Groups, the largest first.
     pub groups: Vec<DriftGroup>,
-    /// Services that are in error, of which nothing is known.
+    /// Services in error, which cannot be compared.
     pub failed: Vec<(EcoString, Failure)>,
-    /// What was found on the way.
+    /// Findings.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -93,7 +93,7 @@ const WRITTEN: [&str; 18] = [
 /// Labels that name the service of an object.
 const LABELS: [&str; 2] = ["ome.io/inferenceservice", "serving.kserve.io/inferenceservice"];
 
-/// Kind, group of the API, namespace and name: what an object is to a cluster.
+/// Kind, API group, namespace and name: the identity of an object in a cluster.
 type Key = (EcoString, EcoString, EcoString, EcoString);
 
 fn key(node: &Node) -> Key {
@@ -106,7 +106,7 @@ fn key(node: &Node) -> Key {
 /// The objects of a dump.
 struct Live<'a> {
     by_key: HashMap<Key, &'a Object>,
-    /// What operators wrote for services, by namespace and name of the service.
+    /// The objects that operators wrote for services, by namespace and name of the service.
     of_services: HashMap<(EcoString, EcoString), Vec<&'a Object>>,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Live<'a> {
         Self { by_key: objects.iter().map(|own| (key(&own.node), own)).collect(), of_services }
     }
 
-    /// What was written for a service.
+    /// The objects that were written for a service.
     fn of(&self, service: &Service) -> impl Iterator<Item = &'a Object> {
         let key = (service.namespace.clone(), service.name().clone());
         self.of_services.get(&key).into_iter().flatten().copied()
@@ -132,7 +132,7 @@ fn left_over(id: ObjectRef) -> DriftObject {
     DriftObject { id, action: Action::Delete, fields: Vec::new() }
 }
 
-/// Adds the difference of a service to the group of those that have the same.
+/// Adds the difference of a service to the group with the same difference.
 fn join(
     groups: &mut BTreeMap<String, DriftGroup>,
     service: &Service,
@@ -147,7 +147,7 @@ fn join(
     group.services.push(eco_format!("{}/{}", service.namespace, service.name()));
 }
 
-/// Compares services with a dump. Of services that are gone everything there is left over.
+/// Compares services with a dump. All objects of services in `gone` are left over.
 pub(crate) fn drift<'a>(
     catalog: &'a Catalog,
     renderer: &Renderer<'a>,
@@ -164,7 +164,7 @@ pub(crate) fn drift<'a>(
         let service = rendered.service;
         let name = eco_format!("{}/{}", service.namespace, service.name());
         let refusal = rendered.refusal();
-        // What a server says of an object is no difference to the one that runs.
+        // A rejection by the API server is not a difference to the running object.
         let said = rendered.diagnostics.into_iter();
         found.diagnostics.extend(said.filter(|found| found.code != Code::ServerRefuses));
         if let Some(error) = refusal {
@@ -190,7 +190,7 @@ pub(crate) fn drift<'a>(
     found
 }
 
-/// What two services with the same difference share.
+/// The text that services with the same difference have in common.
 fn signature(objects: &[DriftObject], service: &Service) -> String {
     let mut text = String::new();
     // Writing into a string cannot fail.
@@ -227,7 +227,7 @@ fn compare(
         let mut fields = differences(&there.node, node, ty);
         fields.retain(|change| {
             let path = change.path.to_string();
-            // Another version of the API is the same object, and an autoscaler's size is its own.
+            // Another API version is the same object, and an autoscaler controls `replicas`.
             path != "apiVersion" && !(path == "spec.replicas" && sized.contains(&id.name))
         });
         if !fields.is_empty() {
@@ -249,7 +249,7 @@ fn compare(
     objects
 }
 
-/// The first leaf of a value: who wrote it stands for the whole.
+/// The first leaf of a value; its source represents the whole value.
 fn leaf(node: &Node) -> &Node {
     match &node.value {
         Value::Map(map) => map.iter().next().map_or(node, |entry| leaf(&entry.node)),
@@ -269,8 +269,8 @@ fn sized(rendered: &[RenderedObject]) -> BTreeSet<EcoString> {
         .collect()
 }
 
-/// The services that an operator wrote an object for, by namespace and name: its owners, or without
-/// any those that its labels name.
+/// The services that an operator wrote an object for, by namespace and name: its owners or, if it
+/// has none, the services that its labels name.
 fn written_for(object: &Object) -> Vec<(EcoString, EcoString)> {
     let namespace = object.id.scope.namespace();
     let Some(namespace) = namespace.filter(|_| WRITTEN.contains(&object.id.kind.as_str())) else {

@@ -1,4 +1,4 @@
-//! What a change of a field does to a running object: the one table of it.
+//! The effect of a changed field on a running object: the only table of these effects.
 
 use crate::tree::Change;
 use crate::yaml::{FieldPath, Node, Segment};
@@ -6,18 +6,18 @@ use crate::yaml::{FieldPath, Node, Segment};
 /// When a change of a field is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// However it changes.
+    /// On any change.
     Always,
-    /// When it is set or set to something else; taking it out of the manifest leaves it as it is.
+    /// If it is set or changed. Removing it from the manifest keeps its value.
     Set,
-    /// When it is there before and after, with another value.
+    /// If it is set before and after, with different values.
     Kept,
-    /// When it is taken out.
+    /// If it is removed.
     Removed,
 }
 
 impl When {
-    /// In the words of the reference page.
+    /// The wording of the reference page.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Always => "any change",
@@ -27,7 +27,7 @@ impl When {
         }
     }
 
-    /// `below`: what changed is a part of the field, which itself is there on both sides.
+    /// `below`: the change is inside the field, and the field exists on both sides.
     fn holds(self, change: &Change, below: bool) -> bool {
         match self {
             Self::Always => true,
@@ -38,22 +38,22 @@ impl When {
     }
 }
 
-/// What changes of one kind do.
+/// The effects of changes to objects of one kind.
 #[derive(Debug)]
 pub struct Effect {
     /// API group; empty for the core.
     pub group: &'static str,
     /// Kind.
     pub kind: &'static str,
-    /// Its pods are replaced when a field at or below one of these changes.
+    /// A change at or below one of these fields replaces its pods.
     pub restarts: &'static [&'static str],
-    /// But not when the field is one of these; `*` is any step.
+    /// Exceptions of `restarts`; `*` matches any step.
     pub spares: &'static [&'static str],
-    /// Fields the API server, or the admission of the operator, does not let change.
+    /// Fields that the API server, or the admission of the operator, does not allow to change.
     pub immutable: &'static [(&'static str, When)],
-    /// But these may.
+    /// Exceptions of `immutable`.
     pub mutable: &'static [&'static str],
-    /// Where that is.
+    /// The source.
     pub cite: &'static str,
 }
 
@@ -79,8 +79,8 @@ impl Effect {
     }
 }
 
-/// Kinds whose changes do more than change the object. Of a kind without a row every field may
-/// change, and nothing restarts.
+/// Kinds whose changes do more than update the object. In a kind without a row, every field may
+/// change and nothing restarts.
 pub static EFFECTS: &[Effect] = &[
     Effect {
         group: "apps",
@@ -206,7 +206,7 @@ fn at_or_below(path: &FieldPath, field: &str) -> bool {
     })
 }
 
-/// Whether the field lies below the path: something higher came or went with all that is in it.
+/// Whether the field is below the path: the change adds or removes a parent of the field.
 fn above(path: &FieldPath, field: &str) -> bool {
     let mut names = field.split('.');
     path.0.iter().all(|segment| {

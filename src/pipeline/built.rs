@@ -1,5 +1,5 @@
-//! The workloads among the objects of a service, as their controllers read them: which pods they
-//! create, how many together, and how pods are replaced.
+//! The workloads among the objects of a service, as their controllers read them: pod templates,
+//! replica counts and update strategies.
 
 use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
@@ -20,51 +20,51 @@ pub struct Workload {
     pub component: ComponentKind,
     /// Name of the object.
     pub name: EcoString,
-    /// Its kind, or the field for which the API server would refuse its pods.
+    /// The workload, or the pod field that the API server would reject.
     pub kind: Result<WorkloadKind, InvalidPod>,
 }
 
-/// The kinds of workloads.
+/// The kind of a workload, with the fields that its controller reads.
 #[derive(Clone, Debug)]
 pub enum WorkloadKind {
-    /// A Deployment; its `replicas` are those of the object, or 1.
+    /// A Deployment; `spec.replicas` is the value of the object, or 1 if it is not set.
     Deployment {
         /// As its controller reads it.
         spec: DeploymentSpec,
-        /// `replicas` is written; else an autoscaler owns it.
+        /// The object sets `replicas`; otherwise an autoscaler owns the field.
         sized: bool,
     },
     /// A LeaderWorkerSet.
     Groups(LeaderWorkerSetSpec),
-    /// A RayCluster: the head, and its workers.
+    /// A RayCluster: head and workers.
     Ray {
         /// The head.
         head: Arc<PodTemplate>,
-        /// Workers by group, with how many there are.
+        /// Pod template and replica count of each worker group.
         workers: Vec<(Arc<PodTemplate>, usize)>,
     },
-    /// A Knative Service; a revision of it becomes a Deployment.
+    /// A Knative Service; Knative runs each revision as a Deployment.
     Knative(Arc<PodTemplate>),
 }
 
-/// Devices that a pod requests, of every kind, slices among them.
+/// Number of devices that a pod requests, over all accelerator resources, slices included.
 pub(crate) fn gpus(pod: &PodTemplate) -> i64 {
     let devices = pod.requests.iter().filter(|(name, _)| is_accelerator(name));
     devices.map(|(_, amount)| amount).sum()
 }
 
-/// Facts about a cluster that reading pods needs.
+/// The facts about a cluster that are needed to read pods: PriorityClasses and device taints.
 #[derive(Clone, Debug, Default)]
 pub struct PodContext {
     classes: PriorityClasses,
-    /// Keys of taints that keep pods without devices away, of all nodes.
+    /// Keys of the taints, over all nodes, that repel pods without devices.
     device_taints: BTreeSet<EcoString>,
-    /// Pod specs that were read before: a fleet has few different ones.
+    /// Pod specs that were read before. Equal specs are shared: a fleet has few distinct ones.
     specs: Arc<Mutex<HashSet<Arc<PodSpec>>>>,
 }
 
 impl PodContext {
-    /// Of these nodes, with the PriorityClasses among some objects.
+    /// A context for these nodes, with the PriorityClasses among `objects`.
     pub fn new<'o>(machines: &[Machine], objects: impl IntoIterator<Item = &'o Object>) -> Self {
         let mut classes = PriorityClasses::partial();
         for object in objects {
@@ -78,12 +78,12 @@ impl PodContext {
         Self { classes, device_taints, specs: Arc::default() }
     }
 
-    /// Reads a pod spec. Taints of devices are tolerated by pods that request some: the admission
-    /// plugin ExtendedResourceToleration or the device's operator adds that
+    /// Reads a pod spec. A pod that requests devices gets tolerations for the taints of devices:
+    /// the admission plugin ExtendedResourceToleration or the operator of the device adds them
     /// (docs/decisions.md#node-evidence).
     ///
     /// # Errors
-    /// The first field that the API server would refuse.
+    /// The first field that the API server would reject.
     pub fn read(
         &self,
         namespace: &str,
@@ -95,8 +95,8 @@ impl PodContext {
         Ok(pod)
     }
 
-    /// Adds the tolerations, treats pods of other schedulers as pods of this one, since others are
-    /// not known offline, and lets pods share what they have in common.
+    /// Adds the tolerations, handles pods of other schedulers like pods of the default scheduler,
+    /// since other schedulers are unknown offline, and shares the specs of equal pods.
     fn tolerate(&self, pod: &mut PodTemplate) {
         pod.foreign = false;
         if gpus(pod) > 0 {
@@ -160,8 +160,7 @@ impl PodContext {
         })
     }
 
-    /// The workload that an object is, of some component; none of other objects. Deployments of
-    /// probers beside a RayCluster serve no requests and are left out.
+    /// The workload that an object of a component defines; `None` for other objects.
     fn workload(&self, object: &RenderedObject) -> Option<Workload> {
         let component = object.component?;
         let id = identity(&object.node);
@@ -180,7 +179,8 @@ impl PodContext {
         Some(Workload { component, name: id.name, kind })
     }
 
-    /// The workloads of a service.
+    /// The workloads of a service. The prober Deployments of a component with a RayCluster serve no
+    /// requests and are left out.
     pub fn workloads(&self, objects: &[RenderedObject]) -> Vec<Workload> {
         let mut found: Vec<Workload> =
             objects.iter().filter_map(|object| self.workload(object)).collect();

@@ -1,4 +1,4 @@
-//! The hourly cost of a plan: the devices of minReplicas, at the prices of their classes.
+//! Hourly cost of a plan: the devices at minReplicas, at the prices of their classes.
 
 use super::planned::{Planned, PlannedComponent};
 use super::serving::PlannedServing;
@@ -7,32 +7,32 @@ use crate::quantity::{Dollars, Quantity};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// Dollars per hour. Components without a class, or with a class without a price, count as 0.
+/// Dollars per hour. Components without a class, or with a class without a price, add nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Costs {
-    /// The total.
+    /// Sum over all services and ModelServings.
     pub per_hour: Dollars,
-    /// By service: namespace, name and cost, in the order of the plan.
+    /// Cost per service: namespace, name and cost, in the order of the plan.
     pub services: Vec<(EcoString, EcoString, Dollars)>,
-    /// The same by ModelServing, where nodes were read: its pods are of the classes of their nodes.
+    /// Cost per ModelServing, if nodes were read: its pods have the classes of their nodes.
     pub servings: Vec<(EcoString, EcoString, Dollars)>,
-    /// By class.
+    /// Cost per class.
     pub by_class: BTreeMap<EcoString, Dollars>,
 }
 
-/// The price of a device of a class for an hour: `perHour`, else `spotPerHour`.
+/// Hourly price of one device of a class: `perHour`, or `spotPerHour` if that is not set.
 pub(crate) fn price(class: &AcceleratorClass) -> Option<&Quantity> {
     let cost = class.cost.as_ref()?;
     cost.per_hour.as_ref().or(cost.spot_per_hour.as_ref()).map(|price| &price.value)
 }
 
-/// The hourly cost of a component's devices at minReplicas, at a price per device.
+/// Hourly cost of the devices of a component at minReplicas, at `price` per device.
 pub(crate) fn at(price: &Quantity, component: &PlannedComponent) -> Option<Dollars> {
     Some(Dollars::of(price, component.least_gpus().known()?))
 }
 
-/// The hourly cost of a ModelServing's devices by the class of their nodes; classes without a price
-/// are left out.
+/// Hourly cost of the devices that a ModelServing requests, by the classes of its nodes. Classes
+/// without a price are left out.
 fn of_serving<'p>(
     planned: &'p PlannedServing<'_>,
 ) -> impl Iterator<Item = (&'p AcceleratorClass, Dollars)> {
@@ -40,12 +40,12 @@ fn of_serving<'p>(
     all.filter_map(|(class, devices)| Some((*class, Dollars::of(price(class)?, *devices))))
 }
 
-/// The hourly cost of a ModelServing; none where no price is known.
+/// Hourly cost of a ModelServing; `None` if no price is known.
 pub(crate) fn serving(planned: &PlannedServing<'_>) -> Option<Dollars> {
     of_serving(planned).map(|(_, cost)| cost).reduce(|sum, cost| sum + cost)
 }
 
-/// The hourly cost of a plan; none where no price is known.
+/// Hourly cost of a plan; `None` if no price is known.
 pub fn costs(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Option<Costs> {
     let mut costs = Costs::default();
     for planned in planned.iter().filter(|planned| planned.error.is_none()) {
@@ -68,7 +68,7 @@ pub fn costs(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Option
 }
 
 impl Costs {
-    /// Adds costs to the total and to their classes. Returns their sum; none without any.
+    /// Adds the costs of one service or ModelServing and returns their sum; `None` without costs.
     fn add<'c>(
         &mut self,
         classes: impl Iterator<Item = (&'c AcceleratorClass, Dollars)>,

@@ -1,4 +1,4 @@
-//! Where the other mode decides differently about a service.
+//! Differences between the decisions of the two modes about a service.
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, ObjectRef, Service};
 use crate::decision::{AcceleratorDecision, Resolution};
@@ -7,27 +7,27 @@ use crate::policy::Policy;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// Differences between the decisions of both modes.
+/// The parts of the other mode's decision that differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Release that was followed.
+    /// Release that the other mode follows.
     pub release: &'static str,
-    /// Its runtime, if different: `Some(None)` means no runtime.
+    /// Its runtime, if it differs: `Some(None)` means that it selects no runtime.
     pub runtime: Option<Option<ObjectRef>>,
-    /// The rule that decided there.
+    /// The criterion that selected its runtime.
     pub decided_by: Option<&'static str>,
-    /// Its modes by component, when others.
+    /// Its deployment modes by component, if any of them differs.
     pub modes: Option<BTreeMap<&'static str, &'static str>>,
-    /// Its classes by component, if different; none where it takes no class.
+    /// Its classes by component, where they differ; `None` if it selects no class.
     pub accelerators: BTreeMap<&'static str, Option<EcoString>>,
-    /// Its error, if different.
+    /// Its error, if this mode has no error or one with another code.
     pub error: Option<(Code, String)>,
 }
 
-/// The decisions of one mode.
+/// The decision of one mode.
 pub(super) struct Side<'a, 'c> {
     pub(super) resolution: &'a Resolution<'c>,
-    /// The modes of its components.
+    /// Deployment mode of each component.
     pub(super) modes: Vec<(ComponentKind, DeploymentMode)>,
     pub(super) error: Option<&'a Failure>,
 }
@@ -75,7 +75,7 @@ pub(super) fn difference(
     })
 }
 
-/// The classes of `there` by component, where `here` has others.
+/// The classes of `there` by component, where they differ from those of `here`.
 fn other_classes(
     here: &[AcceleratorDecision<'_>],
     there: &[AcceleratorDecision<'_>],

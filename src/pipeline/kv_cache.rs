@@ -1,8 +1,8 @@
 //! How many requests of full length a component serves at once.
 //!
-//! In: the KV cache of a model per request, the container of the engine, and its accelerator. Out:
-//! every operand with its source. The engine's arguments come first, then the model's config, then
-//! the engine's default.
+//! Input: the KV cache that a model keeps per request, the engine container and its accelerator.
+//! Output: every operand with its source. An argument of the engine takes precedence; without it,
+//! the engine's default or the model's config applies.
 //!
 //! Flags and defaults: vLLM, `vllm/engine/arg_utils.py` (EngineArgs); SGLang,
 //! `python/sglang/srt/server_args.py` (ServerArgs, `mem_fraction_static`).
@@ -20,7 +20,7 @@ use crate::source::Span;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 
-/// Conventional names of the engine's container in OME and KServe.
+/// Names of the engine container in OME and KServe.
 const RUNNERS: [&str; 2] = ["ome-container", "kserve-container"];
 
 const CONTEXT: [&str; 2] = ["--max-model-len", "--context-length"];
@@ -32,7 +32,6 @@ const PIPELINE: [&str; 4] = ["--pipeline-parallel-size", "--pp-size", "--pp", "-
 const DATA: [&str; 4] = ["--data-parallel-size", "--dp-size", "--dp", "-dp"];
 const DATA_ATTENTION: &str = "--enable-dp-attention";
 
-/// The serving engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     VLlm,
@@ -40,7 +39,7 @@ enum Engine {
     Other,
 }
 
-/// The command line of a container, word by word, and its variables.
+/// The words of a container's command line, and the container, which declares its variables.
 struct CommandLine<'a> {
     words: Vec<(&'a str, Option<Span>)>,
     container: &'a Node,
@@ -49,7 +48,7 @@ struct CommandLine<'a> {
 impl<'a> CommandLine<'a> {
     fn of(container: &'a Node) -> Self {
         let lists = ["command", "args"].into_iter().filter_map(|key| container.get(key));
-        // A script is one argument with many words.
+        // A shell script is one argument of many words.
         let words = lists.flat_map(Node::items).flat_map(|node| {
             let span = node.origin.span();
             let words = node.as_str().unwrap_or_default().split_whitespace();
@@ -58,7 +57,7 @@ impl<'a> CommandLine<'a> {
         Self { words: words.filter(|(word, _)| *word != "\\").collect(), container }
     }
 
-    /// The value of a flag; the last one counts, as it does for the engines.
+    /// The value of a flag; the last occurrence wins, as in the engines.
     fn value(&self, flags: &[&str]) -> Option<(EcoString, &'a str, Option<Span>)> {
         let found = self.words.iter().enumerate().rev().find_map(|(at, (word, span))| {
             match word.split_once('=') {
@@ -74,7 +73,7 @@ impl<'a> CommandLine<'a> {
         Some((self.expanded(value), flag, span))
     }
 
-    /// A value that is a variable of the container.
+    /// Replaces a reference to a variable of the container with the value of the variable.
     fn expanded(&self, value: &str) -> EcoString {
         let name = value
             .strip_prefix("$(")
@@ -116,7 +115,7 @@ impl<'a> CommandLine<'a> {
     }
 }
 
-/// A number as the engines read it: `32768`, `32k` (thousands), `32K` (times 1024).
+/// A number as the engines parse it: `32768`, `32k` (thousands), `32K` (times 1024).
 fn tokens(text: &str) -> Option<u64> {
     let (digits, unit) = match text.char_indices().last()? {
         (at, 'k') => (&text[..at], 1000),
@@ -128,7 +127,7 @@ fn tokens(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// The share of memory that SGLang takes by the size of a tensor-parallel group.
+/// Default share of GPU memory that SGLang uses, by the size of a tensor-parallel group.
 fn share_of_sglang(ways: u64) -> f64 {
     match ways {
         16.. => 0.79,
@@ -139,7 +138,7 @@ fn share_of_sglang(ways: u64) -> f64 {
     }
 }
 
-/// The container of a pod, or of a part of a runtime, that runs the engine.
+/// The container of a pod, or of a component of a runtime, that runs the engine.
 fn engine_of(pod: &Node) -> Option<&Node> {
     if let Some(runner) = pod.get("runner") {
         return Some(runner);
@@ -151,8 +150,8 @@ fn engine_of(pod: &Node) -> Option<&Node> {
     containers.iter().find(named).or_else(|| containers.first())
 }
 
-/// The KV caches of the components, where the layers of the model are known, and findings where not
-/// even one request of full length fits.
+/// Sets the KV cache of each component, if the layers of the model are known, and reports
+/// components without memory for even one request of full length.
 pub(crate) fn fill(
     selector: &Selector<'_>,
     service: &Service,
@@ -181,7 +180,7 @@ pub(crate) fn fill(
     found
 }
 
-/// The cache of a component; none when the layers of the model are unknown.
+/// The KV cache of a component; `None` if the cache of the model is unknown.
 fn fit(
     policy: &Policy,
     model: &Model,
@@ -195,7 +194,7 @@ fn fit(
     let (tensor, pipeline) = (words.number(&TENSOR), words.number(&PIPELINE));
     let group = tensor.as_ref().map_or(1, |tensor| tensor.value);
     let copies = words.number(&DATA).map_or(1, |data| data.value);
-    // Attention that runs on data in parallel splits requests instead of heads, within one group.
+    // Data-parallel attention splits requests instead of heads, within one tensor-parallel group.
     let is_split = words.words.iter().any(|(word, _)| *word == DATA_ATTENTION);
     let (ways, copies) =
         if is_split { ((group / copies.min(group)).max(1), 1) } else { (group, copies) };
@@ -267,7 +266,7 @@ fn fit(
     })
 }
 
-/// The finding where not even one request of full length fits.
+/// Reports a component without memory for even one request of full length.
 fn exceeded(fit: &CacheFit, kind: ComponentKind, service: &Service) -> Option<Diagnostic> {
     let (context, memory) = (fit.context.as_ref()?, fit.memory.as_ref()?);
     let (usable, weights) = (fit.usable()?, fit.weights.as_ref()?.value);
@@ -309,7 +308,7 @@ fn exceeded(fit: &CacheFit, kind: ComponentKind, service: &Service) -> Option<Di
     )
 }
 
-/// The KV cache of a runtime for a model on accelerators of a class.
+/// The KV cache of a runtime that serves a model on accelerators of a class.
 pub(crate) fn of_runtime(
     policy: &Policy,
     model: &Model,

@@ -13,7 +13,7 @@ use crate::yaml::{FieldPath, Node, Value};
 pub struct MergedLeaf {
     /// The component.
     pub component: ComponentKind,
-    /// The leaf belongs to the workers of a replica.
+    /// The leaf belongs to the worker pods of a replica.
     pub of_worker: bool,
     /// `env.NAME`, `args[N]`, `resources.limits.NAME`, `nodeSelector.KEY`.
     pub path: String,
@@ -21,7 +21,7 @@ pub struct MergedLeaf {
     pub leaf: Leaf,
 }
 
-/// The leaves of every component of a service in order; none of a service in error.
+/// The leaves of every component of a service, in order; empty for a service in error.
 pub fn merge(layers: &Layers<'_>, planned: &Planned<'_>) -> Vec<MergedLeaf> {
     let (catalog, mut found) = (layers.catalog, Vec::new());
     let service = planned.read_in(catalog).filter(|_| planned.error.is_none());
@@ -73,7 +73,7 @@ fn of_container(at: &FieldPath, container: &Node, add: &mut impl FnMut(String, F
         let at = at.field("env").index(index);
         for key in ["value", "valueFrom"] {
             if let Some(value) = variable.get(key) {
-                // The target of a reference is one value: its innermost leaf has the source.
+                // A reference counts as one value, with the source of its innermost leaf.
                 let (mut node, mut at) = (value, at.field(key));
                 while let Value::Map(map) = &node.value
                     && let Some(entry) = map.iter().next()

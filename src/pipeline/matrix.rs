@@ -8,14 +8,14 @@ use crate::operators::Selector;
 use ecow::EcoString;
 use rayon::prelude::*;
 
-/// The runtime of one model on one class.
+/// The outcome for one model on one class.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// One runtime.
+    /// One runtime is selected.
     Winner(EcoString),
-    /// Several that only age or name tells apart; the first would be taken.
+    /// Several runtimes that differ only in age or name; the first one is selected.
     Tie(Vec<EcoString>),
-    /// None, and why.
+    /// No runtime, with the reason.
     Hole(String),
 }
 
@@ -26,9 +26,9 @@ pub struct Cell {
     pub model: EcoString,
     /// Class.
     pub class: EcoString,
-    /// The outcome.
+    /// Outcome for the two.
     pub outcome: Outcome,
-    /// The KV cache of the runtime there, if requested and known.
+    /// The KV cache of the runtime on the class, if it was requested and is known.
     pub cache: Option<Box<CacheFit>>,
 }
 
@@ -39,11 +39,11 @@ pub struct Matrix {
     pub models: Vec<EcoString>,
     /// Classes by name.
     pub classes: Vec<EcoString>,
-    /// Rows after each other.
+    /// The cells, row by row.
     pub cells: Vec<Cell>,
 }
 
-/// Every model with every class; with the room for requests, when `context` requests it.
+/// Every model on every class; `context` adds the KV cache.
 pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
     let Some(policy) = catalog.policy(Api::Ome, semantics) else { return Matrix::default() };
     let selector = Selector::new(policy, catalog);
@@ -88,7 +88,7 @@ pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
     }
 }
 
-/// The outcome for a model and a class, and the runtime that would be selected.
+/// The outcome for a model on a class, and the runtime that would be selected.
 fn outcome<'a>(
     selector: &Selector<'a>,
     candidates: &[Candidate<'a>],

@@ -1,4 +1,4 @@
-//! Components after every merge and before any object (OEP-0003, Notes/Constraints/Caveats;
+//! Components after all merges, before objects are rendered (OEP-0003, Notes/Constraints/Caveats;
 //! docs/decisions.md#argument-order).
 
 use super::render::Renderer;
@@ -7,32 +7,32 @@ use crate::diag::Diagnostic;
 use crate::pods::built::Component;
 use crate::yaml::Node;
 
-/// One component after every merge.
+/// One component after all merges.
 #[derive(Clone, Debug)]
 pub struct MergedPart {
-    /// Which one.
+    /// The component.
     pub kind: ComponentKind,
     /// How it is deployed.
     pub mode: DeploymentMode,
     /// The main pod's spec.
     pub pod: Node,
-    /// The worker's pod spec, and how many workers a replica has.
+    /// The pod spec of the workers, and the number of workers per replica.
     pub worker: Option<(Node, i64)>,
 }
 
-/// A service's components, with their findings.
+/// The merged components of a service, with its findings.
 #[derive(Clone, Debug)]
 pub struct MergedService<'a> {
     /// The service.
     pub service: &'a Service,
-    /// Its components; none when it is in error.
+    /// Its components; `None` if the service is in error.
     pub parts: Option<Vec<MergedPart>>,
-    /// What was found, the error included.
+    /// Findings, the error included.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl<'a> Renderer<'a> {
-    /// Merges one service without building its objects.
+    /// Merges one service without rendering objects.
     pub fn merged(&self, views: &'a Views) -> MergedService<'a> {
         let (selector, service) = self.selector(views);
         let resolution = selector.resolve(service);

@@ -1,8 +1,8 @@
-//! From what was loaded to what is planned: the only place that picks a policy.
+//! Turns loaded objects into plans and manifests. Only this module selects a policy.
 //!
-//! In: a [`World`](crate::workspace::World) (typed, indexed, frozen). Out: a [`Planned`] per
-//! service. Services are independent of each other: they are decided in parallel and come out in
-//! order, whatever the thread count.
+//! Input: a [`World`](crate::workspace::World) (typed, indexed, frozen). Output: a [`Planned`] per
+//! service. Services are independent of each other: they are decided in parallel, and the results
+//! have the order of the services, whatever the thread count.
 
 pub(crate) mod built;
 pub(crate) mod costs;

@@ -1,23 +1,23 @@
-//! The nodes of a component's pods, and why some pods have none.
+//! Where the pods of a component are placed, and why some have no node.
 
 use crate::cluster::BlockedNodes;
 use ecow::EcoString;
 use std::sync::Arc;
 
-/// Where the pods of a component are.
+/// Placement of the pods of a component.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
-    /// Pods of minReplicas.
+    /// Pods at minReplicas.
     pub wanted: usize,
-    /// The number that runs already and keeps its node.
+    /// Those of `wanted` that already run and keep their node.
     pub running: usize,
-    /// The number that has a node.
+    /// Those of `wanted` that have a node.
     pub placed: usize,
-    /// Nodes, by name, with how many of its pods.
+    /// Nodes by name, each with the number of pods of this component.
     pub nodes: Vec<(EcoString, usize)>,
-    /// Why the others have none.
+    /// Why the other pods have no node.
     pub waiting: Option<Arc<Waiting>>,
-    /// The verdicts of the nodes about one more pod, where they were requested.
+    /// How the nodes respond to one more pod, if that was requested.
     pub look: Option<Box<Look>>,
 }
 
@@ -28,46 +28,46 @@ impl Placement {
     }
 }
 
-/// A node, and the resources that it lacks.
+/// A node that rejects a pod, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     /// Name.
     pub node: EcoString,
-    /// Why, in a word.
+    /// Code of the reason.
     pub code: &'static str,
-    /// Both operands.
+    /// The reason with both values.
     pub detail: EcoString,
 }
 
-/// Why pods wait; pods that wait for one reason share it.
+/// Why pods wait. Pods that wait for the same reason share this value.
 #[derive(Clone, Debug)]
 pub struct Waiting {
-    /// The most common reason, in a word; `quota` when they may not be started.
+    /// Code of the most common reason; `quota` if a queue does not admit the pods.
     pub code: &'static str,
-    /// The scheduler's or the queue's message.
+    /// Message of the scheduler or of the queue.
     pub message: EcoString,
-    /// The node that came nearest.
+    /// The node that is closest to a match.
     pub example: Option<Example>,
-    /// Nodes without capacity for even one of the pending pods.
+    /// Nodes without room for a single pod of the waiting kind.
     pub blocked: Arc<BlockedNodes>,
 }
 
-/// One filter of the scheduler: nodes that it judged, and those that it let through.
+/// One filter of the scheduler, with the number of nodes before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filtered {
     /// Its name.
     pub filter: &'static str,
-    /// Nodes that came to it.
+    /// Nodes that the filter evaluates.
     pub r#in: usize,
-    /// Nodes that passed.
+    /// Nodes that pass.
     pub out: usize,
 }
 
-/// The verdicts of all nodes about one more pod, with the whole fleet placed.
+/// How the nodes respond to one more pod of a kind after everything is placed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// The filters, in their order.
+    /// The filters, in the order of evaluation.
     pub filters: Vec<Filtered>,
-    /// The nodes that refuse it and come nearest.
+    /// The nodes that reject the pod and are closest to a match.
     pub nearest: Vec<Example>,
 }

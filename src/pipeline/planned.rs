@@ -19,7 +19,7 @@ use ecow::{EcoString, EcoVec};
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-/// How much of a decision is kept.
+/// How much detail of a decision is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// The outcome.
@@ -31,31 +31,31 @@ pub enum Depth {
 /// One component of a planned service.
 #[derive(Clone, Debug)]
 pub struct PlannedComponent {
-    /// Which one.
+    /// The component.
     pub kind: ComponentKind,
     /// How it is deployed.
     pub mode: DeploymentMode,
-    /// The source of the mode, where several are possible.
+    /// The source of the mode, if several sources are possible.
     pub mode_basis: Option<&'static str>,
     /// minReplicas.
     pub min_replicas: Count,
-    /// Most replicas; `None` when nothing scales it.
+    /// Maximum replicas; `None` if nothing scales it.
     pub max_replicas: Option<i64>,
     /// Pods of one replica: 1, or 1 + workers.
     pub pods_per_replica: Count,
     /// GPUs of one replica by resource name; `None` when they cannot be counted.
     pub gpus_by_resource: Option<EcoVec<(EcoString, i64)>>,
-    /// Whether its pods fit on the nodes when nothing else is planned; none when no node states
-    /// what it has.
+    /// Whether its pods fit on the nodes if nothing else is planned; `None` if no node reports its
+    /// capacity.
     pub fit: Option<Arc<Fit>>,
-    /// Where its pods are together with everything else that is planned; none where that was not
-    /// asked, or no node states what it has.
+    /// Where its pods are placed together with everything else that is planned; `None` if that was
+    /// not requested or no node reports its resources.
     pub placement: Option<Placement>,
-    /// What its pods request; none where that is not known.
+    /// The pods that have to fit; `None` if their requests or number are unknown.
     pub(crate) question: Option<Arc<Question>>,
-    /// What the queue of Kueue gives to its pods; none when they name no queue.
+    /// The decision of its Kueue queue; `None` if its pods name no queue.
     pub queue: Option<Box<QueueDecision>>,
-    /// What its engine keeps of requests; none when the layers of the model are not known.
+    /// The KV cache of its engine; `None` if the layers of the model are unknown.
     pub cache: Option<Box<CacheFit>>,
 }
 
@@ -97,29 +97,29 @@ impl PlannedComponent {
         self.min_replicas * self.gpus()
     }
 
-    /// Whether its pods and GPUs are in the sums.
+    /// Whether the totals include its pods and GPUs.
     pub fn is_counted(&self) -> bool {
         self.least_pods().is_known() && self.least_gpus().is_known()
     }
 }
 
-/// The parts of a service that a plan keeps; the service itself is freed, to save memory in a
-/// fleet.
+/// The part of a service that a plan keeps, so that the service can be dropped: the services of a
+/// large fleet take much memory.
 #[derive(Clone, Debug)]
 pub struct PlannedService {
-    /// Whose it is.
+    /// Its API.
     pub api: Api,
     /// Namespace.
     pub namespace: EcoString,
     /// Name.
     pub name: EcoString,
-    /// Where its name is written.
+    /// Where its name is set.
     pub place: Span,
-    /// The components that it states, in order.
+    /// The components that it sets, in order.
     pub components: EcoVec<ComponentKind>,
-    /// Whether it describes its model itself.
+    /// Whether it describes its model inline.
     pub inline: bool,
-    /// The format of that model.
+    /// The format of its inline model.
     pub format: Option<Box<NamedVersion>>,
 }
 
@@ -143,7 +143,7 @@ impl Display for PlannedService {
     }
 }
 
-/// A service with everything decided.
+/// A service with all decisions.
 #[derive(Clone, Debug)]
 pub struct Planned<'a> {
     /// The service.
@@ -152,16 +152,16 @@ pub struct Planned<'a> {
     pub policy: &'static Policy,
     /// Its decisions.
     pub resolution: Resolution<'a>,
-    /// Its components; of a service in error, as far as the service alone says.
+    /// Its components; for a service in error, as far as the service alone determines them.
     pub components: Vec<PlannedComponent>,
-    /// What runs its pods; none where no node states what it has, and none once they are placed
-    /// together.
+    /// The workloads that run its pods; empty if no node reports its resources, and after its pods
+    /// were placed together with all others.
     pub workloads: Vec<Workload>,
     /// Why it cannot be deployed.
     pub error: Option<Box<Failure>>,
-    /// Differences of the controller; only in documented mode.
+    /// How the decision of the controller differs; only set in documented mode.
     pub controller: Option<Box<Difference>>,
-    /// The findings of composing, the error included.
+    /// Findings, the error included.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -171,15 +171,15 @@ impl<'a> Planned<'a> {
         self.resolution.accelerator(component).and_then(|decision| decision.chosen)
     }
 
-    /// The service itself, as it was planned.
+    /// The service itself, in the mode that it was planned in.
     pub fn read_in<'c>(&self, catalog: &'c Catalog) -> Option<&'c Service> {
         let own = &self.service;
         let views = catalog.service(own.api, &own.namespace, &own.name)?;
         Some(views.of(self.policy.semantics))
     }
 
-    /// The requirements that files set and no accelerator class met, when the service is in error
-    /// for that.
+    /// The requirements from files that no accelerator class met, if the service is in error for
+    /// that reason.
     pub fn unmet(&self) -> impl Iterator<Item = (&Requirement, Span)> {
         let refused =
             self.error.as_ref().is_some_and(|error| error.code == Code::NoCompatibleAccelerator);

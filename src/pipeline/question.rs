@@ -1,9 +1,9 @@
-//! The pods of a component that have to fit, as a key of cached answers.
+//! The pods of a component that have to fit, as a cache key.
 
 use crate::cluster::{Fit, Inventory, Shape};
 use crate::operators::kueue::admit::PodSet;
 
-/// A question about room: main pod, workers with their number, minReplicas.
+/// The pods to fit: main pod, workers with their number, and minReplicas.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
     pub(crate) main: Shape,
@@ -12,7 +12,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// How often a replica fits.
+    /// How many replicas fit.
     pub(super) fn fit(&self, inventory: &Inventory<'_>) -> Fit {
         let workers = self.workers.as_ref().map(|(shape, count)| (shape, *count));
         inventory.fit(&self.main, workers, self.fewest)

@@ -1,4 +1,4 @@
-//! Running pods, by owner.
+//! The running pods and their owners.
 
 use super::built::PodContext;
 use crate::api::{Api, Object};
@@ -19,7 +19,7 @@ const GROUPS: &str = "leaderworkerset.sigs.k8s.io/name";
 const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
 const WORKER_INDEX: &str = "leaderworkerset.sigs.k8s.io/worker-index";
 
-/// A pod that holds its node.
+/// A pod that occupies a node.
 #[derive(Clone, Debug)]
 pub struct RunningPod<'a> {
     /// The object.
@@ -30,9 +30,9 @@ pub struct RunningPod<'a> {
     pub labels: Labels,
     /// `status.startTime`.
     pub started: Option<EcoString>,
-    /// It is terminating.
+    /// `metadata.deletionTimestamp` is set.
     pub ends: bool,
-    /// Condition Ready is true, or no condition is stated.
+    /// Condition Ready is true or not set.
     pub ready: bool,
 }
 
@@ -108,7 +108,7 @@ impl RunningPod<'_> {
         })
     }
 
-    /// What it requests.
+    /// Its resource requests.
     pub fn shape(&self) -> Shape {
         self.object.node.get("spec").map(Shape::of).unwrap_or_default()
     }
@@ -117,12 +117,12 @@ impl RunningPod<'_> {
         self.labels.get(label)?.parse().ok()
     }
 
-    /// The group of a LeaderWorkerSet that it is of, and its place there.
+    /// The group of a LeaderWorkerSet that it belongs to, and its index in the group.
     pub fn group(&self) -> Option<(usize, usize)> {
         Some((self.number(GROUP_INDEX)?, self.number(WORKER_INDEX).unwrap_or(0)))
     }
 
-    /// Group, role and whether it is an entry, of a ModelServing.
+    /// Group and role of a ModelServing that it belongs to, and whether it is an entry pod.
     pub fn serving_role(&self) -> Option<(&str, &str, bool)> {
         let label = |key: &str| self.labels.get(key).map(EcoString::as_str);
         Some((
@@ -133,19 +133,19 @@ impl RunningPod<'_> {
     }
 }
 
-/// All pods that hold a node, in the order in which they started, then by name.
+/// All pods that occupy a node, in the order in which they started, then by name.
 #[derive(Clone, Debug, Default)]
 pub struct RunningPods<'a> {
     /// The pods.
     pub all: Vec<RunningPod<'a>>,
-    /// By service or ModelServing; terminating pods belong to none.
+    /// Indices by service or ModelServing; terminating pods belong to none.
     owned: HashMap<Owner, Vec<usize>>,
-    /// By namespace and workload, of pods whose labels name no service.
+    /// Indices by namespace and workload, for pods whose labels name no service.
     workloads: HashMap<(EcoString, EcoString), Vec<usize>>,
 }
 
 impl<'a> RunningPods<'a> {
-    /// Those among some objects.
+    /// The running pods among `objects`.
     pub fn new(objects: &'a [Object]) -> Self {
         let mut all: Vec<RunningPod<'a>> = objects.iter().filter_map(RunningPod::of).collect();
         all.sort_by(|one, other| {
@@ -163,7 +163,7 @@ impl<'a> RunningPods<'a> {
         own
     }
 
-    /// The pods of a service or ModelServing that has workloads of these names, by place.
+    /// Indices of the pods of a service or ModelServing that has workloads of these names.
     pub(crate) fn of<'w>(
         &self,
         owner: &Owner,
@@ -180,14 +180,15 @@ impl<'a> RunningPods<'a> {
         own
     }
 
-    /// The pods that are not those of a ModelServing.
+    /// The pods that do not belong to the named ModelServing.
     pub fn of_others(&self, namespace: &EcoString, serving: &EcoString) -> Vec<&RunningPod<'a>> {
         let own = self.of(&(Api::Kthena, namespace.clone(), serving.clone()), [serving]);
         let others = self.all.iter().enumerate().filter(|(at, _)| !own.contains(at));
         others.map(|(_, pod)| pod).collect()
     }
 
-    /// What each of them takes. A pod that cannot be read takes what its containers request.
+    /// The template of each pod. For a pod that cannot be read, only the requests of its containers
+    /// are known.
     pub fn templates(&self, context: &PodContext) -> Vec<Arc<PodTemplate>> {
         let read = |pod: &RunningPod<'_>| {
             let spec = pod.object.node.get("spec");

@@ -1,6 +1,6 @@
-//! Totals of a plan: pods and devices at minReplicas, and devices by class.
+//! Total requests of a plan: pods and devices at minReplicas, and devices per class.
 //!
-//! In: planned services and ModelServings, placed where nodes were read. Out: [`Totals`], which
+//! Input: planned services and ModelServings, placed if nodes were read. Output: [`Totals`], which
 //! every output format shows.
 
 use super::planned::Planned;
@@ -13,12 +13,12 @@ use crate::quantity::Count;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// What services and ModelServings request.
+/// Total requests of services and ModelServings.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// InferenceServices.
     pub services: usize,
-    /// The number in error; they request nothing.
+    /// Those of `services` in error, which request nothing.
     pub failed: usize,
     /// ModelServings.
     pub servings: usize,
@@ -26,36 +26,36 @@ pub struct Totals {
     pub pods: i64,
     /// Devices at minReplicas, by resource.
     pub gpus: BTreeMap<EcoString, i64>,
-    /// Components whose pods or devices are not known, and not counted.
+    /// Components whose pods or devices are unknown and not counted.
     pub components_not_counted: usize,
-    /// ModelServings with unknown pods or devices.
+    /// ModelServings whose devices are unknown and not counted.
     pub servings_not_counted: usize,
     /// Accelerator classes, by name.
     pub classes: Vec<ClassTotal>,
 }
 
-/// The devices of one class.
+/// Requests for one class.
 #[derive(Clone, Debug)]
 pub struct ClassTotal {
     /// Its name.
     pub name: EcoString,
     /// Accelerators at minReplicas.
     pub asked: i64,
-    /// Allocatable devices of its usable nodes; none when no node reports its resources.
+    /// Allocatable accelerators of its usable nodes; `None` if no node reports its resources.
     pub allocatable: Option<i64>,
-    /// What pods of others and services that are not shown hold of it; none where that was not
-    /// asked.
+    /// Accelerators held by other pods and by services that are not shown; `None` if that was not
+    /// requested.
     pub in_use: Option<i64>,
 }
 
 impl ClassTotal {
-    /// What is left; below zero when more is requested than there is.
+    /// Free accelerators; negative if more are requested than exist.
     pub fn left(&self) -> Option<i64> {
         self.allocatable.map(|allocatable| allocatable - self.in_use.unwrap_or(0) - self.asked)
     }
 }
 
-/// Counts what is planned; `machines` are the nodes that were read.
+/// Counts a plan; `machines` are the nodes of the input.
 pub fn totals(
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],

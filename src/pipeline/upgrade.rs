@@ -1,8 +1,7 @@
-//! What an upgrade of Kthena does to a ModelServing that runs.
+//! The effect of a Kthena upgrade on a running ModelServing.
 //!
-//! In: a ModelServing as two releases read it, and what runs on the nodes. Out: its revisions under
-//! both, and the rolling update that the later release begins when it starts. Nothing is worded
-//! here.
+//! Input: a ModelServing as two releases read it, and the running pods. Output: its revisions under
+//! both releases, and the rolling update that the later release starts with.
 
 use crate::api::{ModelServing, Role, RolloutType};
 use crate::catalog::Catalog;
@@ -17,40 +16,40 @@ use crate::policy::{KthenaPolicy, RoleStruct};
 use crate::quantity::Count;
 use ecow::EcoString;
 
-/// What an upgrade does to one ModelServing.
+/// The effect of an upgrade on one ModelServing.
 #[derive(Clone, Debug)]
 pub struct ServingUpgrade {
     /// Its revision before and after.
     pub revisions: [EcoString; 2],
-    /// It is replaced role replica by role replica, within its groups.
+    /// The update replaces role replicas within the groups instead of whole groups.
     pub by_role: bool,
-    /// Its groups.
+    /// Number of its groups.
     pub groups: i64,
-    /// Groups that `partition` leaves as they are.
+    /// Groups that `partition` protects from the update.
     pub held: i64,
-    /// The update, played to its end; none of a ModelServing with more pods than are simulated.
+    /// The simulated update; `None` for a ModelServing with more pods than are simulated.
     pub played: Option<PlayedUpgrade>,
 }
 
-/// The update that an upgrade begins.
+/// The update that an upgrade starts.
 #[derive(Clone, Debug)]
 pub struct PlayedUpgrade {
     /// Pods that are deleted and recreated.
     pub pods: i64,
     /// GPUs of these pods.
     pub gpus: Count,
-    /// The fewest groups that run at once on the way.
+    /// Lowest number of groups that run at once.
     pub fewest: i64,
     /// Stages from the first deletion to the end.
     pub stages: usize,
-    /// Whether the pods of every stage find a place; none without nodes that say what they have,
-    /// or where what a pod requests is not known.
+    /// Whether the pods of every stage fit; `None` if no node reports its resources, or the
+    /// requests of a pod are unknown.
     pub fits: Option<bool>,
-    /// Where it ends, when a stage finds no place.
+    /// Where the update stops, if the pods of a stage do not fit.
     pub stops: Option<String>,
 }
 
-/// Two releases, and what runs.
+/// Two releases, and the running pods.
 #[derive(Debug)]
 pub struct Upgrades<'a> {
     catalog: &'a Catalog,
@@ -60,7 +59,7 @@ pub struct Upgrades<'a> {
 }
 
 impl<'a> Upgrades<'a> {
-    /// Upgrades from one release to another over the nodes and the pods of a catalog.
+    /// Upgrades from one release to another on the nodes and pods of a catalog.
     pub fn new(
         catalog: &'a Catalog,
         from: &'static KthenaPolicy,
@@ -69,13 +68,13 @@ impl<'a> Upgrades<'a> {
         Self { catalog, running: RunningPods::new(catalog.others()), from: from.role_struct, to }
     }
 
-    /// What the upgrade does to a ModelServing; none when its revision stays.
+    /// The effect of the upgrade on a ModelServing; `None` if its revision does not change.
     pub fn of(&self, before: &ModelServing, after: &ModelServing) -> Option<ServingUpgrade> {
         let revision = |serving: &ModelServing, declared: RoleStruct| {
             revision::of_roles(serving.roles.iter().map(|role| &role.node), declared)
         };
         let revisions = [revision(before, self.from), revision(after, self.to.role_struct)];
-        // Without a role there is nothing that an update could replace.
+        // Without a role, an update has nothing to replace.
         if revisions[0] == revisions[1] || after.roles.is_empty() {
             return None;
         }
@@ -90,7 +89,7 @@ impl<'a> Upgrades<'a> {
         })
     }
 
-    /// Whether an edit leaves the revision as the earlier release computes it: then nothing
+    /// Whether an edit keeps the revision that the earlier release computes, so that nothing
     /// restarts before the upgrade.
     pub fn keeps(&self, before: &ModelServing, edited: &ModelServing) -> bool {
         let revision = |serving: &ModelServing| {

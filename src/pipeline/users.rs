@@ -6,19 +6,19 @@ use crate::catalog::Catalog;
 use crate::decision::{Candidate, RuntimeDecision, Verdict};
 use crate::operators::{Selector, judge};
 
-/// A service beside a runtime.
+/// A service and its relation to a runtime.
 #[derive(Debug)]
 pub struct User<'a> {
     /// The service with its decisions.
     pub planned: Planned<'a>,
-    /// The runtime as a candidate; none where the service has no model to compare.
+    /// The runtime as a candidate; `None` if the service has no model to compare.
     pub candidate: Option<Candidate<'a>>,
     /// Whether the service uses the runtime, could use it, or cannot.
     pub verdict: Verdict,
 }
 
-/// Every service of the runtime's operator beside the runtime: those that use it, those that could,
-/// those that cannot; each in the order of the input.
+/// Every service of the runtime's operator: those that use the runtime, those that could, then
+/// those that cannot. Each part is in the order of the input.
 pub fn users_of_runtime<'a>(
     catalog: &'a Catalog,
     semantics: Follow,
@@ -69,11 +69,11 @@ pub fn users_of_model<'a>(
     planned
 }
 
-/// The runtimes that could serve a model, ranked, and why the others cannot; `None` where no
-/// operator follows the mode.
+/// The runtimes that could serve a model, ranked, and why the others cannot; `None` if no operator
+/// follows the mode.
 ///
 /// # Errors
-/// Where the operator would crash on a runtime.
+/// The operator would crash on a runtime.
 pub fn runtimes_for_model<'a>(
     catalog: &'a Catalog,
     semantics: Follow,

@@ -1,7 +1,7 @@
-//! Why a runtime is not chosen, and the smallest edit with which it is.
+//! Why a runtime is not chosen, and the smallest edit that makes it chosen.
 //!
-//! Edits are sought in the runtime alone; the service is edited only where it names another
-//! runtime. The answer is verified: the decision is made again with the edited object.
+//! Only the runtime is edited; the service is edited only if it names another runtime. The result
+//! is verified: the decision is computed again with the edited object.
 
 use crate::api::{Api, Object, Runtime, Scope, Service};
 use crate::catalog::{Catalog, RuntimeSet};
@@ -23,28 +23,28 @@ static EDIT: Rule = Rule {
 /// One change of one field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// Where the field is, or the place it would be added at.
+    /// Location of the field, or of the parent that it would be added to.
     pub span: Option<Span>,
     /// The field.
     pub path: FieldPath,
-    /// Its value now; null when it is absent.
+    /// Its current value; null if it is not set.
     pub from: Value,
-    /// Its value afterwards; null when it goes.
+    /// Its new value; null if it is removed.
     pub to: Value,
     /// The object, as `Kind/name`.
     pub object: String,
 }
 
-/// The answer.
+/// The result of the search.
 #[derive(Clone, Debug)]
 pub struct Flip {
-    /// The edits, when there are some that help.
+    /// The edits, or why no edit helps.
     pub edits: Result<Vec<Edit>, String>,
-    /// What is chosen then, and what decides.
+    /// The runtime that is chosen with the edits, and the deciding criterion.
     pub then: Option<(EcoString, DecidedBy)>,
 }
 
-/// Seeks the smallest edit after which `runtime` serves `service`.
+/// Searches the smallest edit after which `runtime` serves `service`.
 pub fn flip<'a>(
     policy: &'static Policy,
     catalog: &'a Catalog,
@@ -89,7 +89,7 @@ pub fn flip<'a>(
         named.name.value = name.clone();
     }
     let mut edited = runtime.object.clone();
-    // Repairing one rule shows the next; the number of rules bounds the rounds.
+    // Each repair may reveal another failing rule, so repairs run in a bounded number of rounds.
     for _ in 0..ROUNDS {
         let attempt = typed(&edited, policy);
         let set = catalog.runtimes(policy.api).with(&attempt);
@@ -137,7 +137,7 @@ pub fn flip<'a>(
     impossible("no small set of edits of the runtime makes it win".to_owned())
 }
 
-/// Rounds of repair: rejections, then rank, then what a repair brought up.
+/// Maximum number of rounds: rejections, then rank, then rules that a repair reveals.
 const ROUNDS: usize = 6;
 
 fn typed(object: &Object, policy: &Policy) -> Runtime {
@@ -147,8 +147,8 @@ fn typed(object: &Object, policy: &Policy) -> Runtime {
     (dialect.runtime)(object.clone(), policy.semantics, &mut ignored)
 }
 
-/// The edits that repair what a candidate is rejected for; the entry with the fewest mismatches is
-/// repaired.
+/// The edits that repair the rejections of a candidate. Of the entries of supportedModelFormats,
+/// the one with the fewest mismatches is repaired.
 fn repairs(
     candidate: &Candidate<'_>,
     service: &Service,
@@ -174,8 +174,8 @@ fn repairs(
             Reason::Disabled => edits.push((path("spec.disabled"), false.into())),
             Reason::NoFormats => return Err("it lists no supported model formats".into()),
             Reason::Attribute { attribute, model, entry: index, .. } if *index == entry => {
-                // An entry of KServe has name and version of the format itself, as deprecated ones
-                // of OME have.
+                // Entries of KServe, and deprecated entries of OME, have name and version of the
+                // format as direct fields.
                 let legacy =
                     candidate.runtime.object.api == Api::KServe
                         || candidate.runtime.formats.get(entry).is_some_and(|entry| {
@@ -294,11 +294,11 @@ fn outrank(
     Ok(vec![(path(&format!("spec.supportedModelFormats[{index}].priority")), next.into())])
 }
 
-/// An edit with the place and the value of today.
+/// An edit with the location and the current value of the field.
 pub(crate) fn edit(object: &Object, path: &FieldPath, to: Value) -> Edit {
     let mut length = path.0.len();
     let found = object.node.select(path).first().copied();
-    // An absent field would be added to the nearest parent that is there.
+    // A missing field would be added to its nearest existing parent.
     let parent = found.or_else(|| {
         loop {
             length = length.checked_sub(1)?;
@@ -318,8 +318,8 @@ pub(crate) fn edit(object: &Object, path: &FieldPath, to: Value) -> Edit {
     }
 }
 
-/// The runtime a name means to a service: of its namespace, then of the cluster, then anywhere; a
-/// built-in one also by the name that people are shown.
+/// The runtime that a name refers to for a service: in its namespace, then in the cluster, then
+/// anywhere. The displayed name of a built-in runtime (`builtin:NAME`) is accepted too.
 pub fn named<'a>(runtimes: &'a RuntimeSet, service: &Service, name: &str) -> Option<&'a Runtime> {
     let name = name.strip_prefix("builtin:").unwrap_or(name);
     runtimes

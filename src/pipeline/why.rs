@@ -60,7 +60,7 @@ impl Layer {
         }
     }
 
-    /// The word used in output.
+    /// The value in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -85,11 +85,11 @@ pub struct Said {
     pub value: Node,
     /// Its layer.
     pub layer: Layer,
-    /// Where it is written, when a file wrote it.
+    /// Its location, if a file set it.
     pub span: Option<Span>,
-    /// The rule that wrote it, when none did.
+    /// The rule that set it, if no file did.
     pub rule: Option<&'static crate::yaml::Rule>,
-    /// Its evidence, when neither file nor rule wrote it.
+    /// The source of the fact, if neither a file nor a rule set it.
     pub fact: Option<SourceId>,
 }
 
@@ -102,11 +102,11 @@ pub struct Leaf {
     pub said: Said,
     /// The overridden values.
     pub overrides: Vec<Said>,
-    /// Decides which of the values may be shown.
+    /// Determines which of the values may be shown.
     pub shown: Place,
 }
 
-/// Blocks of an object that are layers of their own, or settings that are not the service's.
+/// Blocks of an object that are layers of their own.
 const BLOCKS: [&str; 5] = [
     "acceleratorConfigurations",
     "acceleratorConfig",
@@ -115,29 +115,29 @@ const BLOCKS: [&str; 5] = [
     "annotations",
 ];
 
-/// A block by its name.
+/// Name and location of a block.
 type Block = (&'static str, Span);
 /// Where an object begins.
 type Start = (SourceId, u32);
 
-/// The layer of each place. An object is looked up once, however many leaves it wrote.
+/// The layer of each location. An object is looked up once, however many leaves it sets.
 pub struct Layers<'a> {
     pub(crate) catalog: &'a Catalog,
     objects: HashMap<Start, &'a Object>,
-    /// The blocks of the objects that were asked about, by where the objects begin.
+    /// The blocks of the objects that were looked up, by the start of the object.
     blocks: Mutex<HashMap<Start, Arc<[Block]>>>,
 }
 
 impl<'a> Layers<'a> {
-    /// The layers of everything that was read.
+    /// The layers of everything in a catalog.
     pub fn new(catalog: &'a Catalog) -> Self {
         let objects =
             catalog.objects().map(|object| ((object.span.source, object.span.start), object));
         Self { catalog, objects: objects.collect(), blocks: Mutex::default() }
     }
 
-    /// The layer of an origin: for a file by the kind of the object there, and by the block within
-    /// it.
+    /// The layer of an origin. In a file, the kind of the object and the block at the location
+    /// determine it.
     pub(crate) fn of(&self, origin: Origin) -> Layer {
         let span = match origin {
             Origin::File(span) => span,
@@ -146,12 +146,12 @@ impl<'a> Layers<'a> {
             Origin::Flag(_) => return Layer::Flag,
             Origin::Fact(_) => return Layer::Model,
         };
-        // What is in no object is of the service that is asked about.
+        // A location outside every object belongs to the service.
         let kind = self.catalog.owner_kind(span);
         kind.map_or(Layer::Service, |kind| Layer::of(kind, |names| self.within(span, names)))
     }
 
-    /// Whether a place is below one of these blocks of its object.
+    /// Whether a location is inside one of these blocks of its object.
     fn within(&self, span: Span, names: &[&str]) -> bool {
         let Some((start, _)) = self.catalog.owner(span) else { return false };
         let key = (span.source, start);
@@ -183,20 +183,22 @@ fn gather(node: &Node, blocks: &mut Vec<Block>) {
 
 /// Finds the values that a leaf of an object overrides.
 pub trait Losers {
-    /// The values that a leaf overrides, the nearest first.
+    /// The values that a leaf overrides, the latest first.
     fn losers<'a>(&'a self, object: &Node, leaf: &Node, path: &FieldPath) -> Vec<&'a Node>;
 }
 
-/// What a history holds, by what took its place. The merge knows paths of components and a leaf
-/// is in a pod, so the two are brought together by what wrote the winner: a place in a file
-/// belongs to one value only, a rule to the fields of its name.
+/// The overridden values of a history, by the value that overrides them. The merge records paths of
+/// components, but a leaf is part of a pod, so the two are matched by the writer of the overriding
+/// value: a location in a file belongs to one value only, and a rule is matched together with the
+/// name of the field.
 pub struct Overrides<'h> {
     all: &'h [Overridden],
-    /// By who wrote a part of a winner: the entries, oldest first, and where the part is.
+    /// By writer of a part of an overriding value: the index of the entry, oldest first, and the
+    /// path of the part.
     winners: HashMap<Writer, Vec<(usize, FieldPath)>>,
 }
 
-/// The source of a value.
+/// The writer of a value.
 #[derive(PartialEq, Eq, Hash)]
 enum Writer {
     File(Span),
@@ -217,7 +219,7 @@ impl Writer {
 }
 
 impl<'h> Overrides<'h> {
-    /// What a history holds.
+    /// The overridden values of a history.
     pub fn new(history: &'h History) -> Self {
         let all = history.all();
         let mut winners: HashMap<Writer, Vec<(usize, FieldPath)>> = HashMap::new();
@@ -230,7 +232,7 @@ impl<'h> Overrides<'h> {
             }
             collect(winner, &FieldPath::root(), &mut |path, node| {
                 let places = winners.entry(Writer::of(node.origin, path.0.last())).or_default();
-                // The first part that one rule wrote stands for all of them.
+                // If one rule wrote several parts, the first part represents all of them.
                 if !path.0.is_empty() && places.last().is_none_or(|(last, _)| *last != index) {
                     places.push((index, path.clone()));
                 }
@@ -239,7 +241,7 @@ impl<'h> Overrides<'h> {
         Self { all, winners }
     }
 
-    /// What stood where the leaf is in the last value that took the place of another one.
+    /// The scalar at the place of the leaf, in the latest overridden value.
     fn loser(&self, leaf: &Node, path: &FieldPath) -> Option<&'h Node> {
         let places = self.winners.get(&Writer::of(leaf.origin, path.0.last()))?;
         places.iter().rev().find_map(|(index, place)| {
@@ -253,8 +255,7 @@ impl Losers for Overrides<'_> {
     fn losers<'a>(&'a self, _: &Node, leaf: &Node, path: &FieldPath) -> Vec<&'a Node> {
         let mut losers: Vec<&Node> = Vec::new();
         let mut current = leaf;
-        // Each round goes one layer down; the bound only guards against a history that goes in
-        // circles.
+        // Each round goes one layer down; the bound guards against a history with cycles.
         for _ in 0..16 {
             match self.loser(current, path) {
                 Some(loser) if !losers.iter().any(|known| std::ptr::eq(*known, loser)) => {
@@ -268,15 +269,15 @@ impl Losers for Overrides<'_> {
     }
 }
 
-/// Overridden values in a ModelServing and in the objects of its controller.
+/// Overridden values of a ModelServing and of the objects of its controller.
 #[derive(Debug, Default)]
 pub struct ServingHistory {
-    /// Defaults of the CRD, by the place that overrides them.
+    /// Overridden defaults of the CRD, by the location of the value that overrides them.
     defaults: Vec<(Span, Node)>,
 }
 
 impl ServingHistory {
-    /// The default of the CRD.
+    /// The defaults of the CRD that a ModelServing overrides.
     pub fn new(serving: &ModelServing) -> Self {
         let schema = schema::kind(API_VERSION, "ModelServing");
         let mut defaults =
@@ -285,7 +286,7 @@ impl ServingHistory {
         Self { defaults }
     }
 
-    /// The same for one object of the controller.
+    /// The overridden values for one object of the controller.
     pub fn of<'a>(&'a self, replaced: &'a Replaced) -> impl Losers + 'a {
         OfObject { history: self, replaced }
     }
@@ -300,7 +301,7 @@ impl Losers for OfObject<'_> {
     fn losers<'a>(&'a self, object: &Node, leaf: &Node, path: &FieldPath) -> Vec<&'a Node> {
         let place = positions(object, path);
         let mut found = self.replaced.at(&place);
-        // The default of a value goes where the value goes.
+        // The oldest of the values is the one that overrides the default.
         let oldest = found.last().copied().unwrap_or(leaf).origin.span();
         let default = oldest.and_then(|span| {
             self.history.defaults.binary_search_by_key(&span, |(span, _)| *span).ok()
@@ -321,7 +322,7 @@ fn is_scalar(node: &Node) -> bool {
     )
 }
 
-/// The path with positions for list elements that are named by a key.
+/// The path with an index for each list element that is given by a key.
 fn positions(object: &Node, path: &FieldPath) -> FieldPath {
     let mut at = FieldPath::root();
     let mut node = Some(object);
@@ -362,7 +363,7 @@ pub fn why(
     leaves
 }
 
-/// One leaf with its source and the values that it overrides.
+/// One leaf with its source and the overridden values.
 pub fn leaf(
     layers: &Layers<'_>,
     object: &Node,
@@ -385,7 +386,7 @@ pub fn leaf(
 /// The nodes at a path with their own paths, which name positions.
 fn located<'n>(object: &'n Node, path: &FieldPath) -> Vec<(FieldPath, &'n Node)> {
     if path.0.iter().any(|segment| matches!(segment, Segment::All)) {
-        // Several: each under its position.
+        // With `*`, each node is listed under its own index.
         let mut found = vec![(FieldPath::root(), object)];
         for segment in &path.0 {
             found = found
@@ -433,7 +434,8 @@ fn collect<'n>(node: &'n Node, at: &FieldPath, each: &mut impl FnMut(&FieldPath,
 
 fn said(layers: &Layers<'_>, node: &Node, path: &FieldPath) -> Said {
     let own = layers.of(node.origin);
-    // A setting that an annotation made; an annotation that is only handed on stays the service's.
+    // A setting that an annotation makes is of layer annotation; an annotation that is only copied
+    // stays in the layer of the service.
     let layer = match (own, node.origin) {
         (Layer::Service, Origin::File(span))
             if layers.within(span, &["annotations"])

@@ -1,13 +1,15 @@
-//! Edits of the input before an upgrade, each found to keep what runs by deciding again with it.
+//! Edits of the input before an upgrade that keep the running objects. Each edit is verified: the
+//! service is decided again with it.
 //!
-//! In: a service under two releases, and the rules that make the difference. Out: per rule an edit
-//! after which the rule makes no difference, with what it changes under the release that runs; or
-//! why there is none. Then all of them together, with what still changes. An edit that was not
-//! decided with is never shown.
+//! Input: a service under two releases, and the rules that make the difference. Output: for each
+//! rule, an edit after which the rule makes no difference, with its effect under the running
+//! release; or why there is none. Then all edits together, with the changes that remain. An edit
+//! that was not verified is never shown.
 //!
-//! # How cost grows
-//! What is simulated is one service of each group: for every edit its world is read twice, without
-//! the other services.
+//! # Cost
+//! One service of each group is simulated. For every edit its world is read twice, without the
+//! other services.
+//! other services.
 
 mod patch;
 mod proposal;
@@ -37,27 +39,27 @@ static EDIT: Rule = Rule {
     cite: "docs/releases.md, The edit before an upgrade",
 };
 
-/// Where no field is found.
+/// The reason if no field is found.
 pub(super) const NO_FIELD: &str = "no field of the service or its runtime keeps today's behavior";
-/// Rounds in which rules that only the edits bring up get edits of their own.
+/// Maximum number of rounds in which rules that apply only because of edits get edits of their own.
 const ROUNDS: usize = 3;
-/// Most groups of which edits are simulated.
+/// Maximum number of groups for which edits are simulated.
 const MOST_PLAYED: usize = 100;
 
-/// What edits are simulated with.
+/// The context in which edits are simulated.
 pub(super) struct Player<'c, 'a> {
     comparison: &'c Comparison<'c, 'a>,
-    /// By side the rules of the other release, each with the release that has it.
+    /// By side, the rules of the other release, each with the policy that contains it.
     hybrids: &'c [Vec<(&'static Switch, &'static Policy)>; 2],
     grounds: [OnceLock<Ground<'c>>; 2],
 }
 
-/// A service in both worlds, made from its values.
+/// A service under both releases, built from its values.
 struct Attempt<'w> {
     object: &'w Object,
     made: [Made<'w>; 2],
-    /// The rules by which the later release still differs from today; none are sought without
-    /// edits.
+    /// The rules by which the later release still differs from today; empty for an attempt that is
+    /// not compared with today.
     hits: Vec<&'static ReleaseRule>,
 }
 
@@ -69,8 +71,8 @@ impl<'c, 'a> Player<'c, 'a> {
         Self { comparison, hybrids, grounds: [OnceLock::new(), OnceLock::new()] }
     }
 
-    /// Edits for the rules that hit a service, in their order, and all of them together. `place` is
-    /// the position of its group.
+    /// Edits for the rules that affect a service, in the order of the rules, and all edits
+    /// together. `place` is the index of its group.
     pub(super) fn play(
         &self,
         place: usize,
@@ -80,7 +82,7 @@ impl<'c, 'a> Player<'c, 'a> {
         rules: &[&'static ReleaseRule],
     ) -> (Vec<Proposal>, Option<AllEdits>) {
         if own[0].has_no_objects() {
-            // Nothing runs that an edit could keep.
+            // Without running objects, an edit has nothing to keep.
             return (Vec::new(), None);
         }
         let none = |why: &str| Proposal::None(why.to_owned());
@@ -118,8 +120,8 @@ impl<'c, 'a> Player<'c, 'a> {
         }
     }
 
-    /// Whether it matters for a service that the releases read the input otherwise: the later one,
-    /// given what the earlier one reads, comes closer to today.
+    /// Whether a service is affected because the releases read the input differently: with the
+    /// input as the earlier release reads it, the later release comes closer to today's result.
     pub(super) fn reads(&self, service: [&'a Views; 2], own: &[Made<'a>; 2]) -> bool {
         let comparison = self.comparison;
         let subject = service.map(|views| self.object(views));
@@ -153,7 +155,7 @@ impl<'c, 'a> Player<'c, 'a> {
         &views.of(self.comparison.settings.semantics).object
     }
 
-    /// The objects of the input, on the side of the release that runs else on the other.
+    /// An object of the input, on the side of the running release if it exists there.
     fn find(&self, api: Api, id: &ObjectRef) -> Option<&'a Object> {
         let sides = self.comparison.sides;
         sides.into_iter().find_map(|side| {
@@ -165,8 +167,8 @@ impl<'c, 'a> Player<'c, 'a> {
         shown(edit, self.find(edit.api, &edit.id))
     }
 
-    /// Edits that take out what the release that runs drops of a service, its runtime and its
-    /// model.
+    /// Edits that remove the fields that the running release drops from a service, its runtime and
+    /// its model.
     fn dropped(&self, subject: [&'a Object; 2], own: &[Made<'a>; 2]) -> Vec<FieldEdit> {
         let made = |made: &Made<'a>| [made.decided.runtime, made.decided.model];
         let mut objects: Vec<&Object> = vec![subject[1]];
@@ -192,23 +194,23 @@ impl<'c, 'a> Player<'c, 'a> {
 struct Case<'p, 'c, 'a> {
     player: &'p Player<'c, 'a>,
     subject: [&'a Object; 2],
-    /// Its model on each side, where it has one.
+    /// Its model on each side, if it has one.
     model: [Option<&'a Object>; 2],
-    /// What the release that runs drops.
+    /// Edits that remove the fields that the running release drops.
     dropped: Vec<FieldEdit>,
 }
 
-/// The position of the alternative that is taken for a rule.
+/// The index of the chosen alternative for each rule.
 type Chosen = Vec<(&'static ReleaseRule, usize)>;
 
 impl Case<'_, '_, '_> {
-    /// The world of a side with the service alone and the edits made.
+    /// The world of a side with only this service, and with the edits applied.
     fn world(&self, side: usize, edits: &[FieldEdit]) -> World {
         let comparison = self.player.comparison;
         let world = comparison.sides[side].world;
         let own = self.subject[side];
         let mut others = Replacements::from([((own.api, own.id.clone()), Some(bare(&own.node)))]);
-        // Other models are not looked at: without them the world is read in less time.
+        // Other models are not used; without them the world is read faster.
         if let Some(model) = self.model[side] {
             let is_model = |own: &&Object| {
                 matches!(own.id.kind.as_str(), "BaseModel" | "ClusterBaseModel")
@@ -230,8 +232,8 @@ impl Case<'_, '_, '_> {
         self.player.ground(side).with(&others)
     }
 
-    /// Makes the service with edits on both sides, and compares the later one with what runs
-    /// `today`; none where it is no longer read.
+    /// Builds the service with edits on both sides, and compares the later one with `today`, the
+    /// result that runs now; `None` if the edited service can no longer be read.
     fn attempt<R>(
         &self,
         edits: &[FieldEdit],
@@ -263,7 +265,7 @@ impl Case<'_, '_, '_> {
         Some(judge(&Attempt { object, made, hits }))
     }
 
-    /// The edits that may keep a service for a rule, as it is in an attempt.
+    /// The edits that may keep a service unchanged by a rule, given the state in an attempt.
     fn alternatives(&self, rule: &ReleaseRule, attempt: &Attempt<'_>) -> Vec<Vec<FieldEdit>> {
         match rule.edit {
             EditRule::None(_) => Vec::new(),
@@ -282,7 +284,7 @@ impl Case<'_, '_, '_> {
         }
     }
 
-    /// An edit for every rule, each played alone; and which alternative is taken.
+    /// An edit for every rule, each simulated alone, and the chosen alternatives.
     fn proposals(
         &self,
         plain: &Attempt<'_>,
@@ -297,8 +299,8 @@ impl Case<'_, '_, '_> {
         (proposals.collect(), chosen)
     }
 
-    /// The edit for one rule on top of others, with which the service is as it is `now`; and which
-    /// alternative it is.
+    /// The edit for one rule in addition to `others`, which result in the state `now`; and the
+    /// index of its alternative.
     fn proposal(
         &self,
         plain: &Attempt<'_>,
@@ -352,7 +354,7 @@ impl Case<'_, '_, '_> {
         (Proposal::None(why), None)
     }
 
-    /// All edits together, with those for rules that only they bring up.
+    /// All edits together, including those for rules that apply only because of other edits.
     fn together(
         &self,
         plain: &Attempt<'_>,
@@ -402,7 +404,7 @@ impl Case<'_, '_, '_> {
             let [today, upgrade] = [0, 1].map(|side| self.difference(was, &edited.made[side]));
             (today, upgrade, edited.hits.clone())
         })?;
-        // What is read otherwise is not among the rules that are tried.
+        // Differences in reading are not among the rules that are tried.
         let is_tried = |rule: &ReleaseRule| {
             let mut all = self.player.hybrids.iter().flatten();
             all.any(|(switch, _)| switch.rule.is(rule))
@@ -422,8 +424,8 @@ impl Case<'_, '_, '_> {
         })
     }
 
-    /// How far two makings are apart, what weighs most first: a failure, another choice, objects
-    /// that come or go, pods that restart, then every field.
+    /// How much two results differ, the most important part first: a failure, another choice,
+    /// objects that are created or deleted, pods that restart, then every field.
     fn apart(&self, from: &Made<'_>, to: &Made<'_>) -> (bool, bool, usize, bool, Distance) {
         let own = self.difference(from, to);
         let moved = |action: &Action| matches!(action, Action::Create | Action::Delete);
@@ -431,7 +433,7 @@ impl Case<'_, '_, '_> {
         (own.fails.is_some(), own.chooses, moved, own.restart, distance(from, to))
     }
 
-    /// What differs between two makings, as the operator's update sees it.
+    /// The difference between two results, as the update of the operator applies it.
     fn difference(&self, from: &Made<'_>, to: &Made<'_>) -> Difference {
         let api = self.subject[0].api;
         let objects = self.player.comparison.updated(api, Fate::Changed, from, to);

@@ -1,6 +1,6 @@
-//! Edits as they are shown: field by field with the values of today, and as a patch.
+//! Edits as they are shown: field by field with the current values, and as a patch.
 //!
-//! In: edits, and the objects of the input. Out: values without secrets.
+//! Input: edits, and the objects of the input. Output: values without secrets.
 
 use super::EDIT;
 use crate::api::{Api, FieldEdit, Object, ObjectRef, Scope};
@@ -19,7 +19,7 @@ pub struct Patch {
     pub yaml: String,
 }
 
-/// An edit with the value of today; secrets are hidden.
+/// An edit with the current value; secrets are hidden.
 pub(in crate::diff) fn shown(edit: &FieldEdit, object: Option<&Object>) -> Edit {
     let mut whole = object.map_or_else(|| skeleton(edit), |object| bare(&object.node));
     let from = whole.select(&edit.path).first().copied();
@@ -36,8 +36,8 @@ pub(in crate::diff) fn shown(edit: &FieldEdit, object: Option<&Object>) -> Edit 
     }
 }
 
-/// The edits as objects that are merged into those of the input (RFC 7386): lists as a whole, and
-/// null for what goes. None where a list that is written as a whole holds a secret.
+/// The edits as objects to merge into those of the input (RFC 7386): lists are written as a whole,
+/// and null removes a field. `None` if a list that is written as a whole holds a secret.
 pub(in crate::diff) fn patch<'o>(
     edits: &[FieldEdit],
     find: impl Fn(Api, &ObjectRef) -> Option<&'o Object>,
@@ -75,12 +75,12 @@ pub(in crate::diff) fn patch<'o>(
     patches.collect()
 }
 
-/// A new value.
+/// A value that an edit sets.
 pub(in crate::diff) fn made(value: &Value) -> Node {
     Node::from_json(value, Origin::Flag(&EDIT))
 }
 
-/// The head of the object of an edit.
+/// `apiVersion`, `kind` and `metadata` of the object of an edit.
 pub(super) fn skeleton(edit: &FieldEdit) -> Node {
     let mut metadata = json!({ "name": edit.id.name.as_str() });
     if let Scope::Namespace(namespace) = &edit.id.scope {
@@ -94,7 +94,7 @@ pub(super) fn skeleton(edit: &FieldEdit) -> Node {
     made(&head)
 }
 
-/// Adds edits to others; of one field the later counts.
+/// Adds edits to others; for the same field, the later edit wins.
 pub(super) fn merge(edits: &mut Vec<FieldEdit>, more: Vec<FieldEdit>) {
     for edit in more {
         edits.retain(|own| own.id != edit.id || own.api != edit.api || own.path != edit.path);

@@ -11,9 +11,9 @@ use ecow::EcoString;
 /// An edit of the input before an upgrade.
 #[derive(Clone, Debug)]
 pub enum Proposal {
-    /// After it the rule makes no difference.
+    /// An edit after which the rule makes no difference.
     Edit(RuleEdit),
-    /// There is none; why.
+    /// There is no edit, for this reason.
     None(String),
 }
 
@@ -22,32 +22,32 @@ pub enum Proposal {
 pub struct RuleEdit {
     /// The fields.
     pub changes: Vec<Edit>,
-    /// What it changes under the release that runs; nothing of an edit that is harmless.
+    /// Its effect under the running release; empty if the edit is harmless.
     pub today: Difference,
 }
 
 impl RuleEdit {
-    /// Whether the edit keeps what runs on both sides.
+    /// Whether the edit also changes nothing under the running release.
     pub fn is_verified(&self) -> bool {
         self.today.is_none()
     }
 }
 
-/// What differs between two makings of a service.
+/// The difference between two results for a service.
 #[derive(Clone, Debug, Default)]
 pub struct Difference {
     /// Pods restart.
     pub restart: bool,
-    /// It cannot be deployed any more.
+    /// The service can no longer be deployed.
     pub fails: Option<Refused>,
-    /// It has another runtime or another class.
+    /// The service gets another runtime or another class.
     pub chooses: bool,
-    /// Objects that change, with the first fields.
+    /// Objects that change, with the changed fields.
     pub objects: Vec<(ObjectRef, Action, Vec<FieldPath>)>,
 }
 
 impl Difference {
-    /// Nothing differs.
+    /// Whether nothing differs.
     pub fn is_none(&self) -> bool {
         !self.restart && self.fails.is_none() && !self.chooses && self.objects.is_empty()
     }
@@ -60,14 +60,14 @@ pub struct AllEdits {
     pub service: EcoString,
     /// The fields of all edits.
     pub changes: Vec<Edit>,
-    /// Rules that only the edits bring up, each with its own.
+    /// Rules that apply only because of the edits, each with its own proposal.
     pub brought_up: Vec<(&'static ReleaseRule, Proposal)>,
-    /// What they change under the release that runs.
+    /// Their effect under the running release.
     pub today: Difference,
     /// What still changes at the upgrade.
     pub upgrade: Difference,
-    /// Rules without an edit of their own that make no difference with these.
+    /// Rules without an edit of their own that make no difference with these edits.
     pub settled: Vec<&'static ReleaseRule>,
-    /// The edits by object; none where a list that is written as a whole holds a secret.
+    /// The edits by object; `None` if a list that is written as a whole holds a secret.
     pub patch: Option<Vec<Patch>>,
 }

@@ -1,4 +1,4 @@
-//! Changes between two states of an input.
+//! What changes between two states of an input.
 
 use crate::api::{Follow, ModelServing, Service, Views};
 use crate::workspace::World;
@@ -7,23 +7,23 @@ use std::collections::HashMap;
 /// The state before a change.
 #[derive(Clone, Copy, Debug)]
 pub enum Before<T> {
-    /// The pods that run.
+    /// The running pods.
     Running,
-    /// The object that was applied; none if it is new.
+    /// The applied object; `None` if the object is new.
     Applied(Option<T>),
 }
 
 /// A service that may change.
 #[derive(Clone, Copy, Debug)]
 pub struct ServiceChange<'a> {
-    /// What is there before, with everything that was applied beside it.
+    /// The service before the change, with the world that it was applied in.
     pub before: Before<(&'a World, &'a Views)>,
-    /// The service that is applied now; none when it is removed.
+    /// The service after the change; `None` if it is deleted.
     pub after: Option<&'a Views>,
 }
 
 impl<'a> ServiceChange<'a> {
-    /// The service, as it is applied now or, where it goes, as it was.
+    /// The service after the change, or before the change if it is deleted.
     pub fn service(&self, semantics: Follow) -> Option<&'a Service> {
         let before = match self.before {
             Before::Applied(Some((_, views))) => Some(views),
@@ -36,14 +36,14 @@ impl<'a> ServiceChange<'a> {
 /// A ModelServing that may change.
 #[derive(Clone, Copy, Debug)]
 pub struct ServingChange<'a> {
-    /// What is there before.
+    /// The ModelServing before the change.
     pub before: Before<&'a ModelServing>,
-    /// The object that is applied now; none when it is removed.
+    /// The ModelServing after the change; `None` if it is deleted.
     pub after: Option<&'a ModelServing>,
 }
 
 impl<'a> ServingChange<'a> {
-    /// The ModelServing, as it is applied now or, where it goes, as it was.
+    /// The ModelServing after the change, or before the change if it is deleted.
     pub fn serving(&self) -> Option<&'a ModelServing> {
         let before = match self.before {
             Before::Applied(before) => before,
@@ -53,10 +53,10 @@ impl<'a> ServingChange<'a> {
     }
 }
 
-/// A state of an input, or what is selected of it.
+/// A state of an input, or a selection of it.
 #[derive(Clone, Debug)]
 pub struct State<'a> {
-    /// Everything.
+    /// The whole input.
     pub world: &'a World,
     /// InferenceServices.
     pub services: Vec<&'a Views>,
@@ -65,7 +65,7 @@ pub struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// All that was read.
+    /// Selects everything in a world.
     pub fn all(world: &'a World) -> Self {
         let catalog = &world.catalog;
         Self {
@@ -86,7 +86,7 @@ pub struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
-    /// From one state to another, or from the pods that run. What is there no more comes last.
+    /// The changes from one state to another, or from the running pods. Deleted objects come last.
     pub fn between(before: Option<&State<'a>>, after: &State<'a>, semantics: Follow) -> Self {
         let name = |views: &'a Views| {
             let service = views.of(semantics);
@@ -132,12 +132,12 @@ impl<'a> Changes<'a> {
         changes
     }
 
-    /// How many things are simulated.
+    /// Number of simulated objects.
     pub fn len(&self) -> usize {
         self.services.len() + self.servings.len()
     }
 
-    /// Nothing is.
+    /// Whether no object is simulated.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! The end of a workload's simulation.
+//! The outcome of the simulation of a workload.
 
 use super::outcome::{ComponentRollout, RollEnd, RollStage, Stuck};
 use super::track::{Begins, Kind, Placed, Track};
@@ -7,7 +7,7 @@ use crate::quantity::Rounding;
 use crate::rollout::{PodPhase, StageOf, Strategy, WorkloadId, World};
 use ecow::{EcoString, eco_format};
 
-/// Everything that is reported of it.
+/// The reported outcome of a track.
 pub(super) fn outcome(
     world: &World,
     track: &Track,
@@ -70,7 +70,7 @@ pub(super) fn outcome(
     }
 }
 
-/// Strategy, surge and unavailable pods or groups.
+/// Strategy, maximum surge and maximum number of unavailable pods or groups.
 fn limits(kind: Option<&Kind>) -> (&'static str, i64, i64) {
     match kind {
         Some(Kind::Deployment(spec)) => {
@@ -95,7 +95,7 @@ fn limits(kind: Option<&Kind>) -> (&'static str, i64, i64) {
     }
 }
 
-/// The first pod that waits, else the first that does not get ready.
+/// The first pod that waits for a node, otherwise the first one that does not become ready.
 fn stuck(world: &World, track: &Track, id: Option<WorkloadId>) -> Stuck {
     let ended = id.and_then(|id| world.ended(id));
     let waiting = ended.as_ref().and_then(|ended| ended.waiting.first());
@@ -110,11 +110,11 @@ fn stuck(world: &World, track: &Track, id: Option<WorkloadId>) -> Stuck {
     Stuck { pod: pod_name(world, track, id, pod), message }
 }
 
-/// The same for a ModelServing.
+/// Like `stuck`, for a ModelServing.
 fn stuck_serving(world: &World, track: &Track, placed: &Placed) -> Stuck {
     let waiting = placed.coupled.as_ref().and_then(|own| own.waiting(world));
     let Some((pod, id)) = waiting else {
-        // Every pod is ready, and groups keep the old revision all the same.
+        // Every pod is ready, but some groups keep the old revision.
         return Stuck { pod: track.name.clone(), message: "does not progress".into() };
     };
     let said = id.and_then(|id| world.scheduler().rejection(id));
@@ -122,8 +122,8 @@ fn stuck_serving(world: &World, track: &Track, placed: &Placed) -> Stuck {
     Stuck { pod, message }
 }
 
-/// What a pod is called: groups number their pods; those of a Deployment have a random end, and are
-/// numbered here.
+/// The name of a pod. Groups number their pods. Pods of a Deployment have a random suffix, so they
+/// get a number here.
 fn pod_name(world: &World, track: &Track, id: Option<WorkloadId>, pod: Option<PodId>) -> EcoString {
     let (Some(id), Some(pod)) = (id, pod) else { return track.name.clone() };
     if let Some(StageOf::Groups { groups, .. }) = world.stage_of(id) {

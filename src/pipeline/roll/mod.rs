@@ -1,11 +1,12 @@
-//! Rolling updates on the nodes that were read, beside the pods that run.
+//! Simulates rolling updates on the nodes of the input, together with the running pods.
 //!
-//! In: services before and after, rendered the same way, and ModelServings; nodes and pods of the
-//! input. Out: a [`ServiceRollout`] each, stage by stage, with the end, and where it is stuck the
-//! edits with which it completes, each played again. The controllers are those of `rollout` and, of
-//! ModelServings, of their operator; this says who is who.
+//! Input: services before and after the change, rendered the same way, and ModelServings; nodes and
+//! pods of the input. Output: a [`ServiceRollout`] for each, stage by stage, with its end. A stuck
+//! update also gets the edits that complete it, each of them simulated. The simulated controllers
+//! are in `rollout`, the one for ModelServings in its operator; this module connects objects and
+//! pods to them.
 //!
-//! RayClusters: KubeRay does not replace the pods of a changed template.
+//! RayClusters: KubeRay does not replace the pods of a changed template, so they have no rollout.
 
 pub(crate) mod changes;
 pub(crate) mod edit;
@@ -43,12 +44,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use track::{Kind, Track};
 
-/// A fault of the new pods of a component.
+/// A simulated problem of the new pods of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// They need so many ticks to get ready.
+    /// They become ready after this number of ticks.
     Slow(u32),
-    /// They never get ready.
+    /// They never become ready.
     NeverReady,
     /// Their containers never start.
     NeverRuns,
@@ -64,66 +65,66 @@ impl From<Trouble> for Start {
     }
 }
 
-/// Whose new pods something is wrong with.
+/// The new pods that have a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Those of a component of an InferenceService.
+    /// Pods of a component of an InferenceService.
     Component(ComponentKind),
-    /// Those of a role of a ModelServing.
+    /// Pods of a role of a ModelServing.
     Role(EcoString),
-    /// All those of a ModelServing.
+    /// All pods of a ModelServing.
     Groups,
 }
 
-/// Pods with something wrong, by place in the changes: InferenceServices, then ModelServings.
+/// Problems of pods, by index into the changes: InferenceServices, then ModelServings.
 pub type Troubles = Vec<(usize, Target, Trouble)>;
 
 /// Options of a simulation.
 #[derive(Clone, Debug, Default)]
 pub struct RollOptions {
-    /// Faults of new pods.
+    /// Problems of new pods.
     pub troubles: Troubles,
-    /// No edits are sought for updates that are stuck.
+    /// Do not search for edits that complete stuck updates.
     pub without_edits: bool,
-    /// Where some are stuck, an order is sought in which they complete one after the other.
+    /// If updates are stuck, search for an order in which they complete one after the other.
     pub in_order: bool,
-    /// What ModelServings follow before, where that is another release than afterwards.
+    /// Policy of ModelServings before the change, if the change updates the Kthena release.
     pub kthena_before: Option<&'static KthenaPolicy>,
 }
 
 /// One edit of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RollEdit {
-    /// Its place, or that of its parent; none for nodes.
+    /// Where the field is set, or its parent; `None` for nodes.
     pub place: Option<Span>,
     /// The field.
     pub path: String,
-    /// Its value; null where it is absent.
+    /// The current value; null if the field is not set.
     pub from: Value,
-    /// Its new value; null where it is removed.
+    /// The new value; null if the field is removed.
     pub to: Value,
 }
 
-/// Edits with which an update completes, with what they cost.
+/// Edits that complete an update, with their effects.
 #[derive(Clone, Debug)]
 pub struct Fix {
     /// The edits.
     pub edits: Vec<RollEdit>,
-    /// How the update ends then.
+    /// How the update ends with the edits.
     pub end: RollEnd,
-    /// Pods or groups that serve at least.
+    /// Lowest number of ready pods or groups.
     pub lowest_ready: i64,
-    /// GPUs that are held at most.
+    /// Highest number of GPUs held.
     pub peak_gpus: i64,
-    /// There are fewer replicas.
+    /// The edits reduce the number of replicas.
     pub fewer_replicas: bool,
-    /// The manifest is applied as it is written when the update with the edits is through.
+    /// After the update with the edits is complete, the manifest is applied as written.
     pub then_as_written: bool,
-    /// The updates that are stuck beside this one are edited in the same way.
+    /// The other stuck updates get the same edit.
     pub with_others: bool,
 }
 
-/// How a service or a ModelServing follows a change.
+/// The rollout of a service or a ModelServing.
 #[derive(Clone, Debug)]
 pub struct ServiceRollout {
     /// Its API.
@@ -132,34 +133,34 @@ pub struct ServiceRollout {
     pub namespace: EcoString,
     /// Its name.
     pub name: EcoString,
-    /// Its components; of a ModelServing its groups.
+    /// Its components; for a ModelServing, its groups.
     pub components: Vec<ComponentRollout>,
-    /// Its place in an order in which updates complete one after the other, where one was
-    /// sought.
+    /// Its position in an order in which updates complete one after the other, if that was
+    /// requested.
     pub turn: Option<usize>,
-    /// Why it stays as it is: the operator can make nothing of it.
+    /// Why it does not change: the operator cannot reconcile it.
     pub error: Option<Failure>,
-    /// What was found while it was rendered.
+    /// Findings of its rendering.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Hosts of Services are no part of a rollout.
+/// Any value is valid: a rollout does not use host names of Services.
 const DOMAIN: &str = "cluster.local";
 
-/// The nodes with the pods of others, and who else is there.
+/// The simulated cluster: nodes, running pods, and the pods of the services that change.
 struct Ground<'a> {
     machines: Vec<Arc<Machine>>,
     world: &'a World,
     running: RunningPods<'a>,
     templates: Vec<Arc<PodTemplate>>,
-    /// Pods of the services that change.
+    /// Indices of the running pods of the services that change.
     own: BTreeSet<usize>,
-    /// What ModelServings follow before and afterwards.
+    /// Policies of ModelServings before and after the change.
     kthena: [&'static KthenaPolicy; 2],
 }
 
 impl Ground<'_> {
-    /// The cluster with the pods of others, and more nodes.
+    /// The nodes, `more` nodes, and the running pods of services that do not change.
     fn scheduler(&self, more: &[Arc<Machine>]) -> Scheduler {
         let machines = self.machines.iter().chain(more).cloned();
         let mut scheduler = Scheduler::new(machines, &options(&self.world.catalog));
@@ -180,7 +181,7 @@ impl Ground<'_> {
     }
 }
 
-/// Simulates all changes at once; none when no node reports its resources.
+/// Simulates all changes at once; `None` if no node reports its resources.
 pub fn roll<'a>(
     world: &'a World,
     semantics: Follow,
@@ -224,7 +225,7 @@ pub fn roll<'a>(
     let mut tracks: Vec<Track> = Vec::new();
     for (change, (after, before)) in services.iter().zip(sides) {
         let Some(service) = change.service(semantics) else { continue };
-        // Of a service in error the operator leaves what is there.
+        // The operator keeps the existing objects of a service in error.
         let (after_made, before) = match (&after.error, before) {
             (Some(_), Some(before)) => (side::written(&before, after.workloads), Some(before)),
             (Some(_), None) => (Vec::new(), None),
@@ -260,7 +261,7 @@ pub fn roll<'a>(
     }
     for track in &mut tracks {
         let Some(kind) = &mut track.after else { continue };
-        // Of several flags for the same pods the first counts.
+        // If several flags apply to the same pods, the first one wins.
         for (_, target, trouble) in
             asked.troubles.iter().rev().filter(|(at, ..)| *at == track.service)
         {
@@ -296,7 +297,7 @@ pub fn roll<'a>(
     Some(rollouts)
 }
 
-/// GPUs that all services hold together at most.
+/// Highest number of GPUs that all services hold together.
 pub fn peak_gpus(services: &[ServiceRollout]) -> i64 {
     let components = || services.iter().flat_map(|own| &own.components);
     let stages = components().map(|own| own.stages.len()).max().unwrap_or(0);
@@ -309,7 +310,7 @@ pub fn peak_gpus(services: &[ServiceRollout]) -> i64 {
     (0..stages).map(held).max().unwrap_or(0)
 }
 
-/// A name for a node that no other has.
+/// A node name that no other node has.
 fn another(machine: &Machine, number: usize) -> EcoString {
     ecow::eco_format!("{}+{number}", machine.name)
 }

@@ -1,20 +1,21 @@
-//! The order in which updates complete one after the other, where all at once do not.
+//! Searches an order in which updates complete one after the other, if they do not complete all at
+//! once.
 //!
-//! In: the tracks of all services, and how they end when all change at once. Out: services in an
-//! order that was played to its end. An update that is stuck is taken out and tried again behind all
-//! others; one that is stuck there too is in no order. Other orders are not tried.
+//! Input: the tracks of all services, and how they end if all change at once. Output: services in
+//! an order that was simulated to its end. A stuck update is removed and tried again after all
+//! others; if it is stuck there too, the order does not include it. Other orders are not tried.
 
 use super::Ground;
 use super::outcome::{ComponentRollout, RollEnd};
 use super::play::in_order;
 use super::track::Track;
 
-/// With more updates no order is sought.
+/// Above this number of updates, no order is searched.
 const MOST: usize = 100;
-/// Most plays.
+/// Maximum number of simulations.
 const TRIES: usize = 40;
 
-/// The places of services in an order in which all complete; nothing where they do at once.
+/// Indices of services in an order in which all complete; empty if they complete all at once.
 pub(super) fn order(
     ground: &Ground<'_>,
     tracks: &[Track],

@@ -7,7 +7,7 @@ use ecow::EcoString;
 /// How an update ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RollEnd {
-    /// Everything is of the new version and ready.
+    /// All pods have the new version and are ready.
     Complete,
     /// It is stuck.
     Stuck,
@@ -16,7 +16,7 @@ pub enum RollEnd {
 }
 
 impl RollEnd {
-    /// The word used in JSON output.
+    /// The value in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -29,31 +29,31 @@ impl RollEnd {
 /// Pods of one version, or groups of a LeaderWorkerSet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amounts {
-    /// They serve.
+    /// Ready ones.
     pub ready: i64,
-    /// They have no node.
+    /// Those without a node.
     pub pending: i64,
-    /// All but those that end.
+    /// All but the terminating ones.
     pub total: i64,
 }
 
-/// A moment of an update.
+/// A stage of an update.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RollStage {
-    /// Not of the new version.
+    /// Pods or groups of other versions than the new one.
     pub old: Amounts,
-    /// Of the new version.
+    /// Pods or groups of the new version.
     pub new: Amounts,
-    /// Pods or groups that end.
+    /// Terminating pods or groups.
     pub terminating: i64,
-    /// GPUs that its pods hold, those that end among them.
+    /// GPUs that its pods hold, the terminating ones included.
     pub gpus: i64,
-    /// Differences from the stage before.
+    /// The changes since the previous stage.
     pub event: String,
 }
 
 impl RollStage {
-    /// Whether nothing is other than in another stage.
+    /// Whether all numbers equal those of another stage.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let seen = |own: &Self| (own.old, own.new, own.terminating, own.gpus);
         seen(self) == seen(other)
@@ -69,33 +69,33 @@ pub struct Stuck {
     pub message: EcoString,
 }
 
-/// How a component follows a change.
+/// The rollout of a component.
 #[derive(Clone, Debug)]
 pub struct ComponentRollout {
-    /// The component; `groups` of a ModelServing.
+    /// The component; `groups` for a ModelServing.
     pub component: &'static str,
     /// Name of the workload.
     pub name: EcoString,
     /// `Deployment`, `LeaderWorkerSet`, `Knative`, `RayCluster` or `ModelServing`.
     pub kind: &'static str,
-    /// `RollingUpdate` or `Recreate`; of a ModelServing what it replaces.
+    /// `RollingUpdate` or `Recreate`; for a ModelServing, the type of its rollout strategy.
     pub strategy: &'static str,
-    /// Pods or groups beyond the replicas.
+    /// Maximum number of pods or groups beyond the replicas.
     pub max_surge: i64,
-    /// Pods or groups that may be missing.
+    /// Maximum number of unavailable pods or groups.
     pub max_unavailable: i64,
-    /// The stages, from the change on.
+    /// The stages, starting with the change.
     pub stages: Vec<RollStage>,
     /// How it ends.
     pub end: RollEnd,
     /// Why it is stuck.
     pub stuck: Option<Stuck>,
-    /// Pods or groups that serve at least.
+    /// Lowest number of ready pods or groups.
     pub lowest_ready: i64,
-    /// GPUs that are held at most.
+    /// Highest number of GPUs held.
     pub peak_gpus: i64,
-    /// Pods that run now and that the change replaces.
+    /// Number of running pods that the change replaces.
     pub replaced: usize,
-    /// Edits with which it completes.
+    /// Edits that complete it.
     pub fix: Vec<Fix>,
 }

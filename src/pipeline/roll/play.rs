@@ -1,4 +1,4 @@
-//! The simulation: the state before, the change, and the stages until no pod changes any more.
+//! The simulation: the state before the change, the change, and the stages until nothing moves.
 
 use super::outcome::{ComponentRollout, RollEnd, RollStage};
 use super::serving::Coupled;
@@ -11,10 +11,10 @@ use crate::tree::covers;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Upper bound of stages, against endless loops.
+/// A safeguard against endless simulations: no update takes this many stages.
 const MOST_STAGES: usize = 10_000;
 
-/// Plays all tracks at once, with more nodes.
+/// Simulates all tracks at once, with `more` nodes.
 pub(super) fn play(
     ground: &Ground<'_>,
     tracks: &[Track],
@@ -35,7 +35,7 @@ pub(super) fn play(
             if switch(&mut world, tracks, &placed) || drive(&mut world, &mut placed) {
                 continue;
             }
-            // What was applied first is through: now what is applied afterwards.
+            // The first change is complete: apply the second one.
             if again && world.is_quiet() {
                 again = false;
                 for (track, placed) in tracks.iter().zip(&mut placed) {
@@ -57,7 +57,7 @@ pub(super) fn play(
         }
     }
     for stages in &mut stages {
-        // Others went on.
+        // The last stages repeat while other tracks continue.
         while let [.., before, last] = &stages[..]
             && last.is_like(before)
         {
@@ -72,10 +72,10 @@ pub(super) fn play(
         .collect()
 }
 
-/// Plays services one after the other, each when the one before it is through.
+/// Simulates services one after the other. Each starts when the one before it is complete.
 ///
 /// # Errors
-/// The place in the order of the first one that is stuck.
+/// The position in `order` of the first service that is stuck.
 pub(super) fn in_order(
     ground: &Ground<'_>,
     tracks: &[Track],
@@ -113,7 +113,7 @@ pub(super) fn in_order(
     Ok(())
 }
 
-/// Pods of a track that run, by place.
+/// Running pods of a track: index among the running pods, and id in the simulation.
 type Adopted = Vec<(usize, PodId)>;
 
 /// The state before the changes.
@@ -159,13 +159,13 @@ fn turn(
     change(world, track.after.as_ref(), placed);
 }
 
-/// Runs the controllers of ModelServings.
+/// Runs the controllers of ModelServings; returns whether anything changed.
 fn drive(world: &mut World, placed: &mut [Placed]) -> bool {
     let coupled = placed.iter_mut().filter_map(|placed| placed.coupled.as_mut());
     coupled.map(|own| own.drive(world)).filter(|changed| *changed).count() > 0
 }
 
-/// Lets time pass until nothing moves by itself: the state before the change.
+/// Advances time until nothing moves: this is the state before the change.
 fn rest(world: &mut World, placed: &mut [Placed]) {
     for tick in 0..MOST_STAGES {
         if tick > 0 {
@@ -183,7 +183,7 @@ fn rest(world: &mut World, placed: &mut [Placed]) {
     }
 }
 
-/// What is there before the change.
+/// The state of a track before the change.
 fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> Placed {
     let nothing = Placed { ids: Vec::new(), coupled: None, same: false, adopted: own.len() };
     for (_, pod) in own.iter().filter(|(at, _)| !ground.pod(*at).ready) {
@@ -192,7 +192,7 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
     if let Some(placed) = begin_serving(ground, track, own) {
         return placed;
     }
-    // What runs is of the new version when it says all that the new template says.
+    // A running pod has the new version if its spec contains every field of the new template.
     let is_new = |(at, _): &&(usize, PodId)| {
         let spec = ground.pod(*at).object.node.get("spec");
         spec.is_some_and(|spec| track.specs.iter().any(|wanted| covers(wanted, spec)))
@@ -228,7 +228,7 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
                 .and_then(Kind::revision)
                 .filter(|_| !new.is_empty() && !old.is_empty());
             if half.is_some() {
-                // In the middle of an update nothing moves before the change.
+                // The input is in the middle of an update: pause it until the change is applied.
                 (spec.paused, spec.strategy) = (true, Strategy::Recreate);
             }
             let revision = spec.revision.clone();
@@ -262,7 +262,7 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
     Placed { ids, coupled: None, same, adopted: if runs { old.len() } else { 0 } }
 }
 
-/// The same of a ModelServing.
+/// Like `begin`, for a ModelServing.
 fn begin_serving(ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> Option<Placed> {
     let kind = match &track.begins {
         Begins::With(kind) => Some(kind),
@@ -283,7 +283,7 @@ fn wanted(track: &Track) -> i64 {
     track.after.as_ref().and_then(Kind::version).map_or(0, |(_, replicas)| replicas)
 }
 
-/// Replicas that are there.
+/// Number of existing replicas.
 fn count(world: &World, ids: &[WorkloadId]) -> i64 {
     ids.iter()
         .filter_map(|id| world.stage_of(*id))
@@ -294,7 +294,7 @@ fn count(world: &World, ids: &[WorkloadId]) -> i64 {
         .sum()
 }
 
-/// Creates a version for the running pods.
+/// Replaces the revision by one with the templates of the running pods.
 fn rename(kind: &mut Kind, ground: &Ground<'_>, own: &[(usize, PodId)]) {
     const RUNNING: &str = "running";
     let template = |worker: bool| {
@@ -318,7 +318,7 @@ fn rename(kind: &mut Kind, ground: &Ground<'_>, own: &[(usize, PodId)]) {
     }
 }
 
-/// Applies a change; without anything the workload goes.
+/// Applies a change; `None` deletes the workload.
 fn change(world: &mut World, after: Option<&Kind>, placed: &mut Placed) {
     let known = placed.ids.last().copied();
     match (after, known) {
@@ -332,7 +332,7 @@ fn change(world: &mut World, after: Option<&Kind>, placed: &mut Placed) {
             Some(own) => *own = spec.clone(),
             None => placed.ids = vec![world.deploy_groups(spec.clone())],
         },
-        // The same revision is only scaled.
+        // If the revision is the same, it is only scaled.
         (Some(Kind::Knative(spec)), Some(id)) => {
             let own = world.deployment_mut(id);
             match own.filter(|own| own.revision.name == spec.revision.name) {
@@ -362,7 +362,7 @@ fn change(world: &mut World, after: Option<&Kind>, placed: &mut Placed) {
     }
 }
 
-/// Knative: the revision before goes when all pods of the new one are ready.
+/// Knative: the old revision is scaled to 0 once all pods of the new one are ready.
 fn switch(world: &mut World, tracks: &[Track], placed: &[Placed]) -> bool {
     let mut switched = false;
     for (track, placed) in tracks.iter().zip(placed) {

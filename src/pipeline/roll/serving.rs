@@ -1,5 +1,5 @@
-//! ModelServings in a play: the controller of Kthena says which pods it creates and deletes, and
-//! they are placed, end and get ready beside everything else.
+//! ModelServings in a simulation: the controller of Kthena decides which pods are created and
+//! deleted; the scheduler places them together with all other pods.
 
 use super::outcome::{Amounts, RollStage};
 use super::{Ground, Trouble};
@@ -20,9 +20,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct ServingKind {
     pub(super) serving: Arc<ModelServing>,
-    /// By role and hash of its template: the entry, and a worker.
+    /// By role and hash of its template: entry pod and worker pod.
     templates: Vec<(EcoString, EcoString, [Arc<PodTemplate>; 2])>,
-    /// How new pods of its roles start, by name; of others they are ready after a tick.
+    /// How new pods of a role start, by role name; pods of other roles are ready after one tick.
     starts: BTreeMap<EcoString, Start>,
     policy: &'static KthenaPolicy,
 }
@@ -31,7 +31,7 @@ impl ServingKind {
     /// Reads the templates.
     ///
     /// # Errors
-    /// The first field of a pod that the API server would refuse.
+    /// The first pod field that the API server would reject.
     pub(super) fn new(
         serving: &ModelServing,
         policy: &'static KthenaPolicy,
@@ -51,7 +51,7 @@ impl ServingKind {
         Ok(Self { serving, templates, starts: BTreeMap::new(), policy })
     }
 
-    /// Says how new pods of a role start, or of all roles.
+    /// Sets how new pods start, for one role or for all roles.
     pub(super) fn start(&mut self, role: Option<&EcoString>, trouble: Trouble) {
         let roles = self.serving.roles.iter().map(|own| &own.name.value);
         for own in roles.filter(|own| role.is_none_or(|role| role == *own)) {
@@ -59,48 +59,48 @@ impl ServingKind {
         }
     }
 
-    /// The same of another version.
+    /// Sets the same starts as in another version.
     pub(super) fn start_like(&mut self, other: &Self) {
         self.starts.clone_from(&other.starts);
     }
 
-    /// What an update replaces, and how many groups may be missing.
+    /// The rollout strategy, and the maximum number of unavailable groups.
     pub(super) fn limits(&self) -> (&'static str, i64) {
         let serving = &self.serving;
         let most = serving.budget.unavailable(serving.replicas.value).unwrap_or(1);
         (serving.rollout.value.as_str(), if self.policy.reconciles { most } else { 1 })
     }
 
-    /// Nothing is other than in another state.
+    /// Whether nothing differs from another state.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let spec = |own: &Self| own.serving.object.node.get("spec").cloned();
         self.policy.role_struct == other.policy.role_struct && spec(self) == spec(other)
     }
 }
 
-/// A ModelServing with its controller in a world.
+/// A ModelServing in a simulation, with its controller.
 #[derive(Debug)]
 pub(super) struct Coupled {
     kind: ServingKind,
     driven: Driven,
-    /// Pods that are there.
+    /// Existing pods.
     known: BTreeMap<DrivenPod, PodId>,
-    /// Pods whose controller knows that they are ready.
+    /// Pods that were reported to the controller as ready.
     ready: BTreeSet<DrivenPod>,
     ending: Vec<(DrivenPod, PodId)>,
-    /// Pods of it that run in the input, by name, and that no pod of the play is yet.
+    /// Its running pods of the input, by name, that the simulation has not adopted yet.
     running: HashMap<EcoString, PodId>,
-    /// All of these.
+    /// All its running pods of the input.
     adopted: Vec<PodId>,
-    /// Replicas of each role that are placed all or none with the group.
+    /// Replicas of each role that are scheduled all or none with the group.
     gang: Vec<(EcoString, i64)>,
     taken: HashMap<(EcoString, EcoString, bool), TemplateId>,
-    /// How many templates are of the version that is applied; behind them are earlier ones.
+    /// Number of templates of the applied version; templates of earlier versions follow them.
     current: usize,
 }
 
 impl Coupled {
-    /// A ModelServing that is applied where none was, but for pods that run.
+    /// A ModelServing that is applied for the first time; `running` may already exist.
     pub(super) fn new(kind: &ServingKind, running: HashMap<EcoString, PodId>) -> Self {
         Self {
             driven: Driven::new(&kind.serving, kind.policy),
@@ -116,13 +116,13 @@ impl Coupled {
         }
     }
 
-    /// Another version is applied.
+    /// Applies another version.
     pub(super) fn apply(&mut self, kind: &ServingKind) {
         self.driven.apply(&kind.serving, kind.policy);
         self.gang = gang(kind);
         self.current = kind.templates.len();
         let templates = std::mem::replace(&mut self.kind, kind.clone()).templates;
-        // Groups that a partition protects come back as they were.
+        // Groups that a partition protects are recreated from their earlier templates.
         for own in templates {
             if self.kind.templates.iter().all(|new| (&new.0, &new.1) != (&own.0, &own.1)) {
                 self.kind.templates.push(own);
@@ -130,7 +130,7 @@ impl Coupled {
         }
     }
 
-    /// All of it goes.
+    /// Deletes all its pods.
     pub(super) fn end(&mut self, world: &mut World) {
         for (pod, id) in std::mem::take(&mut self.known) {
             world.end(id);
@@ -138,8 +138,8 @@ impl Coupled {
         }
     }
 
-    /// Of groups whose pods that run say otherwise than the templates it is known that they are of
-    /// another revision.
+    /// Marks groups as outdated if the spec of one of their running pods differs from its template.
+    /// Returns whether there is such a group.
     pub(super) fn outdate(&mut self, ground: &Ground<'_>, own: &[(usize, PodId)]) -> bool {
         let roles = &self.kind.serving.roles;
         let is_old = |pod: DrivenPod, id: PodId| {
@@ -166,7 +166,7 @@ impl Coupled {
         !old.is_empty()
     }
 
-    /// Exchanges events between controller and world. Returns whether there was one.
+    /// Exchanges events between controller and world. Returns whether anything changed.
     pub(super) fn drive(&mut self, world: &mut World) -> bool {
         let mut changed = false;
         for (pod, id) in std::mem::take(&mut self.ending) {
@@ -239,7 +239,8 @@ impl Coupled {
         }
     }
 
-    /// How a pod starts: as the flags set for its role, when it is of the version that is applied.
+    /// How a pod starts: as set for its role if the pod has the applied version, otherwise
+    /// normally.
     fn start(&self, pod: DrivenPod) -> Start {
         let (role, hash) = (self.driven.role(pod), self.driven.template(pod));
         let mut current = self.kind.templates.iter().take(self.current);
@@ -248,7 +249,7 @@ impl Coupled {
         said.copied().unwrap_or_default()
     }
 
-    /// The template of a pod; of a revision that is not known any more that of today.
+    /// The template of a pod; for an unknown revision, the current template of its role.
     fn template(&mut self, pod: DrivenPod, world: &mut World) -> Option<TemplateId> {
         let (role, worker) = (self.driven.role(pod).clone(), pod.is_worker());
         let hash = self.driven.template(pod)?.clone();
@@ -263,7 +264,7 @@ impl Coupled {
         Some(id)
     }
 
-    /// How it looks now, where it stays, or goes. Groups count.
+    /// The current stage, counted in groups; `stays` is false if the ModelServing is deleted.
     pub(super) fn stage(&self, world: &World, stays: bool) -> RollStage {
         let mut out = RollStage::default();
         if stays {
@@ -293,7 +294,7 @@ impl Coupled {
         out
     }
 
-    /// Whether it is as it was requested: to stay, or to go.
+    /// Whether the ModelServing is fully updated or, if it does not stay, fully deleted.
     pub(super) fn is_complete(&self, stays: bool) -> bool {
         if stays {
             self.driven.is_complete()
@@ -302,7 +303,8 @@ impl Coupled {
         }
     }
 
-    /// The pods without a node, else those that are not ready.
+    /// The first pod without a node, with its id; otherwise the first pod that is not ready,
+    /// without its id.
     pub(super) fn waiting(&self, world: &World) -> Option<(EcoString, Option<PodId>)> {
         let first = |phase: PodPhase| self.known.iter().find(|(_, id)| world.phase(**id) == phase);
         if let Some((pod, id)) = first(PodPhase::Pending) {
@@ -311,7 +313,7 @@ impl Coupled {
         first(PodPhase::Starting).map(|(pod, _)| (self.driven.name(*pod), None))
     }
 
-    /// How many of the pods that ran in the input are no longer there.
+    /// How many of the pods that ran in the input no longer exist.
     pub(super) fn replaced(&self) -> usize {
         let there: BTreeSet<PodId> = self.known.values().copied().collect();
         self.adopted.iter().filter(|id| !there.contains(id)).count()
@@ -328,7 +330,7 @@ fn gang(kind: &ServingKind) -> Vec<(EcoString, i64)> {
 }
 
 impl Amounts {
-    /// Pods or groups that are neither ready nor wait for a node.
+    /// Pods or groups that are neither ready nor waiting for a node.
     pub(super) fn starting(&self) -> i64 {
         self.total - self.ready - self.pending
     }

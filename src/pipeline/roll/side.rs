@@ -1,4 +1,4 @@
-//! The workloads of a service on one side of a change, and the pods of them that run.
+//! The workloads of a service on one side of a change, and their running pods.
 
 use super::Ground;
 use super::changes::{Before, ServingChange};
@@ -15,22 +15,22 @@ use crate::rollout::{DeploymentSpec, Revision, Start, Strategy, revision_name};
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// A workload with its size, and the template as it was rendered.
+/// A workload with its size and its rendered pod specs.
 #[derive(Clone, Debug)]
 pub(super) struct RenderedWorkload {
     pub(super) component: ComponentKind,
     pub(super) name: EcoString,
     pub(super) kind: Kind,
-    /// Pod specs as rendered: the main one, and that of workers.
+    /// Pod specs as rendered: the main one, then that of workers.
     pub(super) specs: Vec<Node>,
-    /// An autoscaler sizes it, between its replicas and so many.
+    /// maxReplicas, if an autoscaler sizes the workload.
     pub(super) most: Option<i64>,
 }
 
-/// The workloads of a service.
+/// A rendered service.
 #[derive(Debug, Default)]
 pub(super) struct Side {
-    /// Its workloads; of a service in error those that the operator writes before it fails.
+    /// Its workloads; for a service in error, those that the operator writes before it fails.
     pub(super) workloads: Vec<RenderedWorkload>,
     pub(super) error: Option<Failure>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -125,8 +125,8 @@ fn is_knative(object: &Node) -> bool {
     version.starts_with("serving.knative.dev/")
 }
 
-/// The pods of each workload of a service that run, by place; `after` first, then what only
-/// `before` has.
+/// Indices of the running pods of each workload of a service: the workloads of `after`, then those
+/// that only `before` has.
 pub(super) fn own(
     running: &RunningPods<'_>,
     service: &Service,
@@ -161,7 +161,7 @@ pub(super) fn own(
 }
 
 impl RenderedWorkload {
-    /// An autoscaler keeps the pods that run, as far as its limits allow.
+    /// An autoscaler keeps the running pods, within its limits.
     fn keep(&mut self, running: usize) {
         if let (Kind::Deployment(spec), Some(most), 1..) = (&mut self.kind, self.most, running) {
             let running = i64::try_from(running).unwrap_or(i64::MAX);
@@ -170,8 +170,8 @@ impl RenderedWorkload {
     }
 }
 
-/// The simulated workloads of a service: `before` is the service that was applied before, none
-/// where the simulation begins with the running pods; `own` are these, by workload.
+/// The tracks of a service. `before` holds the workloads that were applied before; with `None`, the
+/// running pods are the state before the change. `own` holds the running pods by workload.
 pub(super) fn tracks(
     service: usize,
     after: Vec<RenderedWorkload>,
@@ -212,7 +212,7 @@ pub(super) fn tracks(
             pods,
         });
     }
-    // What is there no more ends.
+    // Workloads that are only in `before` are deleted.
     for old in before.into_iter().flatten() {
         tracks.push(Track {
             service,
@@ -228,7 +228,8 @@ pub(super) fn tracks(
     tracks
 }
 
-/// What a service in error runs: what the operator writes before it fails, and the rest as it was.
+/// The workloads of a service in error: those that the operator writes before it fails, and the
+/// others as before the change.
 pub(super) fn written(
     before: &[RenderedWorkload],
     written: Vec<RenderedWorkload>,
@@ -243,8 +244,7 @@ pub(super) fn written(
     all
 }
 
-/// What is simulated of a ModelServing; none where its numbers are none that can be played, which
-/// reading has said.
+/// The track of a ModelServing; `None` if its numbers cannot be simulated, which reading reports.
 pub(super) fn serving(
     place: usize,
     change: &ServingChange<'_>,
@@ -284,11 +284,11 @@ pub(super) fn serving(
     })
 }
 
-/// The track of a service with its workload as other manifests make it.
+/// A track with its workload replaced by the one in `made`.
 pub(super) fn with(track: &Track, made: Vec<RenderedWorkload>) -> Option<Track> {
     let mut made = made.into_iter().find(|made| made.name == track.name)?;
     made.keep(track.pods.len());
-    // What is wrong with new pods stays so.
+    // The simulated problems of new pods stay the same.
     if let Some(start) = track.after.as_ref().and_then(Kind::starts) {
         made.kind.start(start);
     }

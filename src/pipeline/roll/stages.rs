@@ -1,11 +1,11 @@
-//! The state of a track at one stage.
+//! The visible state of a track at one moment of a simulation.
 
 use super::outcome::RollStage;
 use super::track::{Kind, Placed, Track};
 use crate::pipeline::built::gpus;
 use crate::rollout::{GroupMember, PodPhase, StageOf, Version, World};
 
-/// How a track looks now.
+/// The current stage of a track.
 pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage {
     if let Some(coupled) = &placed.coupled {
         return coupled.stage(world, track.stays());
@@ -16,7 +16,7 @@ pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage 
         match world.stage_of(*id) {
             None => {}
             Some(StageOf::Deployment { old, new }) => {
-                // Of two revisions of Knative the first is the old one.
+                // Of two Knative revisions, the first is the old one.
                 let first = knative && place == 0 && placed.ids.len() > 1;
                 let gone = track.after.is_none();
                 for (counts, is_new) in [(&old, false), (&new, !first && !gone)] {
@@ -41,7 +41,8 @@ pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage 
     out
 }
 
-/// A group is as its leader is, and ready when all its pods are.
+/// Counts a group. Its leader determines its version and whether it terminates; it is ready when
+/// all its pods are ready.
 fn group(members: &[GroupMember], track: &Track, out: &mut RollStage) {
     let Some(leader) = members.iter().find(|member| member.index == 0) else { return };
     let Some(Kind::Groups(spec)) = &track.after else { return };
@@ -56,7 +57,7 @@ fn group(members: &[GroupMember], track: &Track, out: &mut RollStage) {
     own.pending += i64::from(members.iter().any(|member| member.phase == PodPhase::Pending));
 }
 
-/// Differences from the stage before.
+/// The changes since the previous stage, as text.
 pub(super) fn event(before: Option<&RollStage>, now: &RollStage) -> String {
     let empty = RollStage::default();
     let first = before.is_none();

@@ -1,4 +1,4 @@
-//! The workloads of a change, before and after.
+//! The workloads of a change, each with its state before and after.
 
 use super::serving::{Coupled, ServingKind};
 use crate::api::ComponentKind;
@@ -6,18 +6,18 @@ use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec, Revision, Start, Workl
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// The kind of a workload, as its controller reads it.
+/// A workload, as its controller reads it.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Deployment(DeploymentSpec),
     Groups(LeaderWorkerSetSpec),
-    /// Revisions, each a Deployment: the old one goes when the new one is ready.
+    /// Revisions, each a Deployment: the old one is removed when the new one is ready.
     Knative(DeploymentSpec),
-    /// Pods that no change replaces.
+    /// A RayCluster: no change replaces its pods.
     Ray,
     /// Groups of a ModelServing.
     Serving(Box<ServingKind>),
-    /// The API server refuses the pods.
+    /// The API server would reject the pods, for this reason.
     Refused(EcoString),
 }
 
@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// The version of the pods of a Deployment.
+    /// The revision of the pods of a Deployment.
     pub(super) fn revision(&self) -> Option<&Revision> {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => Some(&spec.revision),
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// Says how new pods start.
+    /// Sets how new pods start.
     pub(super) fn start(&mut self, start: Start) {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => spec.revision.start = start,
@@ -64,7 +64,7 @@ impl Kind {
         }
     }
 
-    /// Template and size, in which two versions differ.
+    /// Revision name and size, the two values in which versions differ.
     pub(super) fn version(&self) -> Option<(EcoString, i64)> {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => {
@@ -78,55 +78,55 @@ impl Kind {
     }
 }
 
-/// What is there before the change.
+/// The state before the change.
 #[derive(Clone, Debug)]
 pub(super) enum Begins {
     Nothing,
-    /// What was applied before.
+    /// The workload that was applied before.
     With(Kind),
-    /// The pods that run.
+    /// The running pods.
     Running,
 }
 
-/// A workload of a component through the change.
+/// A workload of a component, before and after the change.
 #[derive(Clone, Debug)]
 pub(super) struct Track {
-    /// By place in the changes.
+    /// Index of its service in the changes.
     pub(super) service: usize,
-    /// None of a ModelServing, whose groups follow the change.
+    /// `None` for a ModelServing: the change is tracked by groups.
     pub(super) component: Option<ComponentKind>,
     pub(super) name: EcoString,
     pub(super) begins: Begins,
-    /// The applied state; none when it is removed.
+    /// The workload after the change; `None` if it is deleted.
     pub(super) after: Option<Kind>,
     /// Pod specs as rendered.
     pub(super) specs: Vec<Node>,
-    /// Pods of it that run, by place.
+    /// Indices of its running pods.
     pub(super) pods: Vec<usize>,
-    /// What is applied when that is through.
+    /// The workload to apply when `after` is complete.
     pub(super) then: Option<Kind>,
 }
 
 impl Track {
-    /// Whether it is there after the change.
+    /// Whether the workload exists after the change.
     pub(super) fn stays(&self) -> bool {
         self.after.is_some()
     }
 
-    /// What follows the change.
+    /// The component, or `groups` for a ModelServing.
     pub(super) fn label(&self) -> &'static str {
         self.component.map_or("groups", ComponentKind::as_str)
     }
 }
 
-/// A track in a world.
+/// A track in a simulation.
 pub(super) struct Placed {
-    /// The workload; of Knative the revision before, then the new one.
+    /// The workload; for Knative, the old revision, then the new one.
     pub(super) ids: Vec<WorkloadId>,
     /// The controller of a ModelServing.
     pub(super) coupled: Option<Coupled>,
-    /// Nothing is other than before.
+    /// The change alters nothing.
     pub(super) same: bool,
-    /// Pods that run and are not of the new version.
+    /// Number of running pods that do not have the new version.
     pub(super) adopted: usize,
 }

@@ -16,9 +16,9 @@ use std::sync::Arc;
 /// The owner of pods.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Who {
-    /// A component of a planned service, by place.
+    /// A component of a planned service: index of the service, index of the component.
     Component(usize, usize),
-    /// A planned ModelServing, by place.
+    /// Index of a planned ModelServing.
     Serving(usize),
 }
 
@@ -28,13 +28,13 @@ pub(super) struct Claim {
     pub(super) who: Who,
     /// `namespace/name`.
     pub(super) service: EcoString,
-    /// The component; none of a ModelServing, whose groups are named.
+    /// The component; `None` for a ModelServing, which has named groups.
     pub(super) component: Option<&'static str>,
-    /// Its pods, until the fleet takes them over.
+    /// Its pods, until the fleet takes ownership of them.
     pub(super) workload: Claimed,
-    /// Its running pods, by place.
+    /// Indices of its running pods.
     pub(super) own: Vec<usize>,
-    /// Why none of its pods is placed, and how many those are.
+    /// Why none of its pods is placed, and how many pods that are.
     pub(super) refused: Option<Refused>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Refused {
     pub(super) pods: usize,
 }
 
-/// Most pods that are placed one by one.
+/// Maximum number of pods that are placed one by one.
 const MOST_PODS: usize = 2_000_000;
 
 impl Refused {
@@ -61,7 +61,7 @@ impl Refused {
     }
 }
 
-/// All claims, in the order of services, and the running pods that belong to one of them.
+/// All claims, in the order of services, and the indices of the running pods that belong to one.
 pub(super) fn of(
     planned: &mut [Planned<'_>],
     servings: &[PlannedServing<'_>],
@@ -72,7 +72,7 @@ pub(super) fn of(
     let mut left = MOST_PODS;
     for (at, planned) in planned.iter_mut().enumerate().filter(|(_, one)| one.error.is_none()) {
         let service = &planned.service;
-        // They are not needed later, and those of a large fleet take much memory.
+        // Moved out: they are not needed later, and those of a large fleet take much memory.
         let all = std::mem::take(&mut planned.workloads);
         let owner: Owner = (service.api, service.namespace.clone(), service.name.clone());
         let names = all.iter().map(|workload| &workload.name);
@@ -129,7 +129,7 @@ pub(super) fn of(
 }
 
 impl Claim {
-    /// Components of a service are created in their order.
+    /// Sort key: the components of a service are created in their order.
     fn rank(&self) -> (usize, usize) {
         match self.who {
             Who::Component(service, component) => (service, component),
@@ -138,7 +138,7 @@ impl Claim {
     }
 }
 
-/// Pods that a component needs; `None` when their number is not known or it has none.
+/// Pods that a component needs; `None` if their number is unknown or it has none.
 fn component_claim(
     component: &PlannedComponent,
     workloads: &[&Workload],
@@ -161,7 +161,7 @@ fn component_claim(
         WorkloadKind::Deployment { spec, .. } => {
             claimed.templates.push(Arc::clone(&spec.revision.pod));
             claimed.replicas = (0..replicas).map(|_| alone(vec![0])).collect();
-            // Workers of KServe are a Deployment beside that of the head.
+            // KServe runs the workers as a second Deployment, next to that of the head.
             if let Some(WorkloadKind::Deployment { spec, .. }) =
                 workloads.get(1).and_then(|own| own.kind.as_ref().ok())
             {
@@ -249,7 +249,7 @@ fn member(
     }
 }
 
-/// The labels that every pod of a role has.
+/// The pod template of a role, with the labels that every pod of the role has.
 pub(crate) fn serving_pod(
     serving: &ModelServing,
     role: &Role,

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub struct Stands {
     /// `namespace/name` of the service or ModelServing.
     pub service: EcoString,
-    /// The component; none of a ModelServing.
+    /// The component; `None` for a ModelServing.
     pub component: Option<&'static str>,
     /// Its pods there.
     pub pods: usize,
@@ -34,13 +34,13 @@ pub struct NodeUse {
     pub class: Option<EcoString>,
     /// Allocatable GPUs of all kinds.
     pub gpus: i64,
-    /// Of these, those that other pods hold.
+    /// Those of `gpus` that other pods hold.
     pub others: i64,
     /// Other pods.
     pub other_pods: usize,
     /// Planned pods, by service.
     pub stands: Vec<Stands>,
-    /// Why it takes no new pods.
+    /// Why it accepts no new pods.
     pub closed: Option<&'static str>,
 }
 

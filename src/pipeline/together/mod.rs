@@ -1,8 +1,8 @@
-//! The whole fleet together on the nodes that were read, as kube-scheduler places it.
+//! Places the whole fleet on the nodes of the input, as kube-scheduler does.
 //!
-//! In: planned services and ModelServings, with what their workloads make of them; nodes, pods that
-//! run, quotas. Out: a [`Together`], and in every component a [`Placement`]. `cluster` decides;
-//! this module hands it the pods and names their owners.
+//! Input: planned services and ModelServings, with their workloads; nodes, running pods, quotas.
+//! Output: a [`Together`], and in every component a [`Placement`]. `cluster` schedules the pods;
+//! this module provides them and names their owners.
 
 pub(crate) mod claims;
 pub(crate) mod map;
@@ -40,8 +40,8 @@ use std::sync::Arc;
 /// Requested devices by name of the class.
 pub(crate) type RequestedDevices<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)>;
 
-/// Every class with the devices that are asked of it at minReplicas: services choose their class,
-/// pods of ModelServings are of the class of their node.
+/// Every class with the devices requested from it at minReplicas. Services select their class; pods
+/// of ModelServings have the class of their node.
 pub(crate) fn asked<'a>(
     planned: &[Planned<'a>],
     servings: &[PlannedServing<'a>],
@@ -63,22 +63,22 @@ pub(crate) fn asked<'a>(
     asked
 }
 
-/// A replica some of whose pods have no node.
+/// A replica with pods that have no node.
 #[derive(Clone, Debug)]
 pub struct Pending {
     /// `namespace/name` of the service or ModelServing.
     pub service: EcoString,
     /// The component, or the group of a ModelServing.
     pub component: EcoString,
-    /// Its number.
+    /// Its index.
     pub replica: usize,
-    /// Reason, as a code.
+    /// Reason as a code.
     pub code: &'static str,
-    /// Reason, in the words of the scheduler or of the queue.
+    /// Message of the scheduler or of the queue.
     pub message: EcoString,
 }
 
-/// A pod that is evicted.
+/// An evicted pod.
 #[derive(Clone, Debug)]
 pub struct Victim {
     /// `namespace/name`.
@@ -89,14 +89,14 @@ pub struct Victim {
     pub cause: EcoString,
 }
 
-/// Nodes that would hold the pending pods.
+/// Additional nodes that would hold the pending pods.
 #[derive(Clone, Debug)]
 pub struct MoreNodes {
-    /// Their class, when one describes them.
+    /// Their class, if a class describes them.
     pub class: Option<EcoString>,
-    /// How many.
+    /// Number of nodes.
     pub nodes: usize,
-    /// A node that is like them.
+    /// An existing node of the same kind.
     pub like: EcoString,
 }
 
@@ -105,17 +105,17 @@ pub struct MoreNodes {
 pub struct PodCounts {
     /// Pods of the input that hold a node.
     pub running: usize,
-    /// Of them those of planned services.
+    /// Those of `running` that belong to planned services.
     pub own: usize,
-    /// Pods that planned services and ModelServings want.
+    /// Pods that planned services and ModelServings need.
     pub wanted: usize,
-    /// Of them those with a node.
+    /// Those of `wanted` with a node.
     pub placed: usize,
-    /// Of them those without.
+    /// Those of `wanted` without a node.
     pub pending: usize,
 }
 
-/// The fleet on its nodes.
+/// The result of placing the fleet.
 #[derive(Clone, Debug)]
 pub struct Together {
     /// Whether everything fits.
@@ -126,35 +126,35 @@ pub struct Together {
     pub pods: PodCounts,
     /// Pending replicas, in the order in which they are placed.
     pub pending: Vec<Pending>,
-    /// Pods that are evicted.
+    /// Evicted pods.
     pub victims: Vec<Victim>,
-    /// Nodes that would hold the pending pods; `None` when nothing is pending, or no node would do.
+    /// Nodes that would hold the pending pods; empty if nothing is pending, or no node would help.
     pub add: Vec<MoreNodes>,
-    /// Whether the verdict differs when other nodes are chosen among equally good ones.
+    /// Whether the verdict changes if ties between equally good nodes are broken differently.
     pub hangs_on_ties: bool,
-    /// Groups that kube-scheduler, which has no gangs, would leave by half.
+    /// Groups that kube-scheduler, which has no gangs, would start only in part.
     pub half_groups: Vec<HalfGroup>,
-    /// Devices that other pods hold and that services which are not shown request, by class.
+    /// Devices held by other pods or requested by services that are not shown, by class.
     pub in_use: BTreeMap<EcoString, i64>,
-    /// What ModelServings cost an hour, those that are not shown among them: namespace, name, cost.
+    /// Hourly cost of ModelServings, including those that are not shown: namespace, name, cost.
     pub costs: Vec<(EcoString, EcoString, Dollars)>,
-    /// The pods on each node, if they were requested.
+    /// The pods on each node, if that was requested.
     pub map: Vec<NodeUse>,
 }
 
-/// Further answers that a caller may request.
+/// Optional parts of the result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlacementOptions {
-    /// Verdicts of the nodes about one more pod of each component that is shown.
+    /// How the nodes respond to one more pod of each shown component.
     pub look: bool,
     /// The pods on each node.
     pub map: bool,
 }
 
-/// Most pods with which it is tried whether ties decide.
+/// Above this number of pods, the effect of ties is not computed.
 const MOST_ASKED_TWICE: usize = 5000;
 
-/// The number of pods: a node that does not report one has no limit.
+/// Resource name for the number of pods. A node that does not report it has no limit.
 const PODS: &str = "pods";
 const UNLIMITED: i64 = 100_000;
 
@@ -184,7 +184,7 @@ fn not_among<'a>(
     (services.collect(), others.collect())
 }
 
-/// Whether two inputs have the same nodes, as far as placing pods goes.
+/// Whether two inputs have the same nodes for the scheduler.
 pub fn same_room(one: &Catalog, other: &Catalog) -> bool {
     let nodes = |catalog: &Catalog| -> BTreeSet<(EcoString, EcoString)> {
         catalog.machines().iter().map(|own| (own.name.clone(), kind(own))).collect()
@@ -192,10 +192,10 @@ pub fn same_room(one: &Catalog, other: &Catalog) -> bool {
     nodes(one) == nodes(other)
 }
 
-/// Places everything that was read together: what is planned already and, behind it, whatever else
-/// the catalog holds. Naming services only chooses those that are shown, so that the others are
-/// removed from the lists afterwards. `None` when no node reports its resources.
-///
+/// Places everything in the input together: the services and ModelServings that are already
+/// planned, then all others in the catalog. A selection of services only determines which are
+/// shown, so the others are removed from the lists afterwards. `None` if no node reports its
+/// resources.
 pub fn together<'a>(
     planner: &Planner<'a>,
     kthena: &KthenaPolicy,
@@ -226,7 +226,7 @@ pub fn together<'a>(
     Some(answer)
 }
 
-/// Places what is planned, of which the first services are shown.
+/// Places all planned pods; the first `shown` services are shown.
 fn place<'a>(
     catalog: &'a Catalog,
     semantics: Follow,
@@ -337,7 +337,7 @@ fn fleet(
     }
 }
 
-/// The nodes that report their resources. A node without a number of pods does not limit it.
+/// The nodes that report their resources. A node that reports no number of pods has no limit.
 pub(crate) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
     let stated = catalog.machines().iter().filter(|machine| machine.allocatable.is_some());
     let limited = |machine: &Machine| {
@@ -363,7 +363,8 @@ pub(crate) fn options(catalog: &Catalog) -> Options {
             }
             "PodDisruptionBudget" => {
                 let namespace = object.id.scope.namespace().map(EcoString::as_str);
-                // One that the server would refuse protects no pod; the object has a finding.
+                // The API server would reject an invalid one, so it protects no pod; the object has
+                // a finding.
                 if let Ok(budget) = Budget::read(namespace.unwrap_or_default(), &object.node) {
                     options.budgets.push(budget);
                 }
@@ -405,7 +406,7 @@ fn victims(
         .collect()
 }
 
-/// The class that describes a machine: of several the first by name.
+/// The class that describes a machine; the first by name if several do.
 fn class_of<'a>(
     catalog: &'a Catalog,
     semantics: Follow,
@@ -454,7 +455,7 @@ fn in_use(
     catalog.classes(semantics).map(|class| (class.name().clone(), of_class(class))).collect()
 }
 
-/// Nodes of some pods by name, with how many of them.
+/// The nodes of some pods by name, with the number of these pods on each.
 fn by_node(placed: &Placed, nodes: impl Iterator<Item = NodeId>) -> Vec<(EcoString, usize)> {
     let mut counts: BTreeMap<EcoString, usize> = BTreeMap::new();
     for node in nodes {
@@ -463,7 +464,7 @@ fn by_node(placed: &Placed, nodes: impl Iterator<Item = NodeId>) -> Vec<(EcoStri
     counts.into_iter().collect()
 }
 
-/// Nodes that would place everything, as a sentence.
+/// How everything would fit on the existing nodes, as a sentence.
 pub fn advice(packing: Packing) -> String {
     let mut steps = Vec::new();
     if packing.packed {
@@ -480,7 +481,7 @@ pub fn advice(packing: Packing) -> String {
     if steps.is_empty() { "nothing to do".to_owned() } else { steps.join(", ") }
 }
 
-/// Whether a pod is on a node.
+/// Whether a pod is bound to a node.
 fn stands(placed: &Placed, pod: PodId) -> bool {
     matches!(placed.scheduler.state(pod), PodState::Bound(_))
 }

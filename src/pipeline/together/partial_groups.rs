@@ -7,14 +7,14 @@ use crate::cluster::fleet::{Fleet, Manner, Replica, Running, Workload};
 use crate::cluster::schedule::PodState;
 use ecow::EcoString;
 
-/// A group of which only some pods would have a node, whose devices are then held without use.
+/// A group of which only some pods would get a node; they would hold their devices unused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HalfGroup {
     /// `namespace/name`.
     pub service: EcoString,
     /// The component.
     pub component: EcoString,
-    /// Its number.
+    /// Its index.
     pub replica: usize,
     /// Pods with a node.
     pub placed: usize,
@@ -22,14 +22,14 @@ pub struct HalfGroup {
     pub pods: usize,
 }
 
-/// Most pods with which it is computed.
+/// Above this number of pods, partial groups are not computed.
 const MOST_ASKED: usize = 5000;
 
-/// The groups that would start in part; `waits`: whether pods are pending where
-/// groups are placed as a whole.
+/// The groups that would start in part. `waits` is true if pods are pending when groups are placed
+/// as a whole.
 pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGroup> {
     let is_group = |(workload, claim): (&Workload, &Claim)| {
-        // Volcano schedules the pods of a ModelServing, and has gangs.
+        // Volcano, which has gangs, schedules the pods of a ModelServing.
         claim.component.is_some() && workload.replicas.iter().any(|own| own.together > 1)
     };
     let pods: usize =
@@ -70,7 +70,7 @@ pub(super) fn groups(fleet: &Fleet, claims: &[Claim], waits: bool) -> Vec<HalfGr
     found
 }
 
-/// A workload of groups as the scheduler sees it: the leaders, then the workers of each group.
+/// A workload of groups as kube-scheduler handles it: all leaders, then the workers of each group.
 fn apart(workload: &Workload) -> Workload {
     let groups = workload.replicas.len();
     let part = |leaders: bool| {

@@ -1,5 +1,5 @@
-//! Quotas of Kueue that several workloads share (docs/decisions.md#fleet-verdict): admitted in
-//! order, borrowing within the cohort.
+//! Kueue quotas that several workloads share (docs/decisions.md#fleet-verdict): workloads are
+//! admitted in order and borrow within the cohort.
 
 use super::claims::{Claim, Who};
 use crate::catalog::Catalog;
@@ -11,7 +11,7 @@ use crate::pipeline::planned::Planned;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 
-/// Holds the replicas that have to wait for quota; answers, by claim, what they wait for.
+/// Holds the replicas that have to wait for quota. Returns, by index of the claim, the reason.
 pub(super) fn hold(
     catalog: &Catalog,
     planned: &mut [Planned<'_>],
@@ -46,7 +46,7 @@ pub(super) fn hold(
     held
 }
 
-/// What is waited for.
+/// The reason for waiting.
 fn message(decision: &QueueDecision) -> EcoString {
     let local = &decision.queue.value;
     if let Some(obstacle) = &decision.obstacle {

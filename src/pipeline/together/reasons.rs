@@ -27,10 +27,10 @@ struct TemplateVerdicts {
     waiting: HashMap<EcoString, Arc<Waiting>>,
 }
 
-/// Answers why pods of a placed fleet are pending.
+/// Determines why pods of a placed fleet are pending.
 pub(super) struct Reasons {
     placed: Placed,
-    /// Answers by template: equal pods have the same.
+    /// Verdicts by template: equal pods have equal verdicts.
     known: HashMap<Alike, TemplateVerdicts>,
 }
 
@@ -39,7 +39,7 @@ impl Reasons {
         Self { placed, known: HashMap::new() }
     }
 
-    /// Where the pods of a claim are; adds its pending replicas to the list.
+    /// Where the pods of a claim are placed; adds its pending replicas to `list`.
     pub(super) fn of(
         &mut self,
         at: usize,
@@ -100,8 +100,8 @@ impl Reasons {
         placement
     }
 
-    /// Of a ModelServing: whether each group has what it needs to start, or all its pods where it
-    /// is no gang.
+    /// For a ModelServing: whether each group has nodes for the pods that it needs to start, or for
+    /// all its pods if it has no gang.
     pub(super) fn groups(&self, at: usize, fleet: &Fleet) -> Vec<bool> {
         let replicas = fleet.workloads[at].replicas.iter().zip(&self.placed.slots[at]);
         replicas
@@ -181,7 +181,7 @@ impl Reasons {
         });
         let filters: Vec<Filtered> = filters.collect();
         let blocked = Arc::new(BlockedNodes::new(refused.iter().map(|(_, one)| one.clone())));
-        // Of equally near nodes the first in their order.
+        // The sort is stable: equally near nodes keep their order.
         refused.sort_by_key(|(answer, _)| distance(answer));
         let first = refused.first().filter(|(answer, _)| !distance(answer).0);
         let first = first.map(|(answer, _)| answer.node);
@@ -213,7 +213,7 @@ impl Reasons {
             return Arc::clone(known);
         }
         let example = look.nearest.first().cloned();
-        // Of equally common reasons the one by which the nearest node refuses the pod.
+        // If reasons are equally common, the reason of the nearest node is used.
         let code = example.as_ref().map(|example| example.code);
         let most = blocked
             .counts()
@@ -228,14 +228,14 @@ impl Reasons {
 }
 
 impl Waiting {
-    /// The reason where no node was compared.
+    /// A reason for which no nodes were compared.
     fn said(code: &'static str, message: EcoString) -> Self {
         Self { code, message, example: None, blocked: Arc::default() }
     }
 }
 
-/// How near a node is to taking a pod: nodes that lack only capacity come first, by how much they
-/// lack.
+/// How close a node is to accepting a pod: nodes that lack only capacity come first, ordered by the
+/// share that they lack.
 fn distance(answer: &Answer) -> (bool, i64) {
     let room = |reason: &Reason| matches!(reason, Reason::Insufficient(_) | Reason::TooManyPods);
     let lacks = answer.lacks.iter();
@@ -246,7 +246,7 @@ fn distance(answer: &Answer) -> (bool, i64) {
     (!answer.reasons.iter().all(room), share.max().unwrap_or(0))
 }
 
-/// Why a node refuses a pod, in a word and with both operands.
+/// Why a node rejects a pod: a code, and a detail with both values.
 fn blocked(answer: &Answer, template: &PodTemplate, machine: &Machine) -> Blocked {
     let first = answer.reasons.first();
     let (code, detail) = match first {
