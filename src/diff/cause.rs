@@ -7,7 +7,6 @@
 //! field at that location is a cause. A change without such a location acted through a rule: a text
 //! that includes the value of the field, another decision, another workload. Then the changed
 //! fields that the rule reads are the cause.
-//! rule looks at are the cause.
 
 use super::decision_change::{Tried, Turned};
 use super::inputs::{Input, Inputs};
@@ -50,11 +49,11 @@ pub struct Cause {
     pub from: Option<Node>,
     /// Its value after.
     pub to: Option<Node>,
-    /// What may be shown of the values before and after.
+    /// Determines which of the values before and after may be shown.
     pub shown: [Place; 2],
-    /// Where it stands after; of a field that is gone, what held it.
+    /// Its location after; for a removed field, the location of its parent.
     pub place: Option<Location>,
-    /// Where it stood before.
+    /// Its location before.
     pub before: Option<Location>,
     /// The decision that its change turns, with the rule.
     pub turned: Option<Turned>,

@@ -40,7 +40,7 @@ pub(super) enum Tried {
 }
 
 impl Tried {
-    /// Whether it came to something else.
+    /// Whether the result differs.
     pub(super) fn differs(&self) -> bool {
         matches!(self, Self::Differs(_))
     }

@@ -287,7 +287,7 @@ mod tests {
                 false,
                 false,
             ),
-            // KubeRay leaves the pods of a changed template alone.
+            // KubeRay does not replace the pods of a changed template.
             (
                 "ray.io/v1",
                 "RayCluster",

@@ -1,8 +1,8 @@
-//! Services with the same change become one group.
+//! Groups services with the same change.
 //!
-//! Names are put aside: what differs only by the name and the namespace of the service is the same.
-//! A text that a shared object of the input holds as it is (an image of a runtime) is no name,
-//! whatever it looks like.
+//! Names are removed: changes that differ only in the name and the namespace of the service are
+//! equal. A text that a shared object of the input contains literally, such as the image of a
+//! runtime, is not a name, even if it looks like one.
 
 use super::{Action, ObjectChange, Side};
 use crate::operators::is_service;
@@ -14,16 +14,16 @@ use std::fmt::Write;
 /// Identifies a change.
 pub(super) type Key = [u8; 32];
 
-/// How a key treats the names of the service.
+/// How a key handles the names of the service.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Names<'a> {
-    /// Namespace and name, put aside.
+    /// Namespace and name, which are removed.
     Aside(&'a str, &'a str),
     /// Kept.
     Kept,
 }
 
-/// Writes what identifies a change into a text.
+/// Builds the text that identifies a change.
 pub(super) struct Writer<'a> {
     sides: [&'a Side<'a>; 2],
     names: Names<'a>,
@@ -35,17 +35,17 @@ impl<'a> Writer<'a> {
         Self { sides, names, text: String::new() }
     }
 
-    /// The key of everything that was written.
+    /// The key of the whole text.
     pub(super) fn finish(self) -> Key {
         Sha256::digest(self.text.as_bytes()).into()
     }
 
-    /// Adds something as it is.
+    /// Adds a text unchanged.
     pub(super) fn plain(&mut self, text: impl std::fmt::Display) {
         let _ = writeln!(self.text, "{text}");
     }
 
-    /// Adds an object; of one that is created or deleted all that it holds.
+    /// Adds an object change; for a created or deleted object, its whole content.
     pub(super) fn object(&mut self, object: &ObjectChange) {
         let _ =
             write!(self.text, "{} {} {} ", object.action.as_str(), object.id.kind, object.restart);
@@ -104,7 +104,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether a shared object of the input holds the text as it is.
+    /// Whether a shared object of the input contains the text literally.
     fn is_literal(&self, node: &Node, text: &str, side: usize) -> bool {
         let Origin::File(span) = node.origin else { return false };
         let world = self.sides[side].world;
@@ -122,7 +122,7 @@ impl<'a> Writer<'a> {
             Names::Kept => self.quoted(text),
             Names::Aside(namespace, name) => {
                 let bare = replace(text, name, "\u{1}", char::is_alphanumeric);
-                // The same sign for both: a service may be called as its namespace is.
+                // The same character for both: a service may have the name of its namespace.
                 self.quoted(&replace(&bare, namespace, "\u{1}", |c| {
                     c.is_alphanumeric() || c == '-'
                 }));
@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Replaces a name where it is alone: no character on either side may belong to a longer name.
+/// Replaces a name that is not a part of a longer name, judged by the characters next to it.
 fn replace(text: &str, name: &str, by: &str, belongs: impl Fn(char) -> bool) -> String {
     if name.is_empty() || !text.contains(name) {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Which objects of the input changed, and in which fields.
+//! The objects of the input that changed, with the changed fields.
 
 use crate::api::{Api, Object, ObjectRef};
 use crate::catalog::Catalog;
@@ -12,15 +12,15 @@ use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Who wrote the nodes that one side has from the other.
+/// Origin of the nodes that one side takes from the other.
 static LENT: Rule = Rule {
     id: "node-of-both-sides",
     text: "the node is there on both sides: only one of them has its manifest",
     cite: "docs/diff.md, Nodes",
 };
 
-/// Gives each side the Nodes that only the other one has: they are the cluster that both states run
-/// on, and no change.
+/// Adds to each side the Nodes that only the other side has. Nodes are the cluster that both states
+/// run on, so a missing Node is not a change.
 pub fn share_nodes(before: &mut Catalog, after: &mut Catalog) {
     let missing = |from: &Catalog, to: &Catalog| -> Vec<Object> {
         let known: BTreeSet<&EcoString> = to.nodes().map(|node| &node.id.name).collect();
@@ -35,21 +35,21 @@ pub fn share_nodes(before: &mut Catalog, after: &mut Catalog) {
     }
 }
 
-/// A node without its places, which are in the texts of its own side.
+/// A node without spans, because its spans refer to the sources of its own side.
 fn lent(node: &Object) -> Object {
     let nowhere = Span { source: SourceId(0), start: 0, end: 0 };
     let values = Node::from_json(&node.node.to_json(), Origin::Derived(&LENT));
     Object { node: values, span: nowhere, reported: false, ..node.clone() }
 }
 
-/// One object of the input that is not the same on both sides.
+/// An object of the input that differs between the sides.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
-    /// As it was; none when it is new.
+    /// The object before; `None` if it is new.
     pub(super) before: Option<&'a Object>,
-    /// As it is; none when it is gone.
+    /// The object after; `None` if it is removed.
     pub(super) after: Option<&'a Object>,
-    /// The fields that differ; one without a path when the object as a whole came or went.
+    /// The differing fields; one field at the root if the whole object was added or removed.
     pub(super) fields: Vec<Change>,
 }
 
@@ -60,23 +60,23 @@ impl Input<'_> {
     }
 }
 
-/// Everything in the input that changed.
+/// All changed objects of the input.
 #[derive(Debug)]
 pub(super) struct Inputs<'a> {
     changed: BTreeMap<(Api, ObjectRef), Input<'a>>,
-    /// Names of models of any kind and scope that changed.
+    /// Names of changed models, of any kind and scope.
     models: BTreeSet<EcoString>,
-    /// A class or a node changed: choices of accelerators may follow.
+    /// A class or a node changed, so choices of accelerators may change.
     pub(super) classes: bool,
-    /// Something changed that every service may depend on: settings of an operator, weights,
-    /// unknown kinds.
+    /// Something changed that every service may depend on: settings of an operator, fine-tuned
+    /// weights, unknown kinds.
     pub(super) shared: bool,
 }
 
 impl<'a> Inputs<'a> {
     /// Compares two catalogs object by object.
     pub(super) fn of(before: &'a Catalog, after: &'a Catalog) -> Self {
-        // A built-in object that nothing is given on either side changes nothing.
+        // A built-in object that neither side uses changes nothing.
         let used: HashSet<(Api, &ObjectRef)> = [before, after]
             .into_iter()
             .flat_map(Catalog::objects_of_use)
@@ -116,7 +116,7 @@ impl<'a> Inputs<'a> {
         Self { changed, models, classes, shared }
     }
 
-    /// What changed of an object; none when it is the same.
+    /// The change of an object; `None` if it did not change.
     pub(super) fn get(&self, api: Api, id: &ObjectRef) -> Option<&Input<'a>> {
         self.changed.get(&(api, id.clone()))
     }
@@ -126,12 +126,12 @@ impl<'a> Inputs<'a> {
         self.models.contains(name)
     }
 
-    /// Everything that changed and is neither a service nor a ModelServing.
+    /// All changes except those of services and ModelServings.
     pub(super) fn beside(&self) -> impl Iterator<Item = &Input<'a>> {
         self.changed.iter().filter(|((_, id), _)| !is_service(&id.kind)).map(|(_, input)| input)
     }
 
-    /// Everything that changed, in a fixed order.
+    /// All changes, in a fixed order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Input<'a>> {
         self.changed.values()
     }
@@ -146,7 +146,7 @@ fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
             }
             let ty = schema::kind(&after.api_version, &after.id.kind).map(schema::Schema::root);
             let mut fields = changes(&before.node, &after.node, ty);
-            // The text that explains a ConfigMap's keys is not read.
+            // `_example` documents the keys of a ConfigMap and is not read.
             fields.retain(|field| {
                 let explains = after.id.kind == "ConfigMap"
                     && field.path.to_string() == "data._example"

@@ -1,8 +1,8 @@
-//! What an upgrade of Kthena makes of a ModelServing.
+//! The effect of a Kthena upgrade on a ModelServing.
 //!
-//! In: a ModelServing of both sides, whose input is the same. Out: its group, with the revision
-//! that becomes another one, the update that follows from it, and the rules. Whether the document
-//! is right was reported when it was read; what is in the cluster is replaced either way.
+//! Input: a ModelServing of both sides, with the same content. Output: its group, with the change
+//! of the revision, the update that follows from it, and the rules. Errors of the document are
+//! reported when it is read; its pods in the cluster are replaced either way.
 
 use super::comparison::{Answer, Comparison, Found};
 use super::edit::{self, NO_FIELD};
@@ -28,7 +28,7 @@ static REVISION: Rule = Rule {
     cite: "volcano-sh/kthena pkg/model-serving-controller/utils/revision_util.go, Revision",
 };
 
-/// Answers for a ModelServing under two releases of Kthena.
+/// Compares a ModelServing under two releases of Kthena.
 pub(super) fn answer<'c, 'a>(
     comparison: &Comparison<'c, 'a>,
     upgrades: &Upgrades<'_>,
@@ -46,7 +46,7 @@ pub(super) fn answer<'c, 'a>(
             None => all(),
         };
         let restart = pods != Count::default();
-        // Of one that is not played all restart or none.
+        // Without a simulation, either all pods restart or none.
         let gpus_restarted = if restart { gpus } else { Count::default() };
         let rules = rules(comparison, from, to, after);
         let (edits, all_edits) = edits(comparison, upgrades, before, &rules);
@@ -71,7 +71,7 @@ pub(super) fn answer<'c, 'a>(
             rolled: None,
         };
         group.rolled = Some(rolled);
-        // What is simulated depends on the name: none is put aside.
+        // The simulation depends on the name, so the key keeps names.
         let keys = [comparison.key(&group, Names::Kept); 2];
         let both = [Some(Subject::ModelServing(before)), Some(Subject::ModelServing(after))];
         Box::new(Found { both, group, candidates: Vec::new(), keys, diagnostics: Vec::new() })
@@ -85,7 +85,7 @@ pub(super) fn answer<'c, 'a>(
     }
 }
 
-/// The status of the ModelServing, which names the revision.
+/// The change of the status of the ModelServing, which names the revision.
 fn revision(serving: &ModelServing, rolled: &ServingUpgrade, restart: bool) -> ObjectChange {
     let at = serving.object.name_span();
     let value =
@@ -143,7 +143,7 @@ fn rules(
     hit
 }
 
-/// The edit for each rule, played with the update that the upgrade begins; and all of them
+/// The edit for each rule, simulated with the update that the upgrade starts, and all edits
 /// together.
 fn edits(
     comparison: &Comparison<'_, '_>,
@@ -152,7 +152,7 @@ fn edits(
     rules: &[&'static ReleaseRule],
 ) -> (Vec<Proposal>, Option<AllEdits>) {
     let [from, to] = comparison.settings.kthena;
-    // What restarts before the upgrade and at it, and the rules that are left.
+    // What restarts before the upgrade and at it, and the rules that still apply.
     let played = |edits: &[FieldEdit]| {
         let mut object = before.object.clone();
         for edit in edits {
@@ -185,7 +185,7 @@ fn edits(
         for edits in found {
             let (today, upgrade, left) = played(&edits);
             let is_left = left.iter().any(|own| own.is(rule));
-            // Another struct stays another struct: what counts is that it rolls nothing.
+            // The struct differs in any case; the edit is enough if the upgrade restarts nothing.
             if !is_left || rule.is(&upgrade::ROLE_STRUCT) && !upgrade.restart {
                 let changes = edits.iter().map(|edit| edit::shown(edit, own(&edit.id))).collect();
                 all.extend(edits);

@@ -1,14 +1,14 @@
-//! What a change of the manifests does: services that change, what restarts, GPUs before and after.
+//! The effect of a change of the manifests: changed services, restarts, GPUs before and after.
 //!
-//! In: two worlds, each read, decided and rendered the same way, and which services are requested.
-//! Out: a [`Diff`]: groups of services with the same change, its causes in the input, and what
-//! happens to every object. Nothing is worded here.
+//! Input: two worlds, each read, decided and rendered the same way, and the selected services.
+//! Output: a [`Diff`]: groups of services with the same change, its causes in the input, and the
+//! action for every object.
 //!
-//! # How cost grows
-//! A service whose own object, model, runtime and classes are the same on both sides, and for which
-//! the same is decided, is not rendered at all: what is made of equal inputs is equal. The others
-//! are rendered twice, in windows, and only what differs is kept; services with the same change
-//! share one copy of it.
+//! # Cost
+//! A service is not rendered if its own object, model, runtime and classes are the same on both
+//! sides and the decisions are equal: equal inputs have equal results. The others are rendered
+//! twice, in windows, and only the differences are kept; services with the same change share one
+//! copy of it.
 
 pub(crate) mod capacity;
 pub(crate) mod cause;
@@ -59,38 +59,38 @@ use trial::Trials;
 /// One of the two states.
 #[derive(Debug)]
 pub struct Side<'a> {
-    /// Everything that was read.
+    /// The whole input.
     pub world: &'a World,
-    /// The services that are requested.
+    /// The selected services.
     pub services: Vec<&'a Views>,
-    /// The ModelServings that are requested.
+    /// The selected ModelServings.
     pub servings: Vec<&'a ModelServing>,
 }
 
-/// What a run says about rendering.
+/// The settings of a run that affect rendering.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// The mode: documents or controllers.
+    /// The mode: documented or controller.
     pub semantics: Follow,
     /// The cluster's DNS domain.
     pub cluster_domain: &'a str,
-    /// What ModelServings follow on each side.
+    /// The policy of ModelServings on each side.
     pub kthena: [&'static KthenaPolicy; 2],
 }
 
-/// What becomes of a service.
+/// How a service changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fate {
-    /// It becomes something else.
+    /// It is on both sides and differs.
     Changed,
     /// It is new.
     Added,
-    /// It is gone.
+    /// It is removed.
     Removed,
 }
 
 impl Fate {
-    /// The word used in JSON output.
+    /// The value in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Changed => "changed",
@@ -100,21 +100,21 @@ impl Fate {
     }
 }
 
-/// What happens to an object.
+/// The action for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
-    /// It is made.
+    /// It is created.
     Create,
-    /// It is changed in place.
+    /// It is updated in place.
     Update,
     /// It is deleted.
     Delete,
-    /// A field that may not change does: it has to be deleted and made again.
+    /// An immutable field changes: the object has to be deleted and recreated.
     Replace,
 }
 
 impl Action {
-    /// The word used in JSON output.
+    /// The value in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -125,22 +125,22 @@ impl Action {
     }
 }
 
-/// What happens to one object.
+/// The change of one object.
 #[derive(Clone, Debug)]
 pub struct ObjectChange {
     /// The object.
     pub id: ObjectRef,
-    /// What happens.
+    /// The action.
     pub action: Action,
-    /// Pods that run before are replaced.
+    /// Running pods are replaced.
     pub restart: bool,
-    /// The fields, of one that is there on both sides.
+    /// The changed fields, if the object is on both sides.
     pub changes: Vec<Change>,
-    /// Those of them that may not change.
+    /// Those of `changes` that are immutable.
     pub immutable: Vec<FieldPath>,
-    /// It should go, and the operator does not delete it.
+    /// The object is no longer rendered, but the operator does not delete it.
     pub left_behind: bool,
-    /// The object as a whole, of one that is there on one side only.
+    /// The whole object, if it is on one side only.
     whole: Option<Node>,
     component: Option<ComponentKind>,
     /// Objects of its kind run pods.
@@ -159,42 +159,42 @@ pub struct Pair<T> {
 /// Services with the same change.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// What becomes of them.
+    /// How they change.
     pub fate: Fate,
     /// Their API.
     pub api: Api,
     /// `namespace/name`, sorted.
     pub services: Vec<EcoString>,
-    /// Why.
+    /// The causes of the change.
     pub causes: Vec<Cause>,
-    /// The runtime, when it is another one.
+    /// The runtime, if it differs.
     pub runtime: Option<Pair<Option<ObjectRef>>>,
-    /// The accelerator classes that are others, by component.
+    /// The accelerator classes that differ, by component.
     pub accelerators: Vec<(ComponentKind, Pair<Option<EcoString>>)>,
-    /// Why the service cannot be deployed, when that is another reason or none.
+    /// Why the service cannot be deployed, if the reason before differs from the one after.
     pub error: Option<Pair<Option<Refused>>>,
-    /// Why the service cannot be deployed afterwards, also where it could not before. Its objects
-    /// are those that the operator writes before it fails.
+    /// Why the service cannot be deployed afterwards, even if it could not be deployed before. Its
+    /// objects are those that the operator writes before it fails.
     pub fails: Option<Refused>,
-    /// What happens to the objects of the first of them.
+    /// The changes of the objects of the first service.
     pub objects: Vec<ObjectChange>,
-    /// Pods of each are replaced.
+    /// The pods of each service are replaced.
     pub restart: bool,
-    /// Pods of all of them that are replaced, at minReplicas.
+    /// Replaced pods of all services, at minReplicas.
     pub pods_restarted: Count,
     /// GPUs of these pods.
     pub gpus_restarted: Count,
-    /// GPUs of all of them, at minReplicas.
+    /// GPUs of all services, at minReplicas.
     pub gpus: Pair<Count>,
-    /// Dollars per hour of each of them, in their order.
+    /// Dollars per hour of each service, in the order of `services`.
     pub costs: Vec<Pair<Cost>>,
-    /// The rules of the releases that make the difference, where two are compared.
+    /// The rules of the releases that make the difference, if two releases are compared.
     pub rules: Vec<&'static ReleaseRule>,
-    /// The edit before the upgrade for each of them, in their order.
+    /// The edit before the upgrade for each rule, in the order of `rules`.
     pub edits: Vec<Proposal>,
     /// All edits of the first service together.
     pub all_edits: Option<AllEdits>,
-    /// The update that an upgrade of Kthena begins.
+    /// The update that an upgrade of Kthena starts.
     pub rolled: Option<ServingUpgrade>,
 }
 
@@ -203,7 +203,7 @@ pub struct Group {
 pub struct Refused {
     /// Code of the error.
     pub code: Code,
-    /// The sentence.
+    /// The message.
     pub message: String,
 }
 
@@ -213,7 +213,7 @@ impl From<&Failure> for Refused {
     }
 }
 
-/// A rule that changes no object of a service, and what it reaches.
+/// A rule that changes no object of a service, and the objects that it affects.
 #[derive(Clone, Debug)]
 pub struct Note {
     /// The rule.
@@ -222,16 +222,16 @@ pub struct Note {
     pub objects: Vec<ObjectRef>,
 }
 
-/// Everything in numbers.
+/// Totals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Services on either side.
     pub services: usize,
-    /// Services that become something else.
+    /// Services that are on both sides and differ.
     pub changed: usize,
     /// Services that are new.
     pub added: usize,
-    /// Services that are gone.
+    /// Services that are removed.
     pub removed: usize,
     /// Services whose pods are replaced.
     pub restarts: usize,
@@ -241,7 +241,7 @@ pub struct Summary {
     pub gpus_restarted: Count,
     /// GPUs of all services at minReplicas; those of a service in error do not count.
     pub gpus: Pair<Count>,
-    /// Dollars per hour of the same, where classes have prices.
+    /// Dollars per hour of the same services, for classes with prices.
     pub costs: Pair<Cost>,
     /// Services that are in error and were not before.
     pub broken: usize,
@@ -251,43 +251,43 @@ pub struct Summary {
     pub fails: usize,
     /// Objects that the operator leaves behind; counted between releases only.
     pub left_behind: usize,
-    /// Services that were rendered to find out.
+    /// Services that were rendered for the comparison.
     pub rendered: usize,
 }
 
-/// Which of two releases comes first.
+/// The order of two releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The older one runs.
+    /// From the older release to the newer one.
     Upgrade,
-    /// The newer one runs: the rules by which they differ are taken back.
+    /// From the newer release to the older one: the rules in which they differ are reverted.
     Downgrade,
 }
 
 impl Direction {
-    /// From one release to another.
+    /// The direction from one release to another.
     fn between(from: &Release, to: &Release) -> Self {
         if from.date > to.date { Self::Downgrade } else { Self::Upgrade }
     }
 }
 
-/// The answer.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Diff {
-    /// Everything in numbers.
+    /// Totals.
     pub summary: Summary,
     /// Groups, the largest first.
     pub groups: Vec<Group>,
-    /// What was found about services that are not the same as before, in the new state.
+    /// Findings about changed services, in the new state.
     pub diagnostics: Vec<Diagnostic>,
-    /// What the change does to the room on the nodes; none where neither services nor nodes are
-    /// others, or no node says what it has.
+    /// The effect on the capacity of the nodes; `None` if neither services nor nodes differ, or no
+    /// node reports its resources.
     pub capacity: Option<Capacity>,
-    /// What an upgrade changes beside objects.
+    /// The rules of an upgrade that change no objects.
     pub notes: Vec<Note>,
-    /// Two releases of an operator are compared, not two states of the input: which way.
+    /// Set if two releases of an operator are compared instead of two states of the input.
     pub between_releases: Option<Direction>,
-    /// How the rules of the releases are known, where that is not by recording.
+    /// The basis of the rules of the releases, if they were not recorded from the releases.
     pub basis: Option<&'static str>,
 }
 
@@ -309,7 +309,7 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     let renderers =
         sides.map(|side| Renderer::new(side.world, settings.semantics, settings.cluster_domain));
     let mut inputs = Inputs::of(&before.world.catalog, &after.world.catalog);
-    // By another release anything may be decided otherwise.
+    // Another release may decide any service differently.
     let releases = upgrade::releases(sides, settings);
     let upgrades_services = releases.is_some();
     inputs.shared |= upgrades_services;
@@ -357,7 +357,7 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     diff
 }
 
-/// Answers of all services on their way into groups.
+/// Collects the answers of all services into groups.
 #[derive(Default)]
 struct Gathered {
     diff: Diff,
@@ -428,7 +428,7 @@ impl Gathered {
     }
 }
 
-/// Immutable fields of a group, reported once.
+/// Reports the immutable fields that a group changes, once per group.
 fn refusals(group: &Group) -> Vec<Diagnostic> {
     let replaced = group.objects.iter().filter(|object| object.action == Action::Replace);
     let fields = replaced.flat_map(|object| {

@@ -1,4 +1,4 @@
-//! A service or ModelServing on one side of a diff: its decisions, and the objects they come from.
+//! A service or ModelServing on one side of a diff: its decisions and its objects.
 
 use super::Refused;
 use super::cost::{self, Cost};
@@ -15,7 +15,7 @@ use crate::workspace::World;
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// What was decided for a service, as far as it is shown or compared.
+/// The decisions for a service that are shown or compared.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decided<'a> {
     pub(super) runtime: Option<&'a Object>,
@@ -52,7 +52,7 @@ impl<'a> Decided<'a> {
     }
 }
 
-/// What a service or a ModelServing is on one side.
+/// A service or a ModelServing on one side.
 #[derive(Clone, Copy)]
 pub(super) enum Subject<'a> {
     Service(&'a Views),
@@ -62,12 +62,12 @@ pub(super) enum Subject<'a> {
 /// A service on both sides.
 pub(super) type Both<'a> = [Option<Subject<'a>>; 2];
 
-/// What one service is made of on one side.
+/// The result for one service on one side.
 #[derive(Default)]
 pub(super) struct Made<'a> {
     pub(super) decided: Decided<'a>,
     pub(super) cost: Cost,
-    /// Of a service that fails those that the operator writes before.
+    /// Its objects; for a service that fails, those that the operator writes before the failure.
     pub(super) objects: Vec<(ObjectRef, Node, Option<ComponentKind>)>,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The components whose objects are written.
@@ -93,7 +93,7 @@ impl Made<'_> {
         self.decided.error.is_some() && self.objects.is_empty()
     }
 
-    /// Its GPUs; none of a service that cannot be deployed.
+    /// Its GPUs; a service that cannot be deployed has none.
     pub(super) fn gpus(&self) -> Count {
         let deployed = self.components.iter().filter(|_| self.decided.error.is_none());
         deployed.map(|(_, extent)| extent.gpus).sum()
@@ -157,8 +157,8 @@ pub(super) fn make<'w>(renderer: &Renderer<'w>, subject: Subject<'w>) -> Made<'w
     }
 }
 
-/// What is wrong with a ModelServing, which is only read: the first finding of error level within
-/// it.
+/// The error of a ModelServing, which is read but not decided: the first finding of severity error
+/// inside it.
 pub(super) fn broken(world: &World, serving: &ModelServing) -> Option<Refused> {
     let span = serving.object.span;
     let inside = |found: &&Diagnostic| {

@@ -1,11 +1,11 @@
-//! Which changed fields cause a change: each is made alone in the state before, and the service is
-//! decided and rendered again.
+//! Determines the changed fields that cause a change: each field is changed alone in the state
+//! before, and the service is decided and rendered again.
 //!
-//! A cause is a field whose change alone changes the output; where none alone does, the smallest
-//! set that does: one that no field can be left out of. Of a service that is refused afterwards the
-//! output is why: what else would have changed does not. What is tried is bounded; beyond that, and
-//! where the state before cannot be made again from its values, the places that the output names
-//! decide.
+//! A cause is a field whose change alone changes the output. If no field does so alone, the causes
+//! are the smallest set that does: a set from which no field can be removed. For a service that is
+//! refused afterwards, only the refusal counts as output, because its other changes do not happen.
+//! The number of trials is bounded. Beyond the bound, and if the state before cannot be rebuilt
+//! from its values, the locations that the output names determine the causes.
 
 use super::Side;
 use super::cause::Candidate;
@@ -22,7 +22,7 @@ use crate::yaml::{Node, Segment, Value};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-/// Most trials of one run, and most fields that are tried for one service.
+/// Maximum number of trials in a run, and of fields that are tried for one service.
 const MOST_TRIALS: usize = 160;
 const MOST_FIELDS: usize = 32;
 
@@ -31,29 +31,28 @@ pub(super) struct Trials<'c, 'a> {
     comparison: &'c Comparison<'c, 'a>,
     ground: OnceCell<Ground<'a>>,
     left: usize,
-    /// Every changed field of what is neither a service nor a ModelServing.
+    /// Every changed field of objects other than services and ModelServings.
     beside: Vec<Candidate<'c, 'a>>,
-    /// What was found, by group and by the names of the candidates: services of one group change in
-    /// one way.
+    /// Results by group and names of the candidates: services of one group change in the same way.
     known: HashMap<(usize, Vec<String>), Found<'c, 'a>>,
 }
 
-/// What looks at a service of another world.
+/// Evaluates a service of another world.
 type Judge<'j> = dyn for<'w> FnMut(&Renderer<'w>, &'w Views, &Made<'w>) + 'j;
 
-/// What trials found.
+/// The result of trials.
 #[derive(Clone)]
 enum Found<'c, 'a> {
-    /// Which of the candidates count, and what they turn.
+    /// The result for each candidate.
     Counts(Vec<Tried>),
-    /// The causes are other fields, of objects that neither state chose.
+    /// The causes are other fields, of objects that neither state selected.
     Elsewhere(Vec<Candidate<'c, 'a>>),
-    /// Unknown; what all of them together turn.
+    /// Unknown, with the decision that all candidates together turn.
     Nothing(Option<Turned>),
 }
 
 impl<'c, 'a> Trials<'c, 'a> {
-    /// No trial yet. Between two releases none is made: what differs is the rules.
+    /// No trials yet. Between two releases no trials are made: the differences come from the rules.
     pub(super) fn new(comparison: &'c Comparison<'c, 'a>, wanted: bool) -> Self {
         let left = if wanted { MOST_TRIALS } else { 0 };
         let fields = comparison.inputs.beside().flat_map(|input| {
@@ -73,7 +72,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         self.comparison.sides
     }
 
-    /// The candidates of a service of a group, with what is known by trying them.
+    /// The candidates of a service in a group, updated with the results of trials.
     pub(super) fn weigh(
         &mut self,
         group: usize,
@@ -119,7 +118,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         }
     }
 
-    /// What turned between the two states.
+    /// The decision that turned between the two states.
     fn turned(&self, services: [&'a Views; 2]) -> Option<Turned> {
         let [was, is] = [0, 1].map(|side| {
             let (selector, service) = self.comparison.renderers[side].selector(services[side]);
@@ -160,8 +159,8 @@ impl<'c, 'a> Trials<'c, 'a> {
         &views.of(self.comparison.settings.semantics).object
     }
 
-    /// Which of the candidates count, and what each turns: none of them when all together change
-    /// nothing; nothing when it is unknown.
+    /// The result for each candidate; all of them are `Same` if all together change nothing. `None`
+    /// if the results are unknown.
     fn tried(
         &mut self,
         [service, after]: [&'a Views; 2],
@@ -187,7 +186,8 @@ impl<'c, 'a> Trials<'c, 'a> {
             }
         };
         let was = comparison.make(0, Subject::Service(service));
-        // The state before, made again from its values alone, is what the others are compared with.
+        // All trials are compared with the state before, so it must be the same when rebuilt from
+        // its values.
         let mut same = false;
         made(&attempt(&[]), &mut |_, _, again| same = is_same(again, &was));
         if !same {
@@ -219,7 +219,7 @@ impl<'c, 'a> Trials<'c, 'a> {
         if !together.differs() {
             return Some(alone);
         }
-        // What the output does not name is left out first.
+        // Fields that the output does not name are removed first.
         let mut order = all.clone();
         order.sort_by_key(|index| candidates[*index].counts);
         let mut kept = all;
@@ -241,7 +241,7 @@ fn key(object: &Object) -> (Api, ObjectRef) {
     (object.api, object.id.clone())
 }
 
-/// The objects of the state before in which the chosen fields are as they are after.
+/// The objects of the state before, with the chosen fields as in the state after.
 fn others(
     (id, service): &((Api, ObjectRef), Node),
     candidates: &[Candidate<'_, '_>],
@@ -265,7 +265,7 @@ fn before(input: &Input<'_>) -> Option<Node> {
     input.before.map(|object| bare(&object.node))
 }
 
-/// Makes one change in a tree.
+/// Applies one change to a tree.
 fn apply(tree: &mut Node, change: &Change) {
     let path = &change.path.0;
     if let Some((Segment::Keyed(key, name), above)) = path.split_last()
@@ -292,7 +292,7 @@ fn is_named(item: &Node, key: &str, name: &str) -> bool {
     item.get(key).and_then(Node::scalar_text).is_some_and(|own| own == name)
 }
 
-/// The names of a list's elements in their new order, where that is the change.
+/// The names of the elements of a list in their new order, if the change is a new order.
 fn order<'n>(tree: &mut Node, change: &'n Change) -> Option<&'n [Node]> {
     let names = change.to.as_ref()?.items();
     let list = at(tree, &change.path.0)?.items();

@@ -1,8 +1,8 @@
-//! Which rules of two releases make the difference between them.
+//! Finds the rules of two releases that make the difference between them.
 //!
-//! A rule belongs to a change when a service that is decided and rendered again, on either side,
-//! with that rule alone of the other release comes out closer to the other side. Rules about
-//! reading are recognized by what was read.
+//! A service is decided and rendered again on either side, with a single rule taken from the other
+//! release. If the result is closer to the other side, the rule is part of the difference. Rules
+//! about reading are recognized by the fields that were read.
 
 use super::changed::distance;
 use super::comparison::Comparison;
@@ -25,8 +25,8 @@ use crate::yaml::{FieldPath, Node, Segment};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// The policies of two releases of one operator that decides about services; none when both sides
-/// follow one.
+/// The policies of two releases of one operator that decides services; `None` if both sides have
+/// the same policy.
 pub(super) fn releases(
     sides: [&Side<'_>; 2],
     settings: Settings<'_>,
@@ -38,7 +38,7 @@ pub(super) fn releases(
     })
 }
 
-/// Writes the rules into every group.
+/// Sets the rules of every group.
 pub(super) fn explain(
     comparison: &Comparison<'_, '_>,
     releases: [&'static Policy; 2],
@@ -147,14 +147,14 @@ pub(super) fn explain(
     diff.summary.left_behind = diff.groups.iter().map(left).sum();
 }
 
-/// The rules that change no object of a service, with what they reach.
+/// The rules that change no object of a service, with the objects that they affect.
 pub(super) fn notes(
     comparison: &Comparison<'_, '_>,
     [before, after]: [&'static Policy; 2],
 ) -> Vec<Note> {
     let effects = upgrade_of(before).map_or(&[][..], |own| own.effects);
     let [side, later] = comparison.sides;
-    // The later release knows the fields and kinds that its rules are about.
+    // Only the later release has the fields and kinds that its rules are about.
     let catalog = &later.world.catalog;
     let services: HashMap<&ObjectRef, &Views> = side
         .services
@@ -196,18 +196,18 @@ pub(super) fn notes(
     notes.filter(|note| !note.objects.is_empty()).collect()
 }
 
-/// How the rules are known that two releases differ in.
+/// The basis of the rules in which two releases differ.
 pub(super) fn basis([before, _]: [&'static Policy; 2]) -> Option<&'static str> {
     upgrade_of(before)?.basis
 }
 
-/// What the releases of a policy's operator change.
+/// The differences between the releases of a policy's operator.
 fn upgrade_of(policy: &Policy) -> Option<&'static Upgrade> {
     operators::operator(policy.api)?.upgrade
 }
 
-/// Orders groups by what they do: restarts, failures, other choices, what is left behind, what clients
-/// notice, the rest.
+/// Orders groups by effect: restarts, failures, other choices, objects left behind, changes that
+/// clients notice, the rest.
 pub(super) fn order(diff: &mut Diff) {
     diff.groups.sort_by_key(|group| {
         let fails = group.fails.is_some();
@@ -217,7 +217,7 @@ pub(super) fn order(diff: &mut Diff) {
     });
 }
 
-/// Whether clients notice a change: ports and hosts are others.
+/// Whether clients notice a change, because ports or hosts differ.
 fn is_noticed(group: &Group) -> bool {
     group.objects.iter().any(|object| {
         let leads = matches!(
@@ -235,7 +235,7 @@ fn count(groups: &[Group], wanted: impl Fn(&Group) -> bool) -> usize {
     groups.iter().filter(|group| wanted(group)).map(|group| group.services.len()).sum()
 }
 
-/// The rules about shipped settings that are others, as far as they change objects that exist.
+/// The rules about changed shipped settings, if they change existing objects.
 fn set_otherwise(
     comparison: &Comparison<'_, '_>,
     [before, after]: [&'static Policy; 2],
@@ -252,7 +252,7 @@ fn set_otherwise(
         node.and_then(|prober| prober.get("image")).and_then(Node::as_str).map(str::to_owned)
     };
     let [old, new] = configs.map(|config| image(config.multinode_prober.as_ref()));
-    // What the service says of itself counts before the settings.
+    // Annotations of the service take precedence over the settings.
     let asked = [0, 1].map(|side| {
         let service = services[side]?.of(comparison.settings.semantics);
         let annotations = service_annotations([before, after][side], service, configs[side]);
@@ -280,12 +280,12 @@ fn set_otherwise(
     hit
 }
 
-/// The rules about fields that are read otherwise, as far as they reach a group.
+/// The rules about fields that the releases read differently, if they affect a group.
 fn read_otherwise(
     [before, after]: [&'static Policy; 2],
     group: &Group,
 ) -> Vec<&'static ReleaseRule> {
-    // A field belongs to the first rule that is about it.
+    // A field belongs to the first rule about it.
     let about = |words: &[&str], field: &str| words.iter().any(|word| field.contains(word));
     let rules = ome::READ.iter().enumerate().filter_map(|(place, (rule, words))| {
         let own = |field: &str| {
@@ -299,17 +299,17 @@ fn read_otherwise(
     rules.collect()
 }
 
-/// The rule about fields that only one of the releases knows, where such a field that is the rule's
-/// own changes a group.
+/// The rule about fields that only one of the releases reads, if such a field changes a group;
+/// `own` selects the fields of the rule.
 fn fields(
     rule: &'static Switch,
     [before, after]: [&'static Policy; 2],
     group: &Group,
     own: impl Fn(&str) -> bool,
 ) -> Option<&'static ReleaseRule> {
-    // What a release ships is no field that is read otherwise.
+    // Built-in objects of a release are not input that is read differently.
     let of_input = |place: &Location| !place.to_string().starts_with("builtin:");
-    // Of an object as a whole its name.
+    // For a whole object, its name.
     let field = |cause: &Cause| {
         if cause.path.0.is_empty() { cause.object.clone() } else { cause.path.to_string() }
     };

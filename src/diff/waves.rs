@@ -1,4 +1,4 @@
-//! The order in which the objects of a service change, and what each workload does then (Kthena
+//! The order in which the objects of a service change, and the rollout of each workload (Kthena
 //! blog, A Deep Dive of ModelServing, Rolling Update).
 
 use crate::api::ComponentKind;
@@ -8,26 +8,26 @@ use crate::quantity::Count;
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// Waves in order.
+/// Names of the waves, in order.
 pub(crate) const WAVES: [&str; 4] = ["config", "workloads", "router", "autoscaling"];
 
-/// A workload and how it follows a change of its pods.
+/// A workload and its rollout strategy.
 #[derive(Clone, Debug)]
 pub struct WorkloadRollout {
     /// Name.
     pub name: EcoString,
     /// Kind.
     pub kind: EcoString,
-    /// Pods that may be missing, as written or by default.
+    /// Maximum number or share of unavailable pods, as set or by default.
     pub max_unavailable: String,
-    /// Pods that may be there in addition.
+    /// Maximum number or share of additional pods.
     pub max_surge: String,
     /// Pods that are replaced.
     pub pods_restarted: Count,
 }
 
-/// Position of an object's wave in [`WAVES`]: what pods need, then engines, then the router and
-/// Ingress, then autoscalers and disruption budgets.
+/// Index of an object's wave in [`WAVES`]: first the objects that pods need, then engines, then the
+/// router and Ingress, then autoscalers and disruption budgets.
 pub(crate) fn wave(object: &RenderedObject) -> usize {
     match (object.wave, object.component) {
         (0, _) => 0,
@@ -47,8 +47,8 @@ pub(crate) fn waves(objects: &[RenderedObject]) -> [Vec<String>; 4] {
     found
 }
 
-/// What every workload does when the objects before become the objects after; `pods` is how many
-/// pods a component has.
+/// The rollout of every workload from the objects before to the objects after; `pods` returns the
+/// number of pods of a component.
 pub(crate) fn workloads(
     before: &[RenderedObject],
     after: &[RenderedObject],
@@ -84,7 +84,7 @@ pub(crate) fn workloads(
         let (most, surge) = match id.kind.as_str() {
             "Deployment" if recreate => ("100%".to_owned(), "0".to_owned()),
             "Deployment" => (read("maxUnavailable", "25%"), read("maxSurge", "25%")),
-            // Knative starts the new revision beside the old one and moves the traffic when it is
+            // Knative starts the new revision next to the old one and moves the traffic once it is
             // ready.
             "Service" => ("0".to_owned(), "100%".to_owned()),
             _ => (read("maxUnavailable", "1"), read("maxSurge", "0")),

@@ -1,9 +1,9 @@
-//! An AcceleratorClass as an object to print, and what changes between the class on disk and the
-//! class wanted.
+//! An AcceleratorClass as an object to print, and the changes between the class on disk and the
+//! proposed class.
 //!
-//! In: values for fields of a class, each with why it is believed, and the class that was read, if
-//! there is one. Out: the object as it will be, and the fields in which it differs. What is done
-//! about a difference is the caller's to decide.
+//! Input: values for fields of a class, each with its evidence, and the class that was read, if
+//! there is one. Output: the new object, and the fields in which it differs. The caller decides how
+//! to handle a difference.
 
 mod comparison;
 
@@ -14,19 +14,19 @@ use crate::yaml::{Entry, FieldPath, Node, Origin, Rule, Segment, Value};
 use comparison::{resources, same, shipped, spelled_otherwise, value_at};
 use ecow::{EcoString, eco_format};
 
-/// The origin of values that are written here.
+/// The origin of values that this module sets.
 pub static PROPOSED: Rule = Rule {
     id: "proposed",
     text: "read from nodes, flavors or data sheets",
     cite: "OEP-0003, OEP-0003, Auto-Discovery Examples",
 };
 
-/// Label of classes that are not written by hand; its value is text (OEP-0003, Auto-Discovery
+/// Label of classes that are not written by hand; its value is a string (OEP-0003, Auto-Discovery
 /// Examples; docs/decisions.md#discovery).
 pub const AUTO_DISCOVERED: &str = "ome.io/auto-discovered";
 
-/// Whether a class is updated from its source; any other was written by hand and is kept (OEP-0003,
-/// Auto-Discovery Examples).
+/// Whether a class is updated from its source; all other classes are written by hand and kept
+/// (OEP-0003, Auto-Discovery Examples).
 pub fn is_auto_discovered(class: &Object) -> bool {
     class
         .metadata("labels")
@@ -36,25 +36,25 @@ pub fn is_auto_discovered(class: &Object) -> bool {
         == Some("true")
 }
 
-/// What becomes of a class.
+/// The action for a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
-    /// It is not there yet.
+    /// The class does not exist yet.
     Create,
-    /// It is there and says something else.
+    /// The class exists and differs.
     Update,
-    /// It is there and says the same.
+    /// The class exists and is equal.
     Unchanged,
-    /// Somebody's own: nothing is done.
+    /// The class is written by hand: no action.
     Kept,
-    /// It follows something that is no longer there.
+    /// The class follows a source that no longer exists.
     Orphan,
-    /// Somebody's own says something else, and a decision is needed.
+    /// A class that is written by hand differs, and the user has to decide.
     Conflict,
 }
 
 impl Action {
-    /// Its word in output.
+    /// The value in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -66,13 +66,13 @@ impl Action {
         }
     }
 
-    /// Whether an object is to be written.
+    /// Whether the object has to be written.
     pub fn writes(self) -> bool {
         matches!(self, Self::Create | Self::Update)
     }
 }
 
-/// Why a value is believed.
+/// The evidence for a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Evidence {
     /// Labels of nodes.
@@ -91,22 +91,22 @@ pub enum Evidence {
         /// How many nodes offer it.
         nodes: usize,
     },
-    /// What data sheets say of a product.
+    /// The data sheet of a product.
     Catalogue(&'static str),
-    /// It follows from another value of the class.
+    /// Derived from another value of the class.
     Follows(EcoString),
-    /// A place in a file of values.
+    /// A location in a file of values.
     Values(Span),
     /// A Kueue ResourceFlavor.
     Flavor(EcoString),
-    /// Of a list: each element with its own.
+    /// For a list: each element with its own evidence.
     Each(Vec<(EcoString, Evidence)>),
-    /// This tool writes it into every class that it makes.
+    /// Set in every class that this tool makes.
     Always,
 }
 
 impl Evidence {
-    /// Whether it comes from a file or a cluster, rather than a table of this tool.
+    /// Whether it comes from a file or a cluster, not from a table of this tool.
     pub fn is_observed(&self) -> bool {
         match self {
             Self::Label { .. } | Self::Resource { .. } | Self::Values(_) | Self::Flavor(_) => true,
@@ -123,7 +123,7 @@ pub struct Fact {
     pub path: FieldPath,
     /// The value.
     pub value: Node,
-    /// Why it is believed.
+    /// Its evidence.
     pub evidence: Evidence,
 }
 
@@ -132,18 +132,18 @@ pub struct Fact {
 pub struct Change {
     /// Path from the root of the object.
     pub path: FieldPath,
-    /// What is on disk.
+    /// The value on disk.
     pub from: Option<Node>,
-    /// What is wanted.
+    /// The proposed value.
     pub to: Option<Node>,
 }
 
-/// A class as it should be.
+/// A proposed class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
     /// Name.
     pub name: EcoString,
-    /// Values. Of two for one field the first counts.
+    /// Values. If a field has two, the first one wins.
     pub facts: Vec<Fact>,
 }
 
@@ -162,14 +162,14 @@ const ORDER: [&[&str]; 11] = [
     &["spec", "resources"],
 ];
 
-/// Ways to say which nodes belong to a class: one that is set replaces the others.
+/// The fields that select the nodes of a class: when one is set, it replaces the others.
 const MATCHERS: [&str; 3] = ["nodeSelector", "nodeSelectorTerms", "affinity"];
 
-/// Metadata that a server writes.
+/// Metadata that a server sets.
 const OF_SERVER: [&str; 6] =
     ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
 
-/// Terms in the shipped shape.
+/// The path of node selector terms in the shipped format.
 const REQUIRED: [&str; 6] = [
     "spec",
     "discovery",
@@ -202,7 +202,7 @@ fn rank(path: &FieldPath) -> usize {
     ORDER.iter().position(|keys| starts_with(path, keys)).unwrap_or(ORDER.len())
 }
 
-/// A whole number where the value is one.
+/// An integer if the value is whole.
 fn number(value: f64) -> Node {
     #[expect(clippy::cast_possible_truncation, reason = "whole and far below 2^53")]
     let value = if value.fract() == 0.0 && value.abs() < 1e15 {
@@ -225,26 +225,26 @@ impl Draft {
         self.facts.iter().find(|fact| fact.path == wanted)
     }
 
-    /// States a value, unless the field has one already.
+    /// Sets a value, unless the field already has one.
     pub fn say(&mut self, keys: &[&str], value: Node, evidence: Evidence) {
         if self.fact(keys).is_none() {
             self.facts.push(Fact { path: path(keys), value, evidence });
         }
     }
 
-    /// States a fact, unless the field has a value already.
+    /// Adds a fact, unless its field already has a value.
     pub fn put(&mut self, fact: Fact) {
         if !self.facts.iter().any(|known| known.path == fact.path) {
             self.facts.push(fact);
         }
     }
 
-    /// States text, unless the field has a value already.
+    /// Sets a text, unless the field already has a value.
     pub fn text(&mut self, keys: &[&str], text: impl Into<EcoString>, evidence: Evidence) {
         self.say(keys, Node::str(text, ORIGIN), evidence);
     }
 
-    /// States a list of texts, unless the field has a value already.
+    /// Sets a list of texts, unless the field already has a value.
     pub fn texts(&mut self, keys: &[&str], texts: &[EcoString], evidence: Evidence) {
         self.say(
             keys,
@@ -253,7 +253,7 @@ impl Draft {
         );
     }
 
-    /// States a mapping of texts, unless the field has a value already.
+    /// Sets a mapping of texts, unless the field already has a value.
     pub fn labels(&mut self, keys: &[&str], labels: &[(EcoString, EcoString)], evidence: Evidence) {
         let entries = labels.iter().map(|(key, value)| Entry {
             key: key.clone(),
@@ -263,12 +263,12 @@ impl Draft {
         self.say(keys, Node::new(Value::Map(entries.collect()), ORIGIN), evidence);
     }
 
-    /// Marks the class as one that follows what it is made from.
+    /// Marks the class as one that is updated from its source.
     pub fn auto_discovered(&mut self) {
         self.text(&["metadata", "labels", AUTO_DISCOVERED], "true", Evidence::Always);
     }
 
-    /// Says that pods request one of a resource per accelerator.
+    /// Sets the resource of the class: pods request one of it per accelerator.
     pub fn resource(&mut self, name: &str, evidence: Evidence) {
         let entry = |key: &str, text: &str| Entry {
             key: key.into(),
@@ -282,7 +282,7 @@ impl Draft {
         self.say(&["spec", "resources"], Node::list([one], ORIGIN), evidence);
     }
 
-    /// What it is, by data sheets: vendor, family, model. Fields that have a value keep it.
+    /// Sets vendor, family and model from data sheets. Fields with a value keep it.
     pub fn identity(&mut self, product: &'static Product) {
         for (field, text) in
             [("vendor", product.vendor), ("family", product.family), ("model", product.model)]
@@ -291,8 +291,8 @@ impl Draft {
         }
     }
 
-    /// What the whole device can do, by data sheets: memory, version, bandwidth, features,
-    /// performance. Fields that have a value keep it.
+    /// Sets the capabilities of the whole device from data sheets: memory, version, bandwidth,
+    /// features, performance. Fields with a value keep it.
     pub fn datasheet(&mut self, product: &'static Product) {
         let sheet = || Evidence::Catalogue(product.id);
         self.text(
@@ -327,7 +327,7 @@ impl Draft {
         }
     }
 
-    /// States a figure of computing power, unless it has a value already.
+    /// Sets a performance figure, unless it already has a value.
     pub fn figure(&mut self, figure: Figure, value: f64, evidence: Evidence) {
         self.say(
             &["spec", "capabilities", "performance", figure.proposed_key()],
@@ -336,7 +336,7 @@ impl Draft {
         );
     }
 
-    /// Brings the values into the order in which they are printed.
+    /// Sorts the values into the order in which they are printed.
     pub fn sort(&mut self) {
         self.facts.sort_by_key(|fact| rank(&fact.path));
     }
@@ -349,7 +349,7 @@ impl Draft {
         object.set(&path(&["apiVersion"]).0, Some(Node::str("ome.io/v1beta1", ORIGIN)));
         object.set(&path(&["kind"]).0, Some(Node::str("AcceleratorClass", ORIGIN)));
         object.set(&path(&["metadata", "name"]).0, Some(Node::str(self.name.clone(), ORIGIN)));
-        // Both are required, also when nothing is known.
+        // Both are required, even if they are empty.
         let mut empty: Vec<&[&str]> = vec![&["spec", "discovery"], &["spec", "capabilities"]];
         empty.retain(|keys| !facts.iter().any(|fact| starts_with(&fact.path, keys)));
         for fact in facts {
@@ -366,10 +366,10 @@ impl Draft {
         if semantics == Semantics::Controller { shipped(&object) } else { object }
     }
 
-    /// The class on disk with every value of this one; what this one does not mention stays.
+    /// The class on disk with every value of this one; other values on disk are kept.
     pub fn over(&self, written: &Node, semantics: Semantics) -> Node {
         let mut object = written.clone();
-        // What a server wrote is not what is applied.
+        // Fields that a server sets are not applied.
         object.set(&path(&["status"]).0, None);
         for key in OF_SERVER {
             object.set(&path(&["metadata", key]).0, None);
@@ -394,7 +394,7 @@ impl Draft {
         if semantics == Semantics::Controller { shipped(&object) } else { object }
     }
 
-    /// The values of this class that the one on disk does not have, or has otherwise.
+    /// The values of this class that the class on disk does not have, or has with another value.
     pub fn changes(&self, written: &Node) -> Vec<Change> {
         let mut changes = Vec::new();
         for fact in &self.facts {
@@ -407,7 +407,7 @@ impl Draft {
                 });
             }
         }
-        // A way of matching that is left over would let in other nodes.
+        // A selector that remains on disk would match other nodes.
         let matched: Vec<&Fact> = self
             .facts
             .iter()

@@ -383,7 +383,7 @@ pub fn leaf(
     }
 }
 
-/// The nodes at a path with their own paths, which name positions.
+/// The nodes at a path, each with its own path, in which an index replaces `*`.
 fn located<'n>(object: &'n Node, path: &FieldPath) -> Vec<(FieldPath, &'n Node)> {
     if path.0.iter().any(|segment| matches!(segment, Segment::All)) {
         // With `*`, each node is listed under its own index.

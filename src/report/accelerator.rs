@@ -1,4 +1,4 @@
-//! The choice of an accelerator, as JSON and for people (docs/cli.md, ome explain).
+//! The choice of an accelerator, as JSON and as text (docs/cli.md, ome explain).
 
 mod candidates;
 
@@ -15,11 +15,11 @@ use crate::source::SourceMap;
 use crate::yaml::{Node, Origin};
 use serde_json::{Map, Value, json};
 
-/// Rejected classes that are shown unless all are requested.
+/// Number of rejected classes to show, unless all are requested.
 const NEAREST: usize = 3;
-/// The table when no class passed.
+/// The same number if no class is eligible.
 const NEAREST_OF_NONE: usize = 8;
-/// Reasons that are shown of a component that does not fit.
+/// Number of reasons to show for a component that does not fit.
 const MISSING: usize = 3;
 
 /// One decision.
@@ -88,14 +88,14 @@ fn candidate(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Value {
     })
 }
 
-/// Accelerators the model needs, when the component has fewer.
+/// Number of accelerators that the model needs, if the component has fewer.
 pub(super) fn more_needed(planned: &Planned<'_>, component: &PlannedComponent) -> Option<u64> {
     let need = planned.resolution.accelerator(component.kind)?.gpus?;
     component.gpus().known().filter(|gpus| u64::try_from(*gpus).is_ok_and(|gpus| gpus < need))?;
     Some(need)
 }
 
-/// Requested devices by class, as JSON.
+/// Requests per class, as JSON.
 pub(super) fn by_class(totals: &Totals) -> Value {
     let row = |total: &ClassTotal| {
         let mut out =
@@ -109,8 +109,8 @@ pub(super) fn by_class(totals: &Totals) -> Value {
     Value::Object(rows.collect::<Map<_, _>>())
 }
 
-/// Whether minReplicas find a place, and how many would; none when no node says what it
-/// has.
+/// Whether the component fits at minReplicas, and how many replicas fit; `None` if no node reports
+/// its resources.
 pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
     if let Some(cell) = super::together::cell(component) {
         return Some(cell);
@@ -131,7 +131,7 @@ pub(super) fn fits(component: &PlannedComponent) -> String {
     })
 }
 
-/// Why a component does not fit the nodes, a line per reason.
+/// Why a component does not fit on the nodes, one line per reason; empty if it fits.
 pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
     if super::together::fits(component) != Some(false) {
         return Vec::new();
@@ -165,7 +165,7 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
     lines
 }
 
-/// The choice for people: what was required, then every class with the rule that decided about it.
+/// The choice as text: the requirements, then every class with the rule that decided about it.
 pub(super) fn parts(
     decision: &AcceleratorDecision<'_>,
     detail: Detail,
@@ -250,7 +250,7 @@ pub(super) fn parts(
     }
 }
 
-/// The capabilities of every class beside the requirements.
+/// The known capabilities of every class, next to the required values.
 fn capabilities(decision: &AcceleratorDecision<'_>, sources: &SourceMap, out: &mut Sheet) {
     for candidate in decision.candidates.iter().filter(|own| !own.capabilities.is_empty()) {
         let rows = candidate.capabilities.iter().map(|known| {
@@ -287,7 +287,7 @@ fn value(node: &Node) -> String {
     }
 }
 
-/// Where a value comes from: a place, else the rule.
+/// The source of a value: its location, otherwise the rule.
 fn place(origin: Origin, sources: &SourceMap) -> String {
     match origin {
         Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => {
@@ -328,8 +328,8 @@ fn preference(entry: &JudgedPreference, sources: &SourceMap) -> Vec<String> {
     ]
 }
 
-/// The error of a service; that of a choice of accelerators with the requirements that nothing met,
-/// each with its place: ` (supportedClasses a at runtime.yaml:9; …)`.
+/// The error of a service. An error about accelerators includes the requirements that no class met,
+/// each with its location: ` (supportedClasses a at runtime.yaml:9; …)`.
 pub(super) fn message(error: &Failure, planned: &Planned<'_>, sources: &SourceMap) -> String {
     let bounds: Vec<String> = planned
         .unmet()

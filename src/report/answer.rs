@@ -1,25 +1,25 @@
-//! An answer in every output format of a page.
+//! The output formats of an answer.
 
 use super::table::Style;
 use serde_json::Value;
 
 /// An answer that can be printed as JSON, text, Markdown and HTML.
 pub trait Answer {
-    /// The documented shape.
+    /// The documented JSON format.
     fn json(&self) -> Value;
 
-    /// For people.
+    /// Text for a terminal.
     fn text(&self, style: Style) -> String;
 
-    /// For a pull request or an issue.
+    /// Markdown for a pull request or an issue.
     ///
     /// # Errors
-    /// The error of the template.
+    /// The error in the template.
     fn markdown(&self) -> Result<String, String>;
 
     /// A single HTML page.
     ///
     /// # Errors
-    /// The error of the template.
+    /// The error in the template.
     fn html(&self) -> Result<String, String>;
 }

@@ -1,11 +1,11 @@
-//! The reference of codes: for one code on the terminal, for all of them as a page.
+//! The reference of codes: one code on the terminal, or all of them as a page.
 
 use super::markdown;
 use super::table::{Style, wrapped};
 use crate::diag::{CODES, CodeDoc, Topic, addresses};
 use std::fmt::Write;
 
-/// One code for people: what it means, why it matters, an example, what to do, the source.
+/// One code as text: its meaning, why it matters, an example, the fix, the source.
 pub fn one(doc: &CodeDoc) -> String {
     let entry = doc.entry();
     let mut out = format!("{} ({})\n\n{}.\n", doc.id, kind(doc), capitalized(doc.summary));
@@ -31,7 +31,7 @@ pub fn one(doc: &CodeDoc) -> String {
     out
 }
 
-/// Each code with what it means.
+/// Each code with its meaning.
 pub fn list(style: Style) -> String {
     let name = CODES.iter().map(|doc| doc.id.len()).max().unwrap_or(0);
     let indent = " ".repeat(name + 2);
@@ -41,7 +41,7 @@ pub fn list(style: Style) -> String {
     CODES.iter().map(line).collect()
 }
 
-/// Lines of at most 80 columns, set in by two.
+/// Lines of at most 80 columns, indented by two.
 fn set_in(text: &str) -> String {
     wrapped(&format!("  {text}"), Some(80), "  ")
 }

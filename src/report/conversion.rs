@@ -1,10 +1,10 @@
-//! Fields that a conversion lost, one line each.
+//! The losses of a conversion, one line each.
 
 use super::screen::{Page, line};
 use crate::diag::Diagnostic;
 use crate::source::SourceMap;
 
-/// Object, path and reason of every loss, with code and place.
+/// Object, path and reason of every loss, with code and location.
 pub fn losses(found: &[Diagnostic], sources: &SourceMap) -> String {
     let mut out = Page::default();
     for loss in found {

@@ -1,5 +1,5 @@
-//! Accelerator classes discovered from nodes: as a table, as YAML with the evidence behind each
-//! value, as JSON.
+//! Accelerator classes that were discovered on nodes: as a table, as YAML with the evidence for
+//! each value, as JSON.
 
 use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};
@@ -13,10 +13,10 @@ use crate::yaml::{self, FieldPath, Node, Segment};
 use ecow::EcoString;
 use serde_json::{Value, json};
 
-/// Names shown of a list before it is cut.
+/// Number of names of a list to show.
 const SHOWN: usize = 12;
 
-/// Why a value is believed, one line.
+/// The evidence for a value, on one line.
 pub fn source(evidence: &Evidence, sources: &SourceMap) -> String {
     let nodes = |count: &usize| plural(*count, "node");
     match evidence {
@@ -63,7 +63,7 @@ fn basis(evidence: &Evidence) -> &'static str {
     }
 }
 
-/// One row per value, of lists one per element.
+/// One row per value; for a list, one row per element.
 pub fn evidence(facts: &[Fact], sources: &SourceMap) -> Vec<Value> {
     let row = |fact: &Fact, value: Value, evidence: &Evidence| json!({ "field": fact.path.to_string(), "value": value, "basis": basis(evidence), "source": source(evidence, sources) });
     let rows = facts.iter().flat_map(|fact| match &fact.evidence {
@@ -81,7 +81,7 @@ pub fn changes(changes: &[Change]) -> Vec<Value> {
     changes.iter().map(|change| json!({ "path": change.path.to_string(), "from": value(&change.from), "to": value(&change.to) })).collect()
 }
 
-/// Everything as JSON; `status` when it was requested.
+/// Everything as JSON; `status` if it was requested.
 pub fn json(
     discovered: &Discovered,
     status: bool,
@@ -124,7 +124,7 @@ fn names(names: &[EcoString]) -> Vec<&str> {
     names.iter().map(EcoString::as_str).collect()
 }
 
-/// A class as YAML; behind the first leaf of each value is why it is believed.
+/// A class as YAML, with the evidence behind the first leaf of each value.
 pub fn yaml(object: &Node, facts: &[Fact], sources: &SourceMap) -> String {
     let mut out = String::new();
     let mut said: Option<(usize, usize)> = None;
@@ -141,14 +141,14 @@ pub fn yaml(object: &Node, facts: &[Fact], sources: &SourceMap) -> String {
             Some((0, &fact.evidence))
         };
         let (element, evidence) = each?;
-        // Many leaves of one value are explained once.
+        // The evidence of a value with many leaves is given once.
         (said.replace((index, element)) != Some((index, element)))
             .then(|| source(evidence, sources))
     });
     out
 }
 
-/// `ome discover` for people: a row per class, what an update changes, nodes without a class, a
+/// `ome discover` as text: a row per class, the changes of an update, nodes without a class, a
 /// summary.
 pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
@@ -172,7 +172,7 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
     for class in discovered.classes.iter().filter(|class| class.action == Action::Update) {
         put!(out, "\n{}\n", class.name);
         let fact = |change: &Change| class.facts.iter().find(|fact| fact.path == change.path);
-        // Values from a data sheet are facts of the product: one line is enough.
+        // Values that are added from a data sheet only complete the class: one line is enough.
         let mut added: Vec<(String, Vec<String>)> = Vec::new();
         for change in &class.changes {
             let why = fact(change).map_or_else(String::new, |fact| source(&fact.evidence, sources));
@@ -252,7 +252,7 @@ fn origin(evidence: &Evidence, sources: &SourceMap) -> String {
     }
 }
 
-/// A path without what every path has in common.
+/// A path without the common prefix.
 pub(super) fn short(path: &FieldPath) -> String {
     let path = path.to_string();
     let below = ["spec.capabilities.performance.", "spec.capabilities.", "spec."]

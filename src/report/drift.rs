@@ -1,4 +1,4 @@
-//! `ome drift`: what is in the cluster against what the operator would write.
+//! `ome drift`: compares the cluster with the objects that the operator would write.
 
 use super::answer::Answer;
 use super::diff::values;
@@ -17,7 +17,7 @@ use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// An answer with what is needed to show it.
+/// An answer with everything that is needed to show it.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The answer.
@@ -26,7 +26,7 @@ pub struct View<'a> {
     pub semantics: Follow,
     /// All findings.
     pub found: &'a [Diagnostic],
-    /// The texts they point into.
+    /// The sources that they refer to.
     pub sources: &'a SourceMap,
 }
 
@@ -54,7 +54,7 @@ fn group(group: &DriftGroup) -> Value {
     })
 }
 
-/// Sign and words of what is wrong with an object.
+/// Sign and word for the difference of an object.
 fn words(action: Action) -> (&'static str, &'static str) {
     match action {
         Action::Create => ("+", "missing"),

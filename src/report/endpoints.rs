@@ -1,4 +1,4 @@
-//! The endpoints of services, as JSON and for people.
+//! The endpoints of services, as JSON and as text.
 
 use super::SCHEMA_VERSION;
 use super::findings;
@@ -19,14 +19,14 @@ pub struct ServiceEndpoints {
     pub namespace: String,
     /// `ome` or `kserve`.
     pub api: &'static str,
-    /// Protocol in the words of its API; none of a service in error.
+    /// Protocol, as its API names it; `None` for a service in error.
     pub protocol: Option<String>,
     /// Name of the model in paths and payloads.
     pub model: Option<String>,
-    /// Where it is entered.
+    /// Its entry points.
     #[serde(flatten)]
     pub entry: Entry,
-    /// Rows of the protocol's table; absent where the protocol has no paths.
+    /// Rows of the protocol's table; omitted if the protocol has no paths.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub endpoints: Vec<Endpoint>,
     /// The gRPC service.

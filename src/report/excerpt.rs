@@ -1,6 +1,6 @@
-//! Findings as people read them: the lines of a source with the place marked.
+//! Findings with the lines of their source, with the location marked.
 //!
-//! The only place that names miette. Lines are drawn without their secrets.
+//! Only this module uses miette. Secrets are masked before lines are drawn.
 
 use super::screen::{escape, printable, undrawable};
 use crate::diag::{Diagnostic, Severity};
@@ -16,7 +16,7 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A finding in the shape miette draws.
+/// A finding in the form that miette draws.
 #[derive(Debug)]
 struct Drawn<'a> {
     diagnostic: &'a Diagnostic,
@@ -74,12 +74,12 @@ impl miette::Diagnostic for Drawn<'_> {
     }
 }
 
-/// Findings as people read them: the text with the place marked, then the help.
+/// Findings as text: the source lines with the location marked, then the help.
 pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     drawn_first(found, sources, color, MOST_DRAWN)
 }
 
-/// The same beside an answer that matters more than they do: of more than a few, each kind is a
+/// Findings next to an answer that matters more. If there are more than a few, each kind is one
 /// line with its number and its first finding, errors first.
 pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     if found.len() <= MOST_BESIDE {
@@ -99,7 +99,7 @@ pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String 
     let mut out = String::new();
     for (first, count) in kinds {
         let text = line(first, sources);
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = match count - 1 {
             0 => writeln!(out, "{text}"),
             more => writeln!(out, "{text} (and {more} more)"),
@@ -109,10 +109,10 @@ pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String 
     out
 }
 
-/// The first `most` drawn with their lines, a line for each of the rest.
+/// Draws the first `most` findings with their lines, and prints one line for each other finding.
 fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usize) -> String {
     let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    // A message is one line, as long as it is: a terminal folds it, and `grep` finds it.
+    // A message is one line of any length: a terminal wraps it, and `grep` finds it.
     let handler =
         GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
     let mut out = String::new();
@@ -172,7 +172,7 @@ fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usi
     out
 }
 
-/// A finding in one line: place, severity, code, message.
+/// A finding on one line: location, severity, code, message.
 fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
     let place = finding
         .span()
@@ -184,11 +184,11 @@ fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
     printable(&format!("{place}{severity}[{code}]: {}", finding.message))
 }
 
-/// Lines of one place that are drawn; of a longer one, a document for instance, its first line
-/// tells which it is.
+/// Maximum number of lines to draw for one location. For a longer one, such as a document, only the
+/// first line is drawn to identify it.
 const TALLEST: usize = 6;
 
-/// The marked part of a place: where it begins in the excerpt, and its length in bytes.
+/// The marked part of a location: its start in the drawn text, and its length in bytes.
 fn marked(canvas: &Canvas, span: Span) -> (usize, usize) {
     let range = canvas.range(span);
     let place = canvas.text.get(range.clone()).unwrap_or_default();
@@ -200,18 +200,18 @@ fn marked(canvas: &Canvas, span: Span) -> (usize, usize) {
     (range.start, length)
 }
 
-/// Findings that are drawn with their lines. More are not read on a screen; those beyond take a line
-/// each.
+/// Number of findings to draw with their lines. More would not be read on a screen, so each other
+/// finding takes one line.
 const MOST_DRAWN: usize = 1000;
 
-/// Findings that [`beside`] draws: about a screen.
+/// Number of findings that [`beside`] draws: about one screen.
 const MOST_BESIDE: usize = 10;
 
-/// The longest line, in bytes, that is drawn: a longer one would flood the screen, and beyond
-/// 65,535 columns break the drawing.
+/// Length in bytes of the longest line to draw. A longer line would flood the screen, and beyond
+/// 65,535 columns it would break the drawing.
 const WIDEST: usize = 1000;
 
-/// Whether a line that would be drawn is too long: those of the labels, and one above and below.
+/// Whether a line to draw is too long: the lines of the labels, and one line above and below.
 fn is_wide(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
     let Some(first) = diagnostic.span() else { return false };
     let text = &*sources.get(first.source).text;
@@ -236,12 +236,12 @@ fn excerpt(text: &str) -> String {
     if cut.len() < text.trim_end().len() { format!("{cut}…") } else { cut }
 }
 
-/// A text as it is drawn: without secrets, and with every character that could not be seen written
-/// out. Lines keep their numbers.
+/// A text as it is drawn: without secrets, and with invisible characters escaped. Line numbers do
+/// not change.
 #[derive(Debug)]
 struct Canvas {
     text: String,
-    /// A replacement: the old range and the new one.
+    /// The replaced ranges: in the source, and in the drawn text.
     replaced: Vec<(Range<usize>, Range<usize>)>,
 }
 
@@ -274,7 +274,8 @@ impl Canvas {
         self.replaced.push((range, start..self.text.len()));
     }
 
-    /// Where a place of the source is drawn; one within what was replaced is where that begins.
+    /// Offset in the drawn text of an offset in the source; inside a replaced range it is the start
+    /// of the replacement.
     fn drawn(&self, offset: usize) -> usize {
         let next = self.replaced.partition_point(|(own, _)| own.start < offset);
         match next.checked_sub(1).map(|last| &self.replaced[last]) {
@@ -284,12 +285,12 @@ impl Canvas {
         }
     }
 
-    /// The same of a span.
+    /// The range of a span in the drawn text.
     fn range(&self, span: Span) -> Range<usize> {
         self.drawn(span.start as usize)..self.drawn(span.end as usize)
     }
 
-    /// Where a place that is drawn is in the source.
+    /// Offset in the source of an offset in the drawn text.
     fn original(&self, offset: usize) -> usize {
         let next = self.replaced.partition_point(|(_, drawn)| drawn.start < offset);
         match next.checked_sub(1).map(|last| &self.replaced[last]) {
@@ -300,8 +301,7 @@ impl Canvas {
     }
 }
 
-/// A text as miette reads it: only the lines around a place are looked at, however long the text
-/// is.
+/// A text as miette reads it: only the lines around a location are read, even if the text is long.
 #[derive(Debug)]
 struct Excerpt<'a> {
     source: &'a Source,
@@ -323,8 +323,8 @@ impl miette::SourceCode for Excerpt<'_> {
         let line_start = |at: usize| {
             text.as_bytes()[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1)
         };
-        // Without lines before, the piece begins at the place itself: only its line and column are
-        // wanted.
+        // Without lines before, the piece begins at the location itself: only its line and column
+        // are needed.
         let mut start = if before == 0 { offset } else { line_start(offset) };
         for _ in 0..before {
             start = if start == 0 { 0 } else { line_start(start - 1) };
@@ -399,7 +399,7 @@ mod tests {
                 "{text}"
             );
         }
-        // A neighbor is drawn too, a line farther away is not.
+        // A neighboring line is drawn too, a more distant line is not.
         assert!(!drawn(&format!("a\n{long}\n"), 0, 1).contains('╭'));
         assert!(drawn(&format!("a\nb\nc\n{long}\n"), 0, 1).contains('╭'));
     }
@@ -418,7 +418,7 @@ mod tests {
             .at(span("line-2500"))
             .label(span("line-7:"), "first here");
         let text = human(&[finding], &sources, false);
-        // Both places with their neighbors, and nothing between them.
+        // Both locations with their neighboring lines, and no lines between them.
         for shown in [
             "a\\u{1b}.yaml:2500:1]",
             "2499 │ line-2499: \\u{1b}",

@@ -1,5 +1,4 @@
-//! The results of `ome test`: expectations that are met and those that are not, and the schema of
-//! their files.
+//! The results of `ome test`, and the schema of its files.
 
 use super::screen::{Page, line, printable};
 use super::{SCHEMA_VERSION, explain, findings, github, json, json_schema};
@@ -9,7 +8,7 @@ use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// A failure, in words that need no world any more.
+/// An expectation that is not met, as text that no longer needs the world.
 #[derive(Clone, Debug)]
 pub struct Failure {
     miss: Miss,
@@ -19,7 +18,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A miss. `file` are the texts of the expectations, `world` those of the case.
+    /// Converts a miss. `file` holds the sources of the expectations, `world` those of the case.
     pub fn new(miss: Miss, file: &SourceMap, world: &SourceMap) -> Self {
         let edits = miss.flip.as_ref().map(|flip| json::flip(flip, world)["edits"].clone());
         Self {
@@ -33,7 +32,7 @@ impl Failure {
         }
     }
 
-    /// A failed expectation, its reasons, and the edits that mend it.
+    /// The message, the reasons for the failure, and the edits that fix it.
     fn lines(&self) -> impl Iterator<Item = String> {
         let reasons = self.miss.reasons.iter().map(|(code, detail)| format!("{code}: {detail}"));
         let flip = self.flip.lines().filter(|line| !line.is_empty()).map(ToOwned::to_owned);
@@ -48,7 +47,7 @@ pub struct Done {
     pub file: String,
     /// Its name.
     pub name: String,
-    /// The failed expectations.
+    /// The expectations that are not met.
     pub failures: Vec<Failure>,
 }
 
@@ -57,9 +56,9 @@ pub struct Done {
 pub struct Report {
     /// The cases, in order.
     pub cases: Vec<Done>,
-    /// Errors in the files.
+    /// Findings about the files.
     pub found: Vec<Diagnostic>,
-    /// Their texts.
+    /// The sources of the files.
     pub sources: SourceMap,
 }
 
@@ -69,7 +68,7 @@ impl Report {
         self.cases.iter().filter(|case| !case.failures.is_empty()).count()
     }
 
-    /// One document.
+    /// The results as JSON.
     pub fn json(&self) -> Value {
         let failure = |case: &Done, failure: &Failure| {
             let mut out = json!({
@@ -103,7 +102,7 @@ impl Report {
         })
     }
 
-    /// For people: a line for each case, and what it takes to mend those that failed.
+    /// The results as text: a line for each case, and how to fix those that failed.
     pub fn text(&self) -> String {
         let mut out = Page::default();
         for case in &self.cases {
@@ -141,7 +140,7 @@ impl Report {
         out.finish()
     }
 
-    /// JUnit XML: a test case for each case, with one failure that holds everything.
+    /// JUnit XML: a test case for each case, with at most one failure that contains all of them.
     pub fn junit(&self) -> String {
         let failed = self.failed();
         let counts = format!("tests=\"{}\" failures=\"{failed}\" errors=\"0\"", self.cases.len());
@@ -179,7 +178,7 @@ impl Report {
     }
 }
 
-/// The schema of a file of expectations.
+/// The JSON Schema of a file of expectations.
 pub fn schema() -> Value {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let or_null = |kind: &str, description: &str| json!({ "type": [kind, "null"], "description": description });

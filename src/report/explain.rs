@@ -1,5 +1,5 @@
-//! `ome explain` for people: the steps, then every candidate with the rule that decided about it;
-//! runtimes, then classes.
+//! `ome explain` as text: the steps, then every candidate with the rule that decided about it;
+//! first runtimes, then classes.
 
 use super::accelerator;
 use super::judged::{Detail, listing, steps, verdict};
@@ -12,11 +12,11 @@ use crate::pipeline::{Flip, Planned, PlannedComponent};
 use crate::quantity::Count;
 use crate::source::SourceMap;
 
-/// Rejected candidates that are shown unless all are requested.
+/// Number of rejected candidates to show, unless all are requested.
 const NEAREST: usize = 8;
 
-/// One service; `notes` are findings that are reported nowhere else. The answer comes first: what
-/// is chosen and why, or the error; then the steps, then the candidates.
+/// One service; `notes` are findings that are shown nowhere else. The answer comes first: the
+/// choice and its reason, or the error. The steps and the candidates follow.
 pub fn service(
     planned: &Planned<'_>,
     notes: &[Diagnostic],
@@ -60,7 +60,7 @@ pub fn service(
     out
 }
 
-/// The error of a service, where it is, and the next step.
+/// The error of a service, its location, and the next step.
 fn failure(error: &Failure, planned: &Planned<'_>, sources: &SourceMap) -> Vec<String> {
     let message = accelerator::message(error, planned, sources);
     let place = error.span.map_or(String::new(), |span| format!("  {}", sources.locate(span)));
@@ -69,7 +69,7 @@ fn failure(error: &Failure, planned: &Planned<'_>, sources: &SourceMap) -> Vec<S
     lines
 }
 
-/// The subject of the decision, and the outcome.
+/// The input of the decision, and the outcome.
 fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
     match planned.resolution.model {
         Some(model) => {
@@ -144,7 +144,7 @@ fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
     }
 }
 
-/// A component: what runs, and whether it has a place.
+/// A component: its workload, and whether it fits.
 fn part(planned: &Planned<'_>, component: &PlannedComponent, sources: &SourceMap, out: &mut Sheet) {
     out.fact(
         component.kind.as_str(),
@@ -176,7 +176,7 @@ fn part(planned: &Planned<'_>, component: &PlannedComponent, sources: &SourceMap
     }
 }
 
-/// The edits with which the runtime in question would be selected.
+/// The edits that would make the requested runtime chosen.
 pub fn flip(flip: &Flip, sources: &SourceMap) -> Sheet {
     let mut out = Sheet::default();
     match &flip.edits {
@@ -256,7 +256,7 @@ fn row(
             rejection.origin.and_then(crate::yaml::Origin::span),
         )
     } else if candidate.verdict == Verdict::Chosen {
-        // Why it is first, and which entry the model matches.
+        // The criterion that ranks it first, and the entry that the model matches.
         let by = decision.decided_by.map_or("no choice", super::phrases::decided_by);
         let entry =
             candidate.matched_entry.map(|index| format!("matches supportedModelFormats[{index}]"));

@@ -1,8 +1,8 @@
-//! Pages and comments made from templates.
+//! Renders pages and comments from templates.
 //!
-//! [`fill`] is the only place that names minijinja. A template gets data that is worded already, and
-//! made printable here. In pages, whose names end in `.html`, every value is escaped too. Every page
-//! extends `page/layout.html`: one design, one stylesheet, one script, nothing from elsewhere.
+//! Only [`fill`] uses minijinja. A template gets finished texts, which are made printable here. In
+//! pages, whose names end in `.html`, every value is also escaped. Every page extends
+//! `page/layout.html`: one design, one stylesheet, one script, no external resources.
 
 use super::markdown;
 use super::meaning::Meaning;
@@ -11,10 +11,10 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Fills a template in; a name it uses and the data lacks is an error.
+/// Renders a template; a name that is missing in the data is an error.
 ///
 /// # Errors
-/// The error of the template.
+/// The error in the template.
 pub(super) fn fill(
     name: &'static str,
     template: &'static str,
@@ -45,14 +45,14 @@ pub(super) fn fill(
         .get_template(name)
         .and_then(|template| template.render(minijinja::value::Serde(data)))
         .map_err(failed)?;
-    // The engine drops the template's last end of line.
+    // The template engine drops the last newline of a template.
     if !text.ends_with('\n') {
         text.push('\n');
     }
     Ok(text)
 }
 
-/// Every text that is filled in, without what is obeyed.
+/// Makes every text printable, so that terminals do not interpret control characters.
 fn make_printable(data: &mut Value) {
     match data {
         Value::String(text) => *text = printable(text),

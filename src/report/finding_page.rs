@@ -1,6 +1,6 @@
-//! `ome validate` as a page: findings by file, each with the lines it points at.
+//! `ome validate` as a page: findings by file, each with its source lines.
 //!
-//! In: settled findings. Out: a page. Decides nothing.
+//! Input: settled findings. Output: a page. This module makes no decisions.
 
 use super::fill::fill;
 use super::findings;
@@ -11,15 +11,16 @@ use crate::source::SourceMap;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-/// Findings after these are shown without the lines they point at.
+/// Number of findings to show with their source lines.
 const MOST_DRAWN: usize = 1000;
-/// With more findings they are folded.
+/// Above this number, findings are collapsed.
 const MOST_OPEN: usize = 20;
 
-/// The page; `files` were read, `summary` counts all findings, also those that are not shown.
+/// The page. `files` is the number of files that were read; `summary` counts all findings,
+/// including those that are not shown.
 ///
 /// # Errors
-/// The error of the template.
+/// The error in the template.
 pub fn html(
     found: &[Diagnostic],
     sources: &SourceMap,

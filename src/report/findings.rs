@@ -11,8 +11,8 @@ use std::sync::Arc;
 pub use super::excerpt::{beside, human};
 use super::screen::{Page, line, put};
 
-/// Takes secrets out of what findings say, sorts them by file, place, code and message, and drops
-/// repeats.
+/// Removes secrets from findings, sorts them by file, location, code and message, and removes
+/// duplicates.
 pub fn settle(found: &mut Vec<Diagnostic>, sources: &SourceMap, secrets: &Secrets) {
     for finding in &mut *found {
         secrets.redact(finding, sources);
@@ -35,13 +35,13 @@ pub fn settle(found: &mut Vec<Diagnostic>, sources: &SourceMap, secrets: &Secret
     found.dedup();
 }
 
-/// All findings in the documented shape, made one after the other: a broken file has as many as it
-/// has lines.
+/// All findings in the documented JSON format, serialized one by one: a broken file may have a
+/// finding for each line.
 #[derive(Clone, Copy)]
 pub struct Document<'a> {
     /// The findings.
     pub found: &'a [Diagnostic],
-    /// The texts they are in.
+    /// The sources that they refer to.
     pub sources: &'a SourceMap,
 }
 
@@ -57,7 +57,7 @@ impl Serialize for Document<'_> {
     }
 }
 
-/// A list whose elements are made when they are written.
+/// A list whose elements are made when they are serialized.
 pub(super) struct Each<'a, F>(pub(super) &'a [Diagnostic], pub(super) F);
 
 impl<F: Fn(&Diagnostic) -> Value> Serialize for Each<'_, F> {
@@ -66,7 +66,7 @@ impl<F: Fn(&Diagnostic) -> Value> Serialize for Each<'_, F> {
     }
 }
 
-/// One finding in the documented shape.
+/// One finding in the documented JSON format.
 pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
     let place = diagnostic.span().map(|span| sources.locate(span));
     let mut out = json!({
@@ -112,7 +112,7 @@ fn fix(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
         .collect()
 }
 
-/// The sentence of a finding and its next step, a line each: the text of an annotation.
+/// The message of a finding and its next step, one line each: the text of an annotation.
 pub(super) fn said(finding: &Diagnostic) -> String {
     let mut out = Page::default();
     put!(out, "{}", finding.message);
@@ -122,7 +122,7 @@ pub(super) fn said(finding: &Diagnostic) -> String {
     out.finish()
 }
 
-/// "2 errors, 1 warning", or nothing when there is nothing to count.
+/// "2 errors, 1 warning"; empty without findings.
 pub fn summary(found: &[Diagnostic]) -> String {
     let count = |severity: Severity| {
         found.iter().filter(|diagnostic| diagnostic.severity == severity).count()
@@ -142,11 +142,11 @@ pub fn summary(found: &[Diagnostic]) -> String {
     parts.join(", ")
 }
 
-/// Fewer findings than this are counted by eye.
+/// Up to this number, findings are not counted by code.
 const COUNTED_BY_EYE: usize = 10;
 
 /// "errors: 20 same-priority, 11 duplicate-object" and so on, a line for each severity, the most
-/// frequent first. A few findings are counted by eye, but for those below the severity `shown`.
+/// frequent code first. A few findings are not counted, except those below the severity `shown`.
 pub fn by_code(found: &[Diagnostic], shown: Severity) -> String {
     let mut out = Page::default();
     let few = found.len() <= COUNTED_BY_EYE;

@@ -23,7 +23,7 @@ pub fn commands(found: &[Diagnostic], places: &Places<'_>) -> String {
                 properties.push(format!("line={}", place.line));
                 properties.push(format!("col={}", place.column));
                 properties.push(format!("endLine={}", place.end_line));
-                // Columns are read as a range only within one line.
+                // GitHub reads columns as a range only within one line.
                 if place.end_line == place.line {
                     properties.push(format!("endColumn={}", place.end_column));
                 }
@@ -32,7 +32,7 @@ pub fn commands(found: &[Diagnostic], places: &Places<'_>) -> String {
             (None, None) => {}
         }
         properties.push(format!("title={}", finding.code.as_str()));
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             out,
             "::{command} {}::{}",
@@ -43,12 +43,12 @@ pub fn commands(found: &[Diagnostic], places: &Places<'_>) -> String {
     out
 }
 
-/// A printable text as that of a command.
+/// Escapes a printable text for a command.
 pub(super) fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\n', "%0A")
 }
 
-/// The value of a property.
+/// Escapes the value of a property.
 pub(super) fn property(text: &str) -> String {
     data(&printable(text)).replace(':', "%3A").replace(',', "%2C")
 }

@@ -15,7 +15,7 @@ pub fn report(found: &[Diagnostic], places: &Places<'_>) -> Value {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let entries = found.iter().map(|finding| {
         let path = places.file_of(finding).unwrap_or_else(|| ".".to_owned());
-        // Lines move with every edit above them: a finding is known by what it is about.
+        // Lines move with every edit above them, so the fingerprint is made from other properties.
         let identity = format!(
             "{}\0{path}\0{}\0{}\0{}",
             finding.code.as_str(),
@@ -48,7 +48,7 @@ pub fn report(found: &[Diagnostic], places: &Places<'_>) -> Value {
 
 fn hex(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut out, byte| {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(out, "{byte:02x}");
         out
     })

@@ -1,4 +1,4 @@
-//! A decision as a graph for Mermaid: service, runtime, classes, their nodes and flavors (OEP-0003,
+//! A decision as a Mermaid graph: service, runtime, classes, their nodes and flavors (OEP-0003,
 //! Implementation Architecture).
 
 use super::screen::{Page, line, printable};
@@ -7,12 +7,12 @@ use crate::cluster::Machine;
 use crate::decision::Verdict;
 use crate::pipeline::Planned;
 
-/// Rejected candidates that are drawn per decision.
+/// Number of rejected candidates to draw per decision.
 const NEAREST: usize = 3;
-/// Nodes that are drawn per class.
+/// Number of nodes to draw per class.
 const NODES: usize = 8;
 
-/// A graph under construction: boxes are numbered in the order in which they come.
+/// A graph under construction; boxes are numbered in the order of creation.
 struct Graph {
     text: Page,
     boxes: usize,
@@ -32,13 +32,13 @@ impl Graph {
         line!(self.text, "  n{from} -->{label} n{to}");
     }
 
-    /// An arrow to what was not taken.
+    /// An arrow to an object that was not selected.
     fn dotted(&mut self, from: usize, to: usize, label: &str) {
         line!(self.text, "  n{from} -.->|\"{}\"| n{to}", quoted(label));
     }
 }
 
-/// Text between quotes: Mermaid knows entities.
+/// Escapes a text between quotes with the entities of Mermaid.
 fn quoted(text: &str) -> String {
     printable(text)
         .replace('#', "#35;")

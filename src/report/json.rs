@@ -1,5 +1,5 @@
-//! Decisions as JSON. Shapes: docs/cli.md; more fields may come, none
-//! changes its meaning.
+//! Decisions as JSON. The format is documented in docs/cli.md. Fields may be added; the meaning of
+//! a field does not change.
 
 use super::{SCHEMA_VERSION, findings, places};
 use crate::api::{Api, ComponentKind, DeploymentMode, Follow, Model, ObjectRef, Runtime};
@@ -17,11 +17,11 @@ use ecow::EcoString;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
-/// The document of `plan` and `explain`. It is written service by service: a fleet's JSON is never
-/// held as a whole.
+/// The document of `plan` and `explain`. It is serialized service by service, so that the JSON of a
+/// fleet is never in memory as a whole.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
-    /// The mode: documents or controllers.
+    /// The mode: documented or controller.
     pub semantics: Follow,
     /// Whether candidates are shown.
     pub depth: Depth,
@@ -29,19 +29,19 @@ pub struct Plan<'a> {
     pub planned: &'a [Planned<'a>],
     /// The ModelServings.
     pub servings: &'a [PlannedServing<'a>],
-    /// The edits with which a runtime would be selected, per service; empty unless requested.
+    /// The edits that would make a runtime chosen, per service; empty unless requested.
     pub flips: &'a [Flip],
-    /// The source of each part of the containers, per service; empty unless requested.
+    /// The fields of the containers with their sources, per service; empty unless requested.
     pub merges: &'a [Vec<MergedLeaf>],
     /// All findings.
     pub found: &'a [Diagnostic],
-    /// The texts they point into.
+    /// The sources that they refer to.
     pub sources: &'a SourceMap,
     /// Their total requests.
     pub totals: &'a Totals,
-    /// Everything together on them; none in `explain`.
+    /// The placement of the whole fleet; `None` in `explain`.
     pub together: Option<&'a Together>,
-    /// The cost, where prices are known.
+    /// Their cost, if prices are known.
     pub costs: Option<&'a Costs>,
 }
 
@@ -89,7 +89,7 @@ impl Serialize for Plan<'_> {
     }
 }
 
-/// Dollars an hour.
+/// Dollars per hour.
 fn costs(costs: &Costs) -> Value {
     let row = |(namespace, name, cost): &(EcoString, EcoString, Dollars)| json!({ "namespace": namespace.as_str(), "name": name.as_str(), "perHour": cost });
     let mut out = json!({
@@ -103,7 +103,7 @@ fn costs(costs: &Costs) -> Value {
     out
 }
 
-/// A list whose elements are made when they are written.
+/// A list whose elements are made when they are serialized.
 struct Streamed<F>(F);
 
 impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Streamed<F> {
@@ -112,7 +112,7 @@ impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Streamed<F> {
     }
 }
 
-/// The total requests of all services and ModelServings at minReplicas.
+/// Total requests of all services and ModelServings at minReplicas.
 fn totals(totals: &Totals) -> Value {
     let mut out = json!({
         "services": totals.services,
@@ -161,7 +161,7 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
     out
 }
 
-/// The model of a service; `explain` shows how well its fields are known.
+/// The model of a service; `explain` adds how well its fields are known.
 fn model(model: &Model, policy: &Policy, depth: Depth, sources: &SourceMap) -> Value {
     let mut out = reference(&model.object.id);
     if depth == Depth::Explain {
@@ -170,8 +170,8 @@ fn model(model: &Model, policy: &Policy, depth: Depth, sources: &SourceMap) -> V
     out
 }
 
-/// The way of a request through the components (KServe 0.10 docs, Data Plane); an explainer is
-/// reached beside it.
+/// The path of a request through the components (KServe 0.10 docs, Data Plane); an explainer has a
+/// separate path.
 fn graph(planned: &Planned<'_>) -> Vec<[&'static str; 2]> {
     let has = |kind| planned.service.components.contains(&kind);
     let (transformer, explainer) = (has(ComponentKind::Transformer), has(ComponentKind::Explainer));
@@ -311,7 +311,7 @@ fn check(check: &Check, sources: &SourceMap) -> Value {
     })
 }
 
-/// The edits with which a runtime would be selected.
+/// The edits that would make a runtime chosen.
 pub fn flip(flip: &Flip, sources: &SourceMap) -> Value {
     match &flip.edits {
         Ok(edits) => json!({

@@ -1,8 +1,8 @@
-//! Kinds as JSON Schemas, and as the OpenAPI definitions that Kustomize merges by.
+//! Kinds as JSON Schemas, and as the OpenAPI definitions that Kustomize uses for merges.
 //!
-//! In: the tables of [`crate::schema`], as the API server has them; fields that only documents know
-//! are left out, because a server refuses them. Out: documents of their own, every type in its
-//! place, as CustomResourceDefinitions are published.
+//! Input: the tables of [`crate::schema`], as the API server has them; fields that are only in
+//! documents are left out, because a server rejects them. Output: self-contained documents with
+//! every type inlined, like published CustomResourceDefinitions.
 
 use crate::schema::{Definition, Field, Item, Rules, Schema, Type};
 use crate::yaml::{FieldPath, Segment};
@@ -15,12 +15,12 @@ pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 const QUANTITY: &str =
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]+))?$";
 
-/// For whom a schema is written.
+/// The consumer of a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum For {
     /// Validators and editors.
     Validators,
-    /// Kustomize, which reads OpenAPI 2 and the marks of strategic merges.
+    /// Kustomize, which reads OpenAPI 2 and the extensions for strategic merges.
     Kustomize,
 }
 
@@ -33,7 +33,7 @@ pub fn kind(schema: &Schema) -> Value {
     out.into()
 }
 
-/// The schema of a field of a kind; `None` when there is no such field.
+/// The schema of a field of a kind; `None` if there is no such field.
 pub fn field(schema: &Schema, path: &FieldPath) -> Option<Value> {
     let mut ty = schema.root();
     let mut of = None;
@@ -65,18 +65,18 @@ pub fn field(schema: &Schema, path: &FieldPath) -> Option<Value> {
     Some(out.into())
 }
 
-/// Where the schema of a kind is in a directory of schemas:
-/// `{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json` to kubeconform.
+/// The path of a kind's schema in a directory of schemas. The template for kubeconform is
+/// `{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json`.
 pub fn file(schema: &Schema) -> String {
     let (group, kind) = (schema.group(), schema.kind.to_ascii_lowercase());
     let version = schema.api_version.rsplit('/').next().unwrap_or_default();
-    // kubeconform calls the core group by its version.
+    // kubeconform uses the version as the name of the core group.
     let folder = if group.is_empty() { version } else { group };
     format!("{folder}/{kind}_{version}.json")
 }
 
-/// One schema for files of any kind: each document is checked by the schema of its kind, and those
-/// of other kinds by none.
+/// One schema for files of any kind: each document is validated by the schema of its kind;
+/// documents of other kinds are not validated.
 pub fn all(schemas: &[Schema]) -> Value {
     let choices = schemas.iter().map(|schema| {
         json!({
@@ -144,7 +144,7 @@ fn head() -> Map<String, Value> {
     out
 }
 
-/// An object of a kind as a whole.
+/// A whole object of a kind.
 fn root(schema: &Schema, reader: For) -> Map<String, Value> {
     let mut out = of_type(schema.root(), reader, &mut Vec::new());
     let names = [("apiVersion", schema.api_version), ("kind", schema.kind)];
@@ -165,7 +165,7 @@ fn root(schema: &Schema, reader: For) -> Map<String, Value> {
     out
 }
 
-/// A type. `within` are the definitions around it: one that holds itself is open there.
+/// A type. `within` holds the definitions around it: a recursive definition is left open.
 fn of_type(ty: &Type, reader: For, within: &mut Vec<&'static str>) -> Map<String, Value> {
     match ty {
         Type::Object(definition) => of_definition(definition, reader, within),
@@ -196,7 +196,7 @@ fn of_type(ty: &Type, reader: For, within: &mut Vec<&'static str>) -> Map<String
             out
         }
         Type::Any => Map::new(),
-        // OpenAPI 2 has one type for each value.
+        // In OpenAPI 2, a value has one type.
         Type::Quantity | Type::IntOrString(_) | Type::Loose if reader == For::Kustomize => {
             let mut out = typed("string", None, "", "");
             out.insert("format".into(), "int-or-string".into());
@@ -319,7 +319,7 @@ fn of_field(field: &Field, reader: For, within: &mut Vec<&'static str>) -> Map<S
         let value = serde_json::from_str(default).unwrap_or_else(|_| default.into());
         out.insert("default".into(), value);
     }
-    // A server takes null for a field that may hold it, and drops it from every other one.
+    // A server accepts null for a nullable field, and drops it from every other field.
     if field.nullable
         && let Some(Value::String(name)) = out.get("type")
     {
@@ -356,7 +356,7 @@ mod tests {
         let spec = &document["properties"]["spec"]["properties"];
         let least = &spec["engine"]["properties"]["minReplicas"]["description"];
         assert!(least.as_str().unwrap().starts_with("Least number of replicas"), "{least}");
-        // The sentence of a field, and not that of its type.
+        // The description of a field, not that of its type.
         assert!(spec["model"]["description"].as_str().unwrap().starts_with("The model to serve"));
         let path = FieldPath::parse("spec.engine.minReplicas").unwrap();
         assert_eq!(field(service, &path).unwrap()["description"], *least);

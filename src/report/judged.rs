@@ -1,7 +1,8 @@
-//! Steps of a choice, and its candidates as a table: what passed, what was nearest, how many more.
+//! The steps of a choice, and its candidates as a table: those that passed, the nearest rejected
+//! ones, and the number of the others.
 //!
-//! In: rows that the caller has worded. Out: tables on a [`Sheet`]. What a candidate is, runtime or
-//! class, is not known here.
+//! Input: rows of finished text. Output: tables on a [`Sheet`]. The candidates may be runtimes or
+//! classes.
 
 use super::sheet::Sheet;
 use crate::decision::{Step, Verdict};
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// The nearest misses; the rest is counted.
+    /// The nearest rejected candidates; the rest is counted.
     Nearest,
     /// Every candidate.
     All,
@@ -41,7 +42,7 @@ pub(super) fn steps(steps: &[Step], out: &mut Sheet) {
     out.table(&["STEP", "IN", "OUT", "DROPPED"], rows);
 }
 
-/// A verdict with a symbol that says the same as its color.
+/// A verdict with a symbol that has the same meaning as its color.
 pub(super) fn verdict(verdict: Verdict) -> String {
     let symbol = match verdict {
         Verdict::Chosen => "✓",
@@ -51,7 +52,7 @@ pub(super) fn verdict(verdict: Verdict) -> String {
     format!("{symbol} {}", verdict.as_str())
 }
 
-/// Rows of rejected candidates: those of each, with the code that is counted when they are not
+/// Rows of rejected candidates: the rows of each one, with the code that is counted if they are not
 /// shown.
 pub(super) type Rejected = Vec<(&'static str, Vec<Vec<String>>)>;
 

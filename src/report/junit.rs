@@ -1,5 +1,5 @@
-//! Findings as JUnit XML: one test case per file that was read, a failure in it with every finding
-//! that counts.
+//! Findings as JUnit XML: one test case per file that was read, with one failure that contains
+//! every finding that counts.
 
 use super::places::Places;
 use super::screen::{Page, printable, put};
@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Severity};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Test cases by file. Findings below `least` are printed and fail nothing.
+/// Test cases by file. Findings below `least` are printed and do not fail a test case.
 pub fn suites(found: &[Diagnostic], places: &Places<'_>, least: Severity) -> String {
     let mut cases: BTreeMap<String, Vec<&Diagnostic>> = BTreeMap::new();
     let read = places.sources().iter().map(|(_, source)| source);
@@ -35,7 +35,8 @@ pub fn suites(found: &[Diagnostic], places: &Places<'_>, least: Severity) -> Str
         let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"ome.validate\">");
         let (fatal, mild): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
             found.iter().partition(|finding| finding.severity >= least);
-        // Readers count failures by test case: there is one, with every error of the file.
+        // Readers count failures by test case, so each has one failure with every error of the
+        // file.
         if let Some(first) = fatal.first() {
             let more = match fatal.len() {
                 1 => String::new(),
@@ -77,7 +78,7 @@ fn line(finding: &Diagnostic, places: &Places<'_>) -> String {
     out.finish()
 }
 
-/// Text as XML 1.0 takes it: what it has no place for is replaced.
+/// Escapes text for XML 1.0; characters that XML does not allow are replaced.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! The answer of a KRM function: a ResourceList whose results are the findings.
+//! The output of a KRM function: a ResourceList whose results are the findings.
 //!
 //! Source: the KRM Functions Specification of Kustomize
 //! (cmd/config/docs/api-conventions/functions-spec.md), ResourceList.
@@ -14,7 +14,7 @@ static ANSWER: Rule = Rule {
     cite: "KRM Functions Specification, ResourceList",
 };
 
-/// A ResourceList of these items.
+/// A ResourceList with these items and results.
 pub fn answer(items: &[&Node], results: &[Json]) -> Node {
     let origin = Origin::Derived(&ANSWER);
     let mut root = Node::from_json(
@@ -46,7 +46,7 @@ fn result(finding: &Diagnostic, objects: &[&Node]) -> Json {
         "severity": finding.severity.as_str(),
         "tags": tags,
     });
-    // The first place in an object of the input: the primary one may be in the built-in catalog.
+    // The first label in an object of the input: the primary label may be in the built-in catalog.
     let place = finding.labels.iter().find_map(|label| {
         let at = |node: &&&Node| node.origin.span().is_some_and(|whole| whole.contains(label.span));
         objects.iter().find(at).map(|object| (*object, label.span))
@@ -82,8 +82,8 @@ fn reference(object: &Node) -> Json {
     reference
 }
 
-/// The field at fault: the one that the finding names where the object has it, else the one that
-/// is marked. A finding about an object as a whole marks its name.
+/// The field of a finding: the path that the finding names, if the object has it, otherwise the
+/// marked field. A finding about a whole object marks its name, which is not reported as a field.
 fn field(finding: &Diagnostic, object: &Node, span: Span) -> Option<String> {
     let named = finding
         .path
@@ -94,7 +94,7 @@ fn field(finding: &Diagnostic, object: &Node, span: Span) -> Option<String> {
     named.cloned().or_else(marked).or_else(|| finding.path.clone())
 }
 
-/// The deepest field of an object that holds a place.
+/// The deepest field of an object that contains a location.
 fn path_of(object: &Node, span: Span) -> FieldPath {
     let (mut path, mut node) = (FieldPath::root(), object);
     let holds = |origin: Origin| origin.span().is_some_and(|whole| whole.contains(span));
@@ -119,7 +119,7 @@ fn path_of(object: &Node, span: Span) -> FieldPath {
     }
 }
 
-/// The file that an object was read from, as the orchestrator annotates it.
+/// The file that an object was read from, according to the annotations of the orchestrator.
 fn file(object: &Node) -> Option<Json> {
     let annotations = object.at(&["metadata", "annotations"])?;
     let text = |name: &str| {

@@ -1,4 +1,4 @@
-//! Classes from flavors, flavors from classes, and how the two are: as tables, as YAML, as JSON.
+//! Classes from flavors, flavors from classes, and their comparison: as tables, as YAML, as JSON.
 
 use super::discover::{changes, evidence, short, source, value};
 use super::screen::{Page, line, printable, put};
@@ -77,7 +77,7 @@ pub fn pairs_json(diffed: &Diffed, found: &[Diagnostic], sources: &SourceMap) ->
     })
 }
 
-/// A line per change, below a heading.
+/// One line per change, below a heading.
 fn listed(out: &mut Page, heading: &str, changes: &[Change]) {
     if changes.is_empty() {
         return;
@@ -128,7 +128,7 @@ fn counted<'a>(words: impl Iterator<Item = &'a str>) -> String {
     if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") }
 }
 
-/// `kueue import` for people.
+/// `kueue import` as text.
 pub fn classes_table(classes: &Classes, sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
     if !classes.classes.is_empty() {
@@ -173,7 +173,7 @@ pub fn classes_table(classes: &Classes, sources: &SourceMap, style: Style) -> St
     out.finish()
 }
 
-/// `kueue export` for people.
+/// `kueue export` as text.
 pub fn flavors_table(flavors: &Flavors, style: Style) -> String {
     let mut out = Page::default();
     if !flavors.exported.is_empty() {
@@ -204,7 +204,7 @@ pub fn flavors_table(flavors: &Flavors, style: Style) -> String {
     out.finish()
 }
 
-/// `kueue diff` for people.
+/// `kueue diff` as text.
 pub fn pairs_table(diffed: &Diffed, style: Style) -> String {
     let mut out = Page::default();
     let name =

@@ -1,4 +1,4 @@
-//! The KV cache of a component, as arithmetic: for people, and as JSON.
+//! The KV cache of a component as arithmetic: as text and as JSON.
 
 use super::screen::{Page, line};
 use crate::decision::{CacheFit, Operand};
@@ -6,7 +6,7 @@ use crate::quantity::{Kept, Memory, grouped};
 use crate::source::{SourceMap, Span};
 use serde_json::{Value, json};
 
-/// Lines of the page: every operand with who says it.
+/// The lines of text: every operand with its source.
 pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
     let mut out = Page::default();
     line!(out, "KV cache of {name}");
@@ -91,7 +91,7 @@ fn said<T>(operand: &Operand<T>, sources: &SourceMap) -> String {
     }
 }
 
-/// The documented shape (docs/models.md).
+/// The documented JSON format (docs/models.md).
 pub(super) fn json(fit: &CacheFit, sources: &SourceMap) -> Value {
     let layout = fit.layout();
     let layers: Vec<Value> = fit
@@ -150,7 +150,7 @@ fn gib(bytes: u64) -> String {
     Memory(bytes).short()
 }
 
-/// In a few words: how long a request may be, and how many of full length fit.
+/// In a few words: the length of a request, and how many requests of full length fit.
 pub(super) fn words(fit: &CacheFit) -> Option<String> {
     let (context, requests, longest) = (fit.context.as_ref()?, fit.requests()?, fit.longest()?);
     Some(if requests == 0 {

@@ -1,4 +1,4 @@
-//! Addresses of this project's own pages.
+//! URLs of this project's own pages.
 
 use crate::diag::Code;
 
@@ -11,7 +11,7 @@ pub fn code(code: Code) -> String {
     entry(doc.id, doc.severity.as_str())
 }
 
-/// The entry of a code by its name and severity, which make the heading.
+/// The entry of a code. Its name and severity form the heading.
 pub(super) fn entry(id: &str, severity: &str) -> String {
     format!("{HOME}/blob/v{}/docs/codes.md#{id}-{severity}", env!("CARGO_PKG_VERSION"))
 }

@@ -1,5 +1,5 @@
-//! The nodes as a picture: a bar each, its GPUs in the colors of the services that hold them, and
-//! beside them the pods that wait.
+//! The nodes as a picture: one bar per node, with its GPUs in the colors of the services that hold
+//! them, and the waiting pods next to the bars.
 
 use super::phrases::plural;
 use crate::pipeline::{NodeUse, Pending, Stands, Together};
@@ -8,17 +8,16 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// With more nodes of a class these are folded.
+/// Above this number of nodes in a class, the nodes are collapsed.
 const MOST_OPEN: usize = 256;
-/// With more services their colors are folded.
+/// Above this number of services, their colors are collapsed.
 const MOST_COLORS: usize = 64;
-/// With more components that wait for the same reason these are folded.
+/// Above this number of components that wait for the same reason, they are collapsed.
 const MOST_NAMED: usize = 8;
-/// Degrees between the hues of two services: the golden angle, after which no few hues are near
-/// each other.
+/// Degrees between the hues of two services: the golden angle, which keeps successive hues apart.
 const ANGLE: usize = 137;
 
-/// The data of the map; none without nodes that report their resources.
+/// The data of the picture; `None` if no node reports its resources.
 pub(super) fn data(together: &Together) -> Option<Value> {
     if together.map.is_empty() {
         return None;
@@ -57,7 +56,7 @@ pub(super) fn data(together: &Together) -> Option<Value> {
     }))
 }
 
-/// A node: its name, its width, and the parts of its bar.
+/// A node: its name, its width, and the segments of its bar.
 fn bar(node: &NodeUse, widest: i64, hues: &BTreeMap<&EcoString, usize>) -> Value {
     let held = node.stands.iter().filter(|own| own.gpus > 0);
     let mut parts: Vec<Value> = held
@@ -94,7 +93,7 @@ fn whose(own: &Stands) -> String {
     }
 }
 
-/// Nodes without GPUs, in a sentence.
+/// Nodes without GPUs, as a sentence.
 fn plain(nodes: &[&NodeUse]) -> Option<String> {
     let pods: usize = nodes.iter().flat_map(|node| &node.stands).map(|own| own.pods).sum();
     let others: usize = nodes.iter().map(|node| node.other_pods).sum();
@@ -111,7 +110,7 @@ fn plain(nodes: &[&NodeUse]) -> Option<String> {
 /// Pending replicas by service and component.
 type Waiting<'a> = IndexMap<(&'a EcoString, &'a EcoString), usize>;
 
-/// Pending pods by reason: many services share one sentence.
+/// Pending replicas by reason; the message of many services is given once.
 fn pending(pending: &[Pending]) -> Vec<Value> {
     let mut reasons: IndexMap<(&str, &EcoString), Waiting<'_>> = IndexMap::new();
     for own in pending {

@@ -1,12 +1,12 @@
-//! Markdown whose structure only this tool makes: for comments on pull requests.
+//! Builds Markdown whose structure comes only from this tool, for comments on pull requests.
 //!
-//! In: names, messages and values. Out: text in which they are neither a cell, a link, a tag, a
-//! mention nor an emphasis.
+//! Input: names, messages and values. Output: text in which they cannot form a cell, a link, a tag,
+//! a mention or an emphasis.
 
 use super::screen::{Page, line, printable};
 
-/// A text that is not read as Markdown, HTML or a mention. `|` is escaped everywhere: a cell is a
-/// text too.
+/// Escapes a text so that it is not read as Markdown, HTML or a mention. `|` is always escaped,
+/// because a table cell is a text too.
 pub(super) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
@@ -19,10 +19,10 @@ pub(super) fn text(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '@' => out.push_str("&#64;"),
-            // Within a word an underscore emphasizes nothing.
+            // An underscore inside a word is no emphasis.
             '_' if inner => out.push('_'),
             '\\' | '|' | '`' | '*' | '_' | '~' | '[' | ']' => out.extend(['\\', c]),
-            // A line that begins so would be a heading or an element of a list.
+            // At the beginning of a line, these would make a heading or a list element.
             '#' | '+' | '-' if out.is_empty() => out.extend(['\\', c]),
             c => out.push(c),
         }
@@ -31,7 +31,7 @@ pub(super) fn text(text: &str) -> String {
     out
 }
 
-/// A piece of code, whatever it holds.
+/// A code span with any content.
 pub(super) fn code(text: &str) -> String {
     let text = printable(text);
     match longest_run(&text) {
@@ -43,17 +43,17 @@ pub(super) fn code(text: &str) -> String {
     }
 }
 
-/// The same within a table; nothing for nothing.
+/// A code span in a table cell; empty for an empty text.
 pub(super) fn code_cell(text: &str) -> String {
     if text.is_empty() { String::new() } else { code(text).replace('|', "\\|") }
 }
 
-/// The fence of a block in which these lines are.
+/// The fence of a block that contains these lines.
 pub(super) fn fence<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
     "`".repeat(lines.into_iter().map(longest_run).max().unwrap_or(0).max(2) + 1)
 }
 
-/// A block of text as it is.
+/// A block with an unchanged text.
 pub fn block(text: &str) -> String {
     let fence = fence(text.lines());
     format!("{fence}\n{text}{fence}\n")
@@ -64,7 +64,7 @@ pub fn lines(drawn: &str) -> String {
     drawn.lines().map(|line| text(line) + "\n").collect()
 }
 
-/// How many backticks are in a row at most.
+/// The longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }

@@ -1,4 +1,5 @@
-//! Models against accelerator classes, for people and programs (docs/cli.md `matrix`).
+//! The matrix of models and accelerator classes as JSON, text, Markdown and HTML (docs/cli.md
+//! `matrix`).
 
 use super::fill::fill;
 use super::markdown;
@@ -11,7 +12,7 @@ use crate::source::SourceMap;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-/// The documented shape.
+/// The documented JSON format.
 pub fn json(matrix: &Matrix, sources: &SourceMap) -> Value {
     json!({
         "schemaVersion": SCHEMA_VERSION,
@@ -56,7 +57,8 @@ fn rows(matrix: &Matrix) -> impl Iterator<Item = (&str, &[Cell])> {
     matrix.models.iter().map(ecow::EcoString::as_str).zip(matrix.cells.chunks(width))
 }
 
-/// The table for people: a row per model, a column per class, and the reasons of holes below.
+/// The matrix as text: a row per model, a column per class, and below the reasons why pairs have no
+/// runtime.
 pub fn text(matrix: &Matrix, style: Style) -> String {
     let header: Vec<&str> = std::iter::once("MODEL")
         .chain(matrix.classes.iter().map(ecow::EcoString::as_str))
@@ -80,7 +82,7 @@ pub fn text(matrix: &Matrix, style: Style) -> String {
     out.finish()
 }
 
-/// The same as Markdown.
+/// The matrix as Markdown.
 pub fn markdown(matrix: &Matrix) -> String {
     let titles: Vec<&str> = std::iter::once("model")
         .chain(matrix.classes.iter().map(ecow::EcoString::as_str))
@@ -93,10 +95,11 @@ pub fn markdown(matrix: &Matrix) -> String {
     out.finish()
 }
 
-/// The same as a heat map on a page of its own; holes with the same reason are one line below it.
+/// The matrix as a heat map on a self-contained page; pairs without a runtime are grouped by
+/// reason.
 ///
 /// # Errors
-/// The error of the template.
+/// The error in the template.
 pub fn html(matrix: &Matrix) -> Result<String, String> {
     let mut counts = [0_usize; 3];
     let mut holes: IndexMap<&str, Vec<String>> = IndexMap::new();

@@ -1,5 +1,5 @@
-//! Symbols and what they mean: the one table of colors for terminals and pages. A color never says
-//! anything that a symbol does not say too.
+//! Symbols and their meanings: the only table of colors for terminals and pages. A color always has
+//! the same meaning as a symbol next to it.
 
 use super::screen::printable;
 use comfy_table::Color;
@@ -18,7 +18,7 @@ pub(super) enum Meaning {
 }
 
 impl Meaning {
-    /// By the symbol that a text begins with.
+    /// The meaning of the symbol that a text begins with.
     pub(super) fn of(text: &str) -> Option<Self> {
         match text.split(' ').next().unwrap_or_default() {
             "✓" | "+" => Some(Self::Good),
@@ -29,7 +29,7 @@ impl Meaning {
         }
     }
 
-    /// By the sign of a group of a ModelServing; an old one has no color.
+    /// The meaning of the sign of a group of a ModelServing; an old group has no color.
     fn of_group(sign: char) -> Option<Self> {
         match sign {
             '●' => Some(Self::Good),
@@ -39,7 +39,8 @@ impl Meaning {
         }
     }
 
-    /// By the sign of a change: what is neither added nor changed is removed.
+    /// The meaning of the sign of a change; any sign that is neither added nor changed means
+    /// removed.
     pub(super) fn of_sign(sign: &str) -> Self {
         match sign {
             "+" => Self::Good,
@@ -48,7 +49,7 @@ impl Meaning {
         }
     }
 
-    /// Of a cell of a table.
+    /// The color of a table cell.
     pub(super) fn color(self) -> Color {
         match self {
             Self::Good => Color::Green,
@@ -58,7 +59,7 @@ impl Meaning {
         }
     }
 
-    /// The text as a terminal shows it in color. The text is printable already.
+    /// A printable text with the escape sequences for its color on a terminal.
     pub(super) fn painted(self, text: &str) -> String {
         let code = match self {
             Self::Good => "32",
@@ -80,7 +81,7 @@ impl Meaning {
     }
 }
 
-/// A line as a terminal shows it: in the color of the symbol that it begins with.
+/// A line for a terminal, in the color of the symbol that it begins with.
 pub(super) fn shown(line: &str, color: bool) -> String {
     let text = printable(line);
     match Meaning::of(&text).filter(|_| color) {
@@ -89,7 +90,7 @@ pub(super) fn shown(line: &str, color: bool) -> String {
     }
 }
 
-/// A drawn table with its signs of groups in color.
+/// A drawn table with the signs of groups in color.
 pub(super) fn with_signs(drawn: &str, color: bool) -> String {
     if !color {
         return drawn.to_owned();

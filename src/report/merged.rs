@@ -1,10 +1,10 @@
-//! `ome render --stage merged`: components before any object is made (docs/cli.md).
+//! `ome render --stage merged`: components before objects are rendered (docs/cli.md).
 
 use super::SCHEMA_VERSION;
 use crate::pipeline::MergedService;
 use serde_json::{Value, json};
 
-/// The documented shape.
+/// The documented JSON format.
 pub fn json(services: &[MergedService<'_>]) -> Value {
     json!({ "schemaVersion": SCHEMA_VERSION, "services": services.iter().map(service).collect::<Vec<_>>() })
 }

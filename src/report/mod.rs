@@ -1,7 +1,7 @@
-//! Output: decisions and findings as JSON, tables, sentences and diagnostics.
+//! The output: decisions and findings as JSON, tables, sentences and diagnostics.
 //!
-//! In: data of the floors below. Out: text and JSON. This module cannot decide: it words what was
-//! decided, and it calls no function of the modules below.
+//! Input: data of the modules below. Output: text and JSON. This module makes no decisions: it
+//! words existing decisions and calls no function of the modules below.
 
 pub mod accelerator;
 pub mod answer;
@@ -60,5 +60,5 @@ pub mod waves;
 pub mod why;
 mod wording;
 
-/// Version of every JSON shape.
+/// Version of every JSON format.
 pub const SCHEMA_VERSION: &str = "ome/v1";

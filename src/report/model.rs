@@ -1,4 +1,4 @@
-//! The facts about the model of a service, with their evidence: lines for people, and JSON.
+//! The facts about the model of a service and their evidence, as text and as JSON.
 
 use super::places;
 use crate::api::{Evidence, Model};
@@ -39,8 +39,8 @@ fn fact(model: &Model, policy: &Policy, field: &str, sources: &SourceMap) -> Opt
     }))
 }
 
-/// Lines about what the manifest leaves out: where each field is known from, and the two counts
-/// where they differ.
+/// Lines about fields that the manifest does not set: the source of each field, and the two element
+/// counts if they differ.
 pub(super) fn lines(model: &Model, policy: &Policy, sources: &SourceMap) -> Vec<String> {
     let mut lines = Vec::new();
     if let (Some(parameters), Some(stored)) = (model.known.parameters, model.known.stored)
@@ -55,7 +55,7 @@ pub(super) fn lines(model: &Model, policy: &Policy, sources: &SourceMap) -> Vec<
     if !model.known.completes_selection() {
         return lines;
     }
-    // Fields of one source are named together, the best known first.
+    // Fields of one source are named together, the best-known first.
     let mut by_source: BTreeMap<(Evidence, String), Vec<&str>> = BTreeMap::new();
     for field in FIELDS {
         let Some(evidence) = policy.evidence(model, field) else { continue };
@@ -75,7 +75,7 @@ pub(super) fn lines(model: &Model, policy: &Policy, sources: &SourceMap) -> Vec<
     lines
 }
 
-/// A name and its version together are the field around them.
+/// Replaces a name and its version with the field that contains both.
 fn whole<'f>(fields: &[&'f str]) -> Vec<&'f str> {
     let mut out = Vec::new();
     for field in fields {
@@ -90,7 +90,7 @@ fn whole<'f>(fields: &[&'f str]) -> Vec<&'f str> {
     out
 }
 
-/// The value of a field with its origin, as a policy compares it.
+/// The value of a field with its origin, in the form that a policy compares.
 fn value(model: &Model, policy: &Policy, field: &str) -> Option<(Value, Origin)> {
     if field == "quantization" {
         let name = policy.quantization_of(model)?;

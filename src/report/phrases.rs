@@ -1,4 +1,4 @@
-//! The words for decisions in tables and pages. JSON keeps its codes.
+//! The wording of decisions in tables and pages. JSON uses the codes instead.
 
 use crate::decision::{
     AcceleratorDecision, Candidate, ClassDecidedBy, DecidedBy, Note, RuntimeDecision, Verdict,
@@ -17,7 +17,7 @@ pub fn plural(count: impl Display, one: &str) -> String {
     text
 }
 
-/// Names, the first few of many: `a, b and 4 more`. Those that are not named are not made.
+/// The first few names, and the number of the rest: `a, b and 4 more`. The rest is not formatted.
 pub fn first_of<I>(names: I, most: usize) -> String
 where
     I: IntoIterator<IntoIter: ExactSizeIterator, Item: Display>,
@@ -31,7 +31,7 @@ where
     first.join(", ") + &more
 }
 
-/// The format of a model that a service describes itself.
+/// The format of an inline model.
 pub(super) fn inline(service: &PlannedService) -> String {
     service.format.as_ref().map_or_else(
         || "-".to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn inline(service: &PlannedService) -> String {
     )
 }
 
-/// Why the chosen runtime ranks before the next one.
+/// The criterion that ranked the chosen runtime before the next one.
 pub(super) fn decided_by(by: DecidedBy) -> &'static str {
     match by {
         DecidedBy::Explicit => "named by the service",
@@ -57,7 +57,7 @@ pub(super) fn decided_by(by: DecidedBy) -> &'static str {
     }
 }
 
-/// Why the chosen class ranks before the next one.
+/// The criterion that ranked the chosen class before the next one.
 pub(super) fn class_decided_by(by: ClassDecidedBy) -> &'static str {
     match by {
         ClassDecidedBy::Annotation => "named by an annotation",
@@ -75,7 +75,7 @@ pub(super) fn class_decided_by(by: ClassDecidedBy) -> &'static str {
     }
 }
 
-/// The decisions of a service in two lines: what is chosen and why, and what came second.
+/// The decisions of a service in two lines: the choice with its reason, and the runner-up.
 pub(super) fn answer(planned: &Planned<'_>) -> Vec<String> {
     let decision = &planned.resolution.runtime;
     let Some(runtime) = decision.chosen else { return Vec::new() };
@@ -95,7 +95,7 @@ pub(super) fn answer(planned: &Planned<'_>) -> Vec<String> {
     lines
 }
 
-/// The class that came second, and by how much.
+/// The class in second place, and the difference.
 fn next_class(decision: &AcceleratorDecision<'_>) -> Option<String> {
     let chosen = decision.candidates.iter().find(|own| own.verdict == Verdict::Chosen)?;
     let next = decision.candidates.iter().find(|own| own.verdict == Verdict::Eligible)?;

@@ -1,12 +1,12 @@
-//! Places as the machines of a repository name them: files from the root of the repository,
-//! wherever in it the tool was called.
+//! Locations as code hosts name them: file paths relative to the root of the repository,
+//! independent of the working directory.
 
 use crate::diag::Diagnostic;
 use crate::source::{Location, SourceMap, Span};
 use crate::yaml::Origin;
 use std::path::{Component, Path, PathBuf};
 
-/// A repository, and where in it the tool was called.
+/// A repository, and the working directory in it.
 #[derive(Clone, Debug)]
 pub struct Repository {
     /// Its root.
@@ -15,7 +15,7 @@ pub struct Repository {
     pub here: PathBuf,
 }
 
-/// The texts, with files named from the root of their repository.
+/// The sources, with file paths relative to the root of their repository.
 #[derive(Clone, Debug)]
 pub struct Places<'a> {
     sources: &'a SourceMap,
@@ -23,26 +23,26 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Names files from the root of a repository, or as they were given where there is none.
+    /// Paths are relative to the root of the repository, or as given without a repository.
     pub fn new(sources: &'a SourceMap, repository: Option<Repository>) -> Self {
         Self { sources, repository }
     }
 
-    /// The texts.
+    /// The sources.
     pub fn sources(&self) -> &'a SourceMap {
         self.sources
     }
 
-    /// The place of a span.
+    /// The location of a span.
     pub fn locate(&self, span: Span) -> Location {
         let place = self.sources.locate(span);
         Location { file: self.file(&place.file).into(), ..place }
     }
 
-    /// A file by the name under which it was read.
+    /// The path of a file that was read under `name`.
     pub fn file(&self, name: &str) -> String {
         let plain = || name.strip_prefix("./").unwrap_or(name).to_owned();
-        // Standard input and what is built in are no files of a repository.
+        // Standard input and built-in sources are not files of a repository.
         let Some(Repository { root, here }) =
             self.repository.as_ref().filter(|_| !name.starts_with(['<', '[']))
         else {
@@ -61,7 +61,7 @@ impl<'a> Places<'a> {
         path.strip_prefix(root).map_or_else(|_| plain(), slashes)
     }
 
-    /// The file of a finding, when it has one.
+    /// The file of a finding, if it has one.
     pub fn file_of(&self, finding: &Diagnostic) -> Option<String> {
         let named = || finding.file.as_deref().map(|file| self.file(file));
         finding.span().map(|span| self.file(&self.sources.get(span.source).name)).or_else(named)
@@ -73,7 +73,7 @@ fn slashes(path: &Path) -> String {
     parts.join("/")
 }
 
-/// `file:line` of what a text wrote, or what a value is known from.
+/// `file:line` of a value from a file, or the source of a known fact.
 pub(super) fn origin(origin: Origin, sources: &SourceMap) -> Option<String> {
     match origin {
         Origin::Fact(source) => Some(sources.get(source).name.to_string()),

@@ -1,5 +1,5 @@
-//! `ome plan` for people: the table, or a block per service where it is too narrow for one; errors
-//! by their cause; what does not fit; and the verdict in the last sentence.
+//! `ome plan` as text: a table, or a block per service if the terminal is too narrow; errors by
+//! cause; pods that do not fit; the verdict as the last sentence.
 
 use super::accelerator;
 use super::markdown;
@@ -12,10 +12,10 @@ use crate::quantity::Count;
 use crate::source::SourceMap;
 use indexmap::IndexMap;
 
-/// Narrower terminals get a block per service, and so do those that the table does not fit.
+/// Narrower terminals show a block per service, and so do those that the table does not fit.
 const TABLE: u16 = 100;
 
-/// Services that are named under a cause.
+/// Number of services to name for a cause.
 const NAMED: usize = 10;
 
 static TITLES: [&str; 12] = [
@@ -33,19 +33,19 @@ static TITLES: [&str; 12] = [
     "FITS",
 ];
 
-/// The column that stays in the table when it is the same in every row.
+/// The column that is always shown, even if it is the same in every row.
 const SERVICE: usize = 1;
 
-/// The inputs of the page.
+/// The data of the page.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The mode.
     pub semantics: Follow,
-    /// The objects that were read, for the first line.
+    /// The input, for the first line.
     pub header: &'a str,
     /// The services.
     pub planned: &'a [Planned<'a>],
-    /// The texts.
+    /// The sources.
     pub sources: &'a SourceMap,
 }
 
@@ -60,10 +60,10 @@ impl Plan<'_> {
         taken.map_or_else(|never| match never {}, |()| all)
     }
 
-    /// The page in pieces: that of a large fleet is never held as a whole.
+    /// The page in pieces, so that the page of a large fleet is never in memory as a whole.
     ///
     /// # Errors
-    /// The error of the writer.
+    /// The error of `draw`.
     pub fn pieces<E>(
         &self,
         style: Style,
@@ -120,7 +120,7 @@ impl Plan<'_> {
         draw(&out.finish())
     }
 
-    /// The same in Markdown, for a pull request comment.
+    /// The page as Markdown, for a pull request comment.
     pub fn markdown(&self) -> String {
         let mut out = Page::default();
         put!(out, "**ome plan** (mode: {})\n\n", self.semantics);
@@ -154,7 +154,7 @@ impl Plan<'_> {
         out.finish()
     }
 
-    /// Some node says what it has.
+    /// Whether any component has a fit, which requires a node that reports its resources.
     fn shows_fits(&self) -> bool {
         let mut components = self.planned.iter().flat_map(|planned| &planned.components);
         components.any(|component| component.fit.is_some())
@@ -164,7 +164,7 @@ impl Plan<'_> {
         &TITLES[..if self.shows_fits() { TITLES.len() } else { TITLES.len() - 1 }]
     }
 
-    /// A service of KServe may have the name of one of OME.
+    /// Whether services of several operators are shown: two of them may have the same name.
     fn is_mixed(&self) -> bool {
         let mut apis = self.planned.iter().map(|planned| planned.service.api);
         let first = apis.next();
@@ -176,7 +176,7 @@ impl Plan<'_> {
         self.planned.iter().flat_map(move |own| rows_of(own, is_mixed, shows_fits))
     }
 
-    /// A service in lines.
+    /// A service as lines.
     fn block(planned: &Planned<'_>, is_mixed: bool, style: Style) -> String {
         let mut out = Page::default();
         line!(out, "{}/{}", planned.service.namespace, name(planned, is_mixed));
@@ -210,7 +210,7 @@ impl Plan<'_> {
         out.finish()
     }
 
-    /// Errors by their cause, in the order in which they are met.
+    /// Errors by cause, in the order of their first service.
     fn errors(&self) -> Vec<Cause<'_>> {
         let mut causes: IndexMap<String, (&Failure, Vec<String>)> = IndexMap::new();
         for planned in self.planned {
@@ -241,27 +241,27 @@ impl Plan<'_> {
     }
 }
 
-/// A line, or as many as the terminal needs for it.
+/// Draws a line, wrapped to the width of the terminal.
 fn paragraph(out: &mut Page, text: &str, style: Style) {
     out.draw(&wrapped(&printable(text), style.width, "  "));
 }
 
-/// Services that fail for one reason.
+/// Services that fail for the same reason.
 struct Cause<'a> {
     sentence: String,
     services: Vec<String>,
     help: Option<&'a str>,
 }
 
-/// Columns that hold one value in every row, as `title value`, and the places of the others; what
-/// no row has needs no column. One service keeps its columns, but for a class that it does not
-/// have.
+/// Folds the columns: returns those with the same value in every row, as `title value`, and the
+/// indices of the others. An empty column is omitted. For a single service no column is folded,
+/// except a class that it does not have.
 fn folded(
     titles: &[&'static str],
     rows: impl Iterator<Item = Vec<String>>,
 ) -> (Vec<String>, Vec<usize>) {
     let mut services = 0;
-    // The first cell of each column that is not empty, and whether all others are like it.
+    // For each column its first non-empty cell, and whether all other cells are equal to it.
     let mut columns: Vec<Option<(String, bool)>> = vec![None; titles.len()];
     for row in rows {
         services += usize::from(!row[SERVICE].is_empty());
@@ -274,7 +274,7 @@ fn folded(
     }
     let (mut words, mut kept) = (Vec::new(), Vec::new());
     for (at, column) in columns.into_iter().enumerate() {
-        // The code of an error stays beside its service.
+        // The code of an error stays next to its service.
         let folds = |first: &str| services > 1 || (titles[at] == "CLASS" && first == "-");
         match column.filter(|_| at != SERVICE) {
             Some((first, true)) if folds(&first) && !first.starts_with('✗') => {
@@ -292,18 +292,18 @@ fn taken(row: Vec<String>, kept: &[usize]) -> Vec<String> {
     cells.filter(|(at, _)| kept.contains(at)).map(|(_, cell)| cell).collect()
 }
 
-/// A title within a line of text.
+/// A title in a line of text.
 fn small(title: &str) -> String {
     title.to_lowercase().replace("gpus", "GPUs")
 }
 
-/// The name of a service, with its operator where two are in one table.
+/// The name of a service, with its operator if the table has services of several operators.
 fn name(planned: &Planned<'_>, is_mixed: bool) -> String {
     let of_kserve = is_mixed && planned.service.api == Api::KServe;
     format!("{}{}", planned.service.name, if of_kserve { " (KServe)" } else { "" })
 }
 
-/// A row per component; the service is named once.
+/// A row per component; only the first row names the service.
 fn rows_of(planned: &Planned<'_>, is_mixed: bool, shows_fits: bool) -> Vec<Vec<String>> {
     let lead = [
         planned.service.namespace.to_string(),
@@ -346,7 +346,7 @@ fn runtime(planned: &Planned<'_>) -> String {
     chosen.map_or("-".to_owned(), |runtime| runtime.object.shown_name().to_string())
 }
 
-/// The deciding rule, or the code of the error.
+/// The deciding criterion, or the code of the error.
 pub(super) fn decided_by(planned: &Planned<'_>) -> String {
     if let Some(error) = &planned.error {
         return format!("✗ {}", error.code.as_str());
@@ -355,8 +355,8 @@ pub(super) fn decided_by(planned: &Planned<'_>) -> String {
     by.map_or("", super::phrases::decided_by).to_owned()
 }
 
-/// The chosen runtime in a few words, for the margin of a text: by what it was chosen, and out of
-/// how many; none where none was.
+/// The chosen runtime in a few words, for the margin of an editor: the deciding criterion, and the
+/// number of eligible runtimes; `None` if no runtime is chosen.
 pub fn hint(planned: &Planned<'_>) -> Option<String> {
     let decision = &planned.resolution.runtime;
     let name = decision.chosen?.object.shown_name();
@@ -383,7 +383,7 @@ pub(super) fn replicas(component: &PlannedComponent) -> String {
     }
 }
 
-/// Differences of the controller; services with the same difference share a line.
+/// Differences to the decision of the controller; services with the same difference share a line.
 fn differences(planned: &[Planned<'_>]) -> Vec<String> {
     const NAMED: usize = 3;
     let mut groups: IndexMap<String, Vec<String>> = IndexMap::new();
@@ -397,7 +397,7 @@ fn differences(planned: &[Planned<'_>]) -> Vec<String> {
         .collect()
 }
 
-/// The error of a service and what else a person has to know of it, a line each.
+/// The error of a service and its notices, one line each.
 pub(super) fn remarks(planned: &Planned<'_>, sources: &SourceMap) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(error) = &planned.error {
@@ -409,7 +409,7 @@ pub(super) fn remarks(planned: &Planned<'_>, sources: &SourceMap) -> Vec<String>
     out
 }
 
-/// Beside the table, a line each: what does not fit, and choices the documents do not guarantee.
+/// Lines next to the table: what does not fit, and choices that the documents do not guarantee.
 fn notices(planned: &Planned<'_>) -> Vec<String> {
     let name = named(planned);
     let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! The admission of a component's pods by a queue of Kueue, as JSON and in a line.
+//! The decision of a Kueue queue for the pods of a component, as JSON and as text.
 
 use crate::decision::{FlavorRejection, QueueDecision};
 use serde_json::{Value, json};
@@ -47,8 +47,8 @@ fn head(decision: &QueueDecision) -> String {
     format!("queue {}{cluster}: {answer}", decision.queue.value)
 }
 
-/// ` (1 x gpu-h100, 1 x gpu-a100 borrowed, 1 waiting for quota)`; nothing where all replicas get
-/// one flavor.
+/// ` (1 x gpu-h100, 1 x gpu-a100 borrowed, 1 waiting for quota)`; empty if all replicas get the
+/// same flavor.
 fn replicas(decision: &QueueDecision) -> String {
     if decision.admitted.len() <= 1 && decision.waiting == 0 {
         return String::new();
@@ -61,7 +61,8 @@ fn replicas(decision: &QueueDecision) -> String {
     format!(" ({})", admitted.chain(waiting).collect::<Vec<_>>().join(", "))
 }
 
-/// In one line: `queue inference (gpu-queue): flavor gpu-h100; not gpu-a100 (node-affinity)`.
+/// The decision on one line: `queue inference (gpu-queue): flavor gpu-h100; not gpu-a100
+/// (node-affinity)`.
 pub(super) fn line(decision: &QueueDecision) -> String {
     let rejected: Vec<String> = decision
         .rejected
@@ -73,7 +74,7 @@ pub(super) fn line(decision: &QueueDecision) -> String {
     format!("{}{rejected}", head(decision))
 }
 
-/// The same with both operands of every rejection, a line each.
+/// The decision with both values of every rejection, one line each.
 pub(super) fn lines(decision: &QueueDecision) -> Vec<String> {
     let rejected = decision.rejected.iter().map(|rejection| {
         format!("not {}: {}, {}", rejection.flavor, rejection.code.as_str(), rejection.detail)

@@ -11,9 +11,9 @@ pub struct ReleaseRow {
     pub operator: &'static str,
     /// The release.
     pub release: Release,
-    /// `--semantics controller` follows it where no release is named.
+    /// `--semantics controller` follows it if no release is named.
     pub default: bool,
-    /// How many runtimes it ships; none where that is not known.
+    /// How many runtimes it ships; `None` if that is unknown.
     pub runtimes: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ impl ReleaseRow {
     }
 }
 
-/// The list for people.
+/// The list as text.
 pub fn text(rows: &[ReleaseRow], style: Style) -> String {
     let cells = rows.iter().map(|row| {
         vec![

@@ -1,5 +1,5 @@
-//! The play of a service's workloads: its stages, how it ends, and the edits with which a stuck one completes
-//! (docs/rollout.md).
+//! The simulated rollout of a service's workloads: its stages, its end, and the edits that complete
+//! a stuck update (docs/rollout.md).
 
 use super::phrases::plural;
 use super::screen::{Page, put};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// Titles of the table of stages.
 pub(super) const TITLES: [&str; 6] = ["STAGE", "OLD", "NEW", "TERMINATING", "GPUS", "WHAT HAPPENS"];
 
-/// Whether some update is stuck.
+/// Whether any update is stuck.
 pub fn is_stuck(components: &[ComponentRollout]) -> bool {
     components.iter().any(|component| component.end == RollEnd::Stuck)
 }
@@ -97,7 +97,7 @@ fn amounts(amounts: &Amounts) -> String {
     }
 }
 
-/// Rows of the stages.
+/// The stages as rows of a table.
 pub(super) fn rows(own: &ComponentRollout) -> Vec<Vec<String>> {
     let row = |(at, stage): (usize, &RollStage)| {
         vec![
@@ -120,7 +120,7 @@ pub(super) fn title(own: &ComponentRollout) -> String {
     )
 }
 
-/// Its end, and the edits with which it would complete, a sentence each.
+/// How it ends, and the edits that would complete it, one sentence each.
 pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
     let groups = matches!(own.kind, "LeaderWorkerSet" | "ModelServing");
     let what = if groups { "group" } else { "pod" };
@@ -172,7 +172,7 @@ fn words(fix: &Fix, sources: &SourceMap) -> String {
         .iter()
         .map(|edit| {
             let place = edit.place.map(|span| format!(" ({})", sources.locate(span)));
-            // Added nodes have no place.
+            // An added node has no location.
             let from = edit.place.map_or(String::new(), |_| format!("{} → ", value(&edit.from)));
             format!("{}: {from}{}{}", edit.path, value(&edit.to), place.unwrap_or_default())
         })
@@ -189,7 +189,7 @@ fn words(fix: &Fix, sources: &SourceMap) -> String {
     words
 }
 
-/// All components, for people.
+/// All components as text.
 pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
     for own in components {
@@ -206,7 +206,7 @@ pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: 
     out.finish()
 }
 
-/// The same in Markdown.
+/// All components as Markdown.
 pub(super) fn markdown(components: &[ComponentRollout], sources: &SourceMap) -> String {
     let mut out = Page::default();
     let titles = TITLES.map(str::to_lowercase);

@@ -1,5 +1,5 @@
-//! The rollout of a whole fleet: how many services change, how each ends, and the edits for those
-//! that are stuck.
+//! The rollout of a whole fleet: how many services change, how each ends, and the edits that
+//! complete stuck updates.
 
 use super::answer::Answer;
 use super::fill::fill;
@@ -18,16 +18,16 @@ use std::fmt::Write as _;
 const TITLES: [&str; 8] =
     ["SERVICE", "COMPONENT", "KIND", "STRATEGY", "STAGES", "READY AT LEAST", "GPUS AT MOST", "END"];
 
-/// The play of a fleet.
+/// The simulated rollout of a fleet.
 #[derive(Clone, Copy, Debug)]
 pub struct All<'a> {
-    /// The mode: documents or controllers.
+    /// The mode: documented or controller.
     pub semantics: Follow,
     /// InferenceServices and ModelServings.
     pub services: &'a [ServiceRollout],
     /// All findings.
     pub found: &'a [Diagnostic],
-    /// The input.
+    /// The sources that findings refer to.
     pub sources: &'a SourceMap,
 }
 
@@ -36,7 +36,7 @@ fn name(own: &ServiceRollout) -> String {
 }
 
 impl All<'_> {
-    /// Components that change, with their services.
+    /// Changed components, with their services.
     fn changed(&self) -> impl Iterator<Item = (&ServiceRollout, &ComponentRollout)> {
         self.services.iter().flat_map(|own| {
             let changed = own.components.iter().filter(|own| own.end != RollEnd::NothingToDo);
@@ -48,7 +48,7 @@ impl All<'_> {
         own.components.iter().any(|own| own.end != RollEnd::NothingToDo)
     }
 
-    /// Services with an update that is stuck.
+    /// Number of services with a stuck update.
     pub fn stuck(&self) -> usize {
         self.services.iter().filter(|own| roll::is_stuck(&own.components)).count()
     }
@@ -90,7 +90,7 @@ impl All<'_> {
         self.changed().map(row).collect()
     }
 
-    /// Components that are stuck: the service, and a sentence about each.
+    /// The stuck components: their names, and the sentences about each.
     fn said(&self) -> Vec<(String, Vec<String>)> {
         let stuck = self.changed().filter(|(_, own)| own.end == RollEnd::Stuck);
         let said = |(service, own): (&ServiceRollout, &ComponentRollout)| {
@@ -101,7 +101,7 @@ impl All<'_> {
 }
 
 impl Answer for All<'_> {
-    /// Services that do not change are plural, not listed.
+    /// Services that do not change are counted, not listed.
     fn json(&self) -> Value {
         let listed =
             self.services.iter().filter(|own| Self::is_changed(own) || own.error.is_some());
@@ -133,7 +133,7 @@ impl Answer for All<'_> {
         })
     }
 
-    /// A table of what changes, then what is stuck.
+    /// A table of changed components, then the stuck ones.
     fn text(&self, style: Style) -> String {
         let mut out = Page::default();
         let rows = self.rows();

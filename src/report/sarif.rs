@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, which code hosts show beside the lines of a change.
+//! Findings as SARIF 2.1.0, which code hosts show next to the changed lines.
 
 use super::findings::Each;
 use super::links;
@@ -10,12 +10,12 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// A log with one run: a rule for every finding there is, a result for every finding made.
+/// A log with one run: a rule for every kind of finding, a result for every finding.
 #[derive(Clone, Copy)]
 pub struct Log<'a> {
     /// The findings.
     pub found: &'a [Diagnostic],
-    /// The texts they are in.
+    /// The sources that they refer to.
     pub sources: &'a Places<'a>,
 }
 
@@ -119,7 +119,7 @@ fn places(finding: &Diagnostic, sources: &Places<'_>) -> Value {
         (None, Some(file)) => {
             json!([whole(&sources.file(file))])
         }
-        // A host shows no result without a place: that of the run.
+        // Code hosts do not show a result without a location, so the whole run is the location.
         (None, None) => json!([whole(".")]),
     }
 }
@@ -128,7 +128,7 @@ fn place(span: Span, sources: &Places<'_>) -> Value {
     physical(&sources.locate(span))
 }
 
-/// A file as a whole: its first line.
+/// A whole file: its first line.
 fn whole(file: &str) -> Value {
     json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) }, "region": { "startLine": 1 } } })
 }
@@ -141,7 +141,7 @@ fn region(place: &Location) -> Value {
     json!({ "startLine": place.line, "startColumn": place.column, "endLine": place.end_line, "endColumn": place.end_column })
 }
 
-/// A path as the reference of a URI; an absolute one with its scheme.
+/// A path as a URI reference; an absolute path gets a scheme.
 fn uri(path: &str) -> String {
     let mut out = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
     for byte in path.strip_prefix("./").unwrap_or(path).bytes() {
@@ -150,7 +150,7 @@ fn uri(path: &str) -> String {
                 out.push(char::from(byte));
             }
             b'\\' => out.push('/'),
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             byte => {
                 let _ = write!(out, "%{byte:02X}");
             }

@@ -1,12 +1,12 @@
-//! The fields of a kind, for people.
+//! The fields of a kind, as text.
 
 use super::sheet::Sheet;
 use crate::schema::{Field, Schema, Type};
 use crate::yaml::{FieldPath, Segment};
 use std::fmt::Write;
 
-/// What is at a path of a kind, with the fields below it and what each is for; `None` when there is
-/// no such path.
+/// The type at a path of a kind, with the fields below it and their descriptions; `None` if there
+/// is no such path.
 pub fn page(schema: &Schema, path: &FieldPath) -> Option<Sheet> {
     let ty = schema.root().select(path)?;
     let mut sheet = Sheet::default();

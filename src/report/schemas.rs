@@ -1,8 +1,8 @@
-//! JSON Schemas of what commands print with `-o json`.
+//! JSON Schemas of the output of commands with `-o json`.
 //!
-//! In: the table `schemas.txt`, a type of the output a paragraph. Out: a schema for each document,
-//! which is alone. The table is data beside the reports that write the documents; a test checks
-//! everything that the cases print against it, and knows no field that the table does not.
+//! Input: the table `schemas.txt`, one paragraph per type of the output. Output: a self-contained
+//! schema for each document. The table is data next to the reports that write the documents; a test
+//! validates all output of the cases with it, and rejects fields that are not in the table.
 //!
 //! ```text
 //! document = "= " NAME " " TYPE " " TEXT          what `ome schema output NAME` prints
@@ -19,13 +19,13 @@ use std::collections::BTreeSet;
 
 const TABLE: &str = include_str!("schemas.txt");
 
-/// The word that requests them where a kind is named.
+/// The name for these schemas in place of a kind.
 pub const WORD: &str = "output";
 
 /// A document that a command prints.
 #[derive(Clone, Copy, Debug)]
 pub struct Document {
-    /// Its name: the command, with its verb where it has several.
+    /// Its name: the command, with its subcommand if there are several.
     pub name: &'static str,
     ty: &'static str,
     /// Its description.
@@ -48,8 +48,8 @@ impl Document {
         format!("schemas/output/{version}/{}.json", self.name)
     }
 
-    /// Its JSON Schema (2020-12). Fields that the table does not know are permitted: a later
-    /// release may add some.
+    /// Its JSON Schema (2020-12). Fields that are not in the table are permitted: a later release
+    /// may add fields.
     pub fn schema(&self) -> Value {
         let mut used = BTreeSet::new();
         let root = of_type(self.ty, &mut used);
@@ -78,7 +78,7 @@ impl Document {
     }
 }
 
-/// The lines of a type: its text, and its fields.
+/// The lines of a type: its description, and its fields.
 fn paragraph(name: &str) -> Option<(&'static str, impl Iterator<Item = &'static str>)> {
     let mut lines = TABLE
         .lines()
@@ -116,7 +116,7 @@ fn definition(name: &str, used: &mut BTreeSet<&'static str>) -> Value {
     })
 }
 
-/// Splits at a character that is in no parentheses.
+/// Splits at a character outside of parentheses.
 fn parts(text: &'static str, at: char) -> Vec<&'static str> {
     let (mut depth, mut start, mut found) = (0, 0, Vec::new());
     for (index, c) in text.char_indices() {
@@ -138,7 +138,7 @@ fn of_type(ty: &'static str, used: &mut BTreeSet<&'static str>) -> Value {
     let (ty, is_nullable) = ty.strip_suffix('?').map_or((ty, false), |ty| (ty, true));
     let mut choices: Vec<Value> = parts(ty, '|').into_iter().map(|one| of_one(one, used)).collect();
     if is_nullable {
-        // A plain type takes null beside it.
+        // A plain type accepts null in addition.
         match choices.as_mut_slice() {
             [Value::Object(only)] if only.get("type").is_some_and(Value::is_string) => {
                 if let Some(own) = only.get_mut("type") {

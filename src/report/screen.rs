@@ -1,19 +1,19 @@
-//! What may reach a terminal: text without anything that a terminal would obey or hide, and whose
-//! lines only this tool ends.
+//! Makes text safe for a terminal: no character that a terminal interprets or hides, and no line
+//! ends except those of this tool.
 //!
-//! In: text that may hold names, messages and lines of an input. Out: the same with every such
-//! character spelled out, ends of lines too: GitHub Actions obeys a line that begins with
-//! `::error::`, and a reader believes a line that looks like one of this tool. [`printable`] guards
-//! a piece of text, [`Page`] a text under construction; `cli` guards once more what leaves the
-//! process.
+//! Input: text that may contain names, messages and lines of an input. Output: the same text with
+//! every such character escaped, including line ends: GitHub Actions executes a line that begins
+//! with `::error::`, and a reader trusts a line that looks like output of this tool. [`printable`]
+//! escapes a piece of text, [`Page`] a text under construction; `cli` escapes all output of the
+//! process once more.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Control characters, characters that are not seen, and marks that turn the direction of what
-/// is around them: text would not be what is seen.
+/// Whether a character is a control character, invisible, or changes the direction of the text
+/// around it: the text would differ from what is visible.
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -24,7 +24,7 @@ fn is_obeyed(c: char) -> bool {
         )
 }
 
-/// Text without control characters, in one line: no escape of an input reaches a terminal.
+/// Text on one line without control characters: no escape sequence of an input reaches a terminal.
 pub fn printable(text: &str) -> String {
     match spelled_out(text) {
         Some(spelled) => spelled,
@@ -32,7 +32,7 @@ pub fn printable(text: &str) -> String {
     }
 }
 
-/// The text with what is obeyed spelled out, where there is any.
+/// The text with unsafe characters escaped; `None` if it has none.
 fn spelled_out(text: &str) -> Option<String> {
     let plain = if text.is_ascii() {
         !text.bytes().any(|byte| byte.is_ascii_control())
@@ -51,7 +51,7 @@ fn spelled_out(text: &str) -> Option<String> {
     })
 }
 
-/// Characters in a part of a source that cannot be drawn as they are: ends of lines and tabs can.
+/// Characters in a part of a source that cannot be drawn unchanged; line ends and tabs can.
 pub(super) fn undrawable(text: &str, part: Range<usize>) -> impl Iterator<Item = (usize, char)> {
     let bytes = text.as_bytes();
     let ends_line = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
@@ -67,23 +67,23 @@ pub(super) fn escape(c: char) -> String {
     if c == '\n' { "\\n".to_owned() } else { format!("\\u{{{:x}}}", u32::from(c)) }
 }
 
-/// A text under construction. Its lines end where [`line!`](crate::report::screen::line), the ends
-/// of a template or [`Page::end_line`] say so, and nowhere else: what is filled in is made
-/// printable. What is already drawn (and may be colored) is taken as it is.
+/// A text under construction. Lines end only with [`line!`](crate::report::screen::line), at the
+/// ends of a template, or with [`Page::end_line`]: values in a template are made printable. Text
+/// that is already drawn, and may be colored, is added unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Page(String);
 
 impl Page {
-    /// Appends text of this tool.
+    /// Appends a fixed text of this tool.
     pub(crate) fn push_str(&mut self, text: &'static str) {
         self.0.push_str(text);
     }
 
-    /// Appends a template that is filled in. Only the ends of lines with which the template begins
-    /// and ends are its own.
+    /// Appends a formatted template. Only line ends at the beginning and the end of the template
+    /// are kept.
     pub(crate) fn put(&mut self, template: &'static str, filled: fmt::Arguments<'_>) {
         let start = self.0.len();
-        // Writing into a string cannot fail.
+        // Writing to a string cannot fail.
         let _ = self.0.write_fmt(filled);
         let own = template.trim_matches('\n');
         let before = if own.is_empty() {
@@ -98,12 +98,12 @@ impl Page {
         }
     }
 
-    /// Appends an end of a line.
+    /// Appends a line end.
     pub(crate) fn end_line(&mut self) {
         self.0.push('\n');
     }
 
-    /// Appends what is drawn: a table or another page.
+    /// Appends drawn text: a table or another page.
     pub(crate) fn draw(&mut self, drawn: &str) {
         self.0.push_str(drawn);
     }
@@ -114,7 +114,7 @@ impl Page {
     }
 }
 
-/// Writes a template into a [`Page`]; it may begin and end with ends of lines and has none between.
+/// Writes a template into a [`Page`]. It may begin and end with line ends, but contain none.
 macro_rules! put {
     ($page:expr, $template:literal $($rest:tt)*) => {{
         const { assert!($crate::report::screen::is_one_line($template), "a template is one line") }
@@ -132,7 +132,7 @@ macro_rules! line {
 }
 pub(crate) use line;
 
-/// Whether ends of lines are only where a template begins and ends.
+/// Whether a template has line ends only at its beginning and its end.
 pub(crate) const fn is_one_line(template: &str) -> bool {
     let text = template.as_bytes();
     let (mut start, mut end) = (0, text.len());
@@ -151,8 +151,8 @@ pub(crate) const fn is_one_line(template: &str) -> bool {
     true
 }
 
-/// Lines of a manifest for people: one that GitHub Actions would take for a command, with or
-/// without spaces before it, is spelled out.
+/// Lines of a manifest for people. A line that GitHub Actions would read as a command, with or
+/// without leading spaces, is escaped.
 pub fn unobeyed(text: &str) -> Cow<'_, str> {
     if !text.contains("::") {
         return Cow::Borrowed(text);
@@ -171,8 +171,8 @@ pub fn unobeyed(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What leaves the process for people or programs: nothing that a terminal obeys, but tabs, ends of
-/// lines, and where text is colored the sequences that only color.
+/// The output of the process: without control characters, except tabs, line ends and, in colored
+/// text, color sequences.
 pub(crate) fn guarded(text: &str, colored: bool) -> Cow<'_, str> {
     let kept = |at: usize, c: char| match c {
         '\n' | '\t' => true,
@@ -195,7 +195,7 @@ pub(crate) fn guarded(text: &str, colored: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a text begins with a sequence that only chooses how the next characters look: `ESC [ 1 ;
+/// Whether a text begins with a sequence that only sets the look of the next characters: `ESC [ 1 ;
 /// 31 m`.
 fn colors(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return false };

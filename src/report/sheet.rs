@@ -1,7 +1,6 @@
-//! A page that is read from top to bottom: headings, facts and tables, as text for a terminal or as
-//! Markdown for a comment.
+//! A page of headings, facts and tables, as text for a terminal or as Markdown for a comment.
 //!
-//! In: parts in their order. Out: the same words in either form.
+//! Input: parts in order. Output: the same content in either format.
 
 use super::markdown;
 use super::screen::{Page, line, printable};
@@ -15,17 +14,17 @@ pub struct Sheet(Vec<Part>);
 enum Part {
     /// The subject of the page, or of the rest of it.
     Heading(String),
-    /// The answer below a heading, a line each.
+    /// The answer below a heading, one line each.
     Answer(Vec<String>),
-    /// A name and what there is to say of it; the first line is beside the name.
+    /// A name and what there is to say of it; the first line stands beside the name.
     Fact(String, Vec<String>),
     /// A table.
     Table(Vec<String>, Vec<Vec<String>>),
-    /// Sentences, a line each.
+    /// Sentences, one line each.
     Lines(Vec<String>),
     /// An empty line between parts of a text.
     Gap,
-    /// Text with a layout of its own, such as arithmetic.
+    /// A preformatted text, such as arithmetic.
     Drawn(String),
 }
 
@@ -42,7 +41,7 @@ impl Sheet {
         self.0.push(Part::Fact(name.to_owned(), vec![text.into()]));
     }
 
-    /// One more line of the last fact.
+    /// Adds a line to the last fact.
     pub(super) fn more(&mut self, text: impl Into<String>) {
         if let Some(Part::Fact(_, lines)) = self.0.last_mut() {
             lines.push(text.into());
@@ -55,18 +54,18 @@ impl Sheet {
         self.0.push(Part::Table(header, rows.into_iter().collect()));
     }
 
-    /// Sentences, a line each.
+    /// Adds sentences, one line each.
     pub fn lines(&mut self, lines: impl IntoIterator<Item = String>) {
         self.0.push(Part::Lines(lines.into_iter().collect()));
     }
 
-    /// Another page below this one.
+    /// Appends another page below this one.
     pub fn append(&mut self, other: Self) {
         self.gap();
         self.0.extend(other.0);
     }
 
-    /// An empty line, unless there is one.
+    /// Adds an empty line, unless the last part is one.
     pub fn gap(&mut self) {
         if !matches!(self.0.last(), None | Some(Part::Gap)) {
             self.0.push(Part::Gap);
@@ -80,7 +79,7 @@ impl Sheet {
         }
     }
 
-    /// For a terminal.
+    /// The page for a terminal.
     pub fn text(&self, style: Style) -> String {
         let mut out = Page::default();
         let paragraph = |text: &str, indent: &str, out: &mut Page| {
@@ -116,12 +115,12 @@ impl Sheet {
         out.finish()
     }
 
-    /// As text without color, as wide as need be, after an empty line.
+    /// The page as text without color, without a maximum width, after an empty line.
     pub(super) fn plain(&self) -> String {
         format!("\n{}", self.text(Style { color: false, width: None }))
     }
 
-    /// For a comment or a page.
+    /// The page for a comment or an HTML page.
     pub fn markdown(&self) -> String {
         let mut out = Page::default();
         for part in &self.0 {

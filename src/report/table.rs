@@ -5,32 +5,33 @@ use super::screen::printable;
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use std::fmt::Write;
 
-/// How text may look.
+/// The look of text.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     /// Color and bold.
     pub color: bool,
-    /// Width of the terminal; `None`: as wide as need be.
+    /// Width of the terminal; `None` means no limit.
     pub width: Option<u16>,
 }
 
-/// Columns of prose are at least this wide.
+/// Minimum width of columns of prose.
 const PROSE: usize = 16;
 
-/// Columns of blanks between two columns.
+/// Number of blanks between two columns.
 const PADDING: u16 = 2;
 
-/// Rows that are drawn at a time.
+/// Number of rows to draw at a time.
 const PIECE: usize = 1000;
 
-/// A table without frame, as kubectl prints it. Words are never broken: columns of prose share what
-/// the others leave of the width. Where that does not fit, the first columns that do are the table,
-/// and the others follow each row as lines; where not even the first fits, each row is a block.
+/// A table without a frame, as in kubectl. Words are never broken: columns of prose share the width
+/// that the others leave. If the table does not fit, it has as many of the first columns as fit,
+/// and the other cells follow each row as lines. If not even the first column fits, each row is a
+/// block.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> String {
     laid_out(header, rows, style, true)
 }
 
-/// The same for columns of one kind: where they do not fit, each row is a block.
+/// A table with columns of one kind: if they do not fit, each row is a block.
 pub(super) fn grid(
     header: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
@@ -39,7 +40,7 @@ pub(super) fn grid(
     laid_out(header, rows, style, false)
 }
 
-/// A table. Where it does not fit: as many columns as do, or a block per row.
+/// A table. If it does not fit, it has as many columns as fit, or a block per row.
 fn laid_out(
     header: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
@@ -75,7 +76,7 @@ fn laid_out(
     lines(&table)
 }
 
-/// Whether the lines of a table fit the terminal without breaking a word.
+/// Whether the lines of a table fit the terminal without broken words.
 pub(super) fn fits(
     header: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
@@ -91,14 +92,14 @@ pub(super) fn fits(
     fit(&widths, style)
 }
 
-/// Whether columns of these extents fit the terminal.
+/// Whether columns of these widths fit the terminal.
 fn fit(widths: &[(usize, usize)], style: Style) -> bool {
     let Some(width) = style.width else { return true };
     let least = widths.iter().map(|(word, whole)| (*whole).min((*word).max(PROSE)));
     least.map(|column| column + usize::from(PADDING)).sum::<usize>() <= usize::from(width)
 }
 
-/// How many of the first columns fit the terminal with every cell on one line.
+/// How many of the first columns fit the terminal if every cell is on one line.
 fn fitting(widths: &[(usize, usize)], style: Style) -> usize {
     let Some(width) = style.width else { return widths.len() };
     let ends = widths.iter().scan(0, |end, (_, whole)| {
@@ -108,8 +109,8 @@ fn fitting(widths: &[(usize, usize)], style: Style) -> usize {
     ends.take_while(|end| *end <= usize::from(width)).count()
 }
 
-/// A table of the first columns. Below each row the other cells, each behind its title, as many to
-/// a line as fit.
+/// A table of the first columns. The other cells follow below each row, each after its title, as
+/// many per line as fit.
 fn stacked(header: &[&str], rows: &[Vec<String>], columns: usize, style: Style) -> String {
     let first = rows.iter().map(|cells| cells[..columns].to_vec());
     let drawn = table(&header[..columns], first, style);
@@ -131,7 +132,7 @@ fn stacked(header: &[&str], rows: &[Vec<String>], columns: usize, style: Style) 
     out
 }
 
-/// Cells behind their titles, set in, as many to a line as fit; a longer one is wrapped.
+/// Cells after their titles, indented, as many per line as fit; a longer cell is wrapped.
 fn packed<'a>(cells: impl Iterator<Item = (String, &'a String)>, style: Style) -> Vec<String> {
     const GAP: &str = "   ";
     let most = style.width.map_or(usize::MAX, usize::from);
@@ -161,7 +162,7 @@ fn packed<'a>(cells: impl Iterator<Item = (String, &'a String)>, style: Style) -
     lines
 }
 
-/// A block per row: a line per cell that is not empty, behind its title.
+/// A block per row: one line per non-empty cell, after its title.
 fn blocks(header: &[&str], rows: &[Vec<String>], style: Style) -> String {
     let longest = header.iter().map(|title| title.chars().count()).max().unwrap_or(0);
     let mut out = String::new();
@@ -184,12 +185,12 @@ fn blocks(header: &[&str], rows: &[Vec<String>], style: Style) -> String {
     out
 }
 
-/// The same in pieces, for tables of any length: rows are made whenever they are requested, and
-/// none is kept once it is drawn. Where lines have to fit a terminal, all rows decide on the widths
-/// of the columns together, and the table is drawn as one.
+/// A table in pieces, for tables of any length. Rows are made again on every pass and dropped once
+/// they are drawn. If lines have to fit a terminal, all rows determine the widths of the columns,
+/// and the table is drawn as one.
 ///
 /// # Errors
-/// The error of the writer.
+/// The error of `draw`.
 pub(super) fn pieces<R: Iterator<Item = Vec<String>>, E>(
     header: &[&str],
     rows: impl Fn() -> R,
@@ -220,7 +221,7 @@ pub(super) fn pieces<R: Iterator<Item = Vec<String>>, E>(
     Ok(())
 }
 
-/// Rows under titles, where there are any, before the widths of columns are settled.
+/// A table with titles and rows, before the widths of its columns are set.
 fn filled(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -262,12 +263,12 @@ fn lines(table: &Table) -> String {
     out
 }
 
-/// The longest word and the longest cell of each column, of its title to begin with.
+/// The width of the longest word and of the longest cell of each column, at first of its title.
 fn extents(header: &[&str]) -> Vec<(usize, usize)> {
     header.iter().map(|title| extent(title)).collect()
 }
 
-/// The same with the cells of one more row.
+/// Extends the widths by the cells of one more row.
 fn widen(widths: &mut [(usize, usize)], cells: &[String]) {
     for ((word, whole), cell) in widths.iter_mut().zip(cells) {
         let (own_word, own_whole) = extent(cell);
@@ -275,13 +276,13 @@ fn widen(widths: &mut [(usize, usize)], cells: &[String]) {
     }
 }
 
-/// Characters of the longest word and of the whole.
+/// Number of characters of the longest word, and of the whole cell.
 fn extent(cell: &str) -> (usize, usize) {
     let words = cell.split(' ').map(|word| word.chars().count());
     (words.max().unwrap_or(0), cell.chars().count())
 }
 
-/// A cell in the color of what its symbol means.
+/// A cell in the color of its symbol.
 fn colored(text: String, style: Style) -> Cell {
     let meaning = style.color.then(|| Meaning::of(&text)).flatten();
     let cell = Cell::new(text);
@@ -291,7 +292,8 @@ fn colored(text: String, style: Style) -> Cell {
     }
 }
 
-/// Words in lines of at most so many columns, those after the first set in; no word is broken.
+/// Wraps words into lines of at most `columns` characters, with all lines after the first indented;
+/// no word is broken.
 pub(super) fn wrapped(text: &str, columns: Option<u16>, indent: &str) -> String {
     let columns = columns.map_or(usize::MAX, usize::from);
     let mut out = String::new();
@@ -356,7 +358,7 @@ mod tests {
                 fits(&header, rows.clone(), Style { color: false, width: Some(*width) })
             })
             .collect();
-        // 7 + 16 + 17 characters, and 2 behind each column.
+        // 7 + 16 + 17 characters, and 2 after each column.
         assert_eq!(fitting.first(), Some(&46));
         for width in fitting {
             let text = table(&header, rows.clone(), Style { color: false, width: Some(width) });

@@ -1,5 +1,5 @@
-//! The fleet together on its nodes: JSON (docs/repositories.md 4.4) and the sentence under the
-//! table.
+//! The placement of the whole fleet on its nodes: JSON (docs/repositories.md 4.4), and the
+//! sentences below the table.
 
 use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};
@@ -14,12 +14,12 @@ use ecow::{EcoString, eco_format};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
-/// Nodes that are listed one by one; more are counts by code.
+/// Number of nodes to list one by one; the others are counted by code.
 const LISTED: usize = 10;
-/// Services that the sentence names.
+/// Number of services to name in a sentence.
 const NAMED: usize = 3;
 
-/// The word of a verdict.
+/// The value of a verdict in JSON output.
 pub fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Fits => "fits",
@@ -28,17 +28,17 @@ pub fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Whether some pod of what is shown has no node.
+/// Whether any pod of the shown services and ModelServings has no node.
 pub fn is_short(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> bool {
     pending(planned, servings) > 0
 }
 
-/// How many of the shown pods have no node.
+/// How many pods of the shown services and ModelServings have no node.
 pub(super) fn pending(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> usize {
     placements(planned, servings).map(|(_, placement)| placement.pending()).sum()
 }
 
-/// Everything that is shown and placed, with whose it is.
+/// The placements of all shown services and ModelServings, with their names.
 fn placements<'a>(
     planned: &'a [Planned<'_>],
     servings: &'a [PlannedServing<'_>],
@@ -67,7 +67,7 @@ fn packing(packing: Packing) -> Value {
     })
 }
 
-/// `placement` at the top of the document.
+/// `placement` at the root of the document.
 pub(super) fn json(together: &Together) -> Value {
     let pods = together.pods;
     let mut out = json!({
@@ -180,8 +180,8 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
     ))
 }
 
-/// Why a pod of a component waits: the scheduler's message, each filter with its nodes, the nodes
-/// that came nearest.
+/// Why a pod of a component waits: the scheduler's message, each filter with its number of nodes,
+/// and the nodes that are closest to a match.
 pub(super) fn look(component: &PlannedComponent, out: &mut Sheet) {
     let Some(placement) = component.placement.as_ref() else { return };
     let (Some(look), Some(waiting)) = (placement.look.as_ref(), placement.waiting.as_ref()) else {
@@ -205,8 +205,8 @@ pub(super) fn look(component: &PlannedComponent, out: &mut Sheet) {
     }
 }
 
-/// Whether all pods of a component have a node: together with everything else, or where that was
-/// not asked when nothing else is planned.
+/// Whether all pods of a component have a node: together with everything else or, if that was not
+/// requested, if nothing else is planned.
 pub(super) fn fits(component: &PlannedComponent) -> Option<bool> {
     match &component.placement {
         Some(placement) => Some(placement.pending() == 0),
@@ -214,15 +214,15 @@ pub(super) fn fits(component: &PlannedComponent) -> Option<bool> {
     }
 }
 
-/// The nodes that have no room for the main pod: as they are when everything is placed, where a pod
-/// of the component waits.
+/// The nodes without room for the main pod; if a pod of the component waits, after everything is
+/// placed.
 pub(super) fn blocked(component: &PlannedComponent) -> Option<&BlockedNodes> {
     let waiting = component.placement.as_ref().and_then(|placement| placement.waiting.as_ref());
     let of_fit = component.fit.as_ref().map(|fit| &fit.blocked);
     waiting.map(|waiting| &*waiting.blocked).or(of_fit)
 }
 
-/// At most so many nodes; those beyond as counts by code.
+/// Up to `LISTED` nodes; the others are counted by code.
 pub(super) fn blocked_json(blocked: Option<&BlockedNodes>) -> Value {
     let Some(blocked) = blocked else { return json!([]) };
     let listed = &blocked.first()[..blocked.first().len().min(LISTED)];
@@ -238,7 +238,7 @@ pub(super) fn blocked_json(blocked: Option<&BlockedNodes>) -> Value {
     listed.chain(counts).collect()
 }
 
-/// The resources that the nearest node lacks for a pending pod, in brackets.
+/// What a waiting pod lacks, in brackets: the reason of the nearest node.
 fn shortage(waiting: Option<&Waiting>) -> String {
     let Some(waiting) = waiting else { return String::new() };
     match &waiting.example {
@@ -267,8 +267,7 @@ pub fn price(costs: &Costs) -> String {
     out.finish()
 }
 
-/// The placement of a fleet on its nodes for people; empty where everything fits and no pod is
-/// evicted.
+/// The placement of a fleet on its nodes as text; empty if everything fits and no pod is evicted.
 pub fn text(
     together: &Together,
     planned: &[Planned<'_>],
@@ -336,7 +335,7 @@ pub fn text(
     out.finish()
 }
 
-/// Pending pods of services that are not shown.
+/// The waiting services that are not shown.
 fn beside(out: &mut Page, others: &[&EcoString]) {
     match others {
         [] => {}
@@ -347,7 +346,7 @@ fn beside(out: &mut Page, others: &[&EcoString]) {
     }
 }
 
-/// How kube-scheduler would place groups, which the plan places as a whole.
+/// The effect of kube-scheduler on groups, which the plan places as a whole.
 fn half_groups(half: &[HalfGroup]) -> Option<String> {
     let first = half.first()?;
     let more = match half.len() {
@@ -377,7 +376,7 @@ pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
     })
 }
 
-/// Why pods of a component do not fit the nodes.
+/// Why pods of a component have no node.
 pub(super) fn said(component: &PlannedComponent) -> Option<&str> {
     let waiting = component.placement.as_ref()?.waiting.as_ref()?;
     Some(waiting.message.as_str())

@@ -1,4 +1,4 @@
-//! Totals of a plan: the table of classes, and the last sentence.
+//! The total requests of a plan: the table of classes, and the last sentence.
 
 use super::markdown;
 use super::phrases::plural;
@@ -9,7 +9,7 @@ use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{ClassTotal, Planned, Together, Totals};
 use std::fmt::Write as _;
 
-/// Requested and allocatable devices by class; empty where no class is requested.
+/// Requests for each class, and the resources of its nodes; empty if no class is requested.
 pub fn classes(totals: &Totals, style: Style) -> String {
     let mut out = Page::default();
     if !totals.classes.is_empty() {
@@ -40,8 +40,8 @@ fn total(total: &ClassTotal) -> Vec<String> {
     ]
 }
 
-/// The last sentence: how many services are planned and in error, what they request, and whether it
-/// fits.
+/// The last sentence: how many services are planned and in error, their total requests, and whether
+/// they fit.
 pub fn verdict(
     totals: &Totals,
     planned: &[Planned<'_>],
@@ -63,7 +63,7 @@ pub fn verdict(
     Some(wrapped(&format!("{mark} {}{fits}", summary(totals)), style.width, "  "))
 }
 
-/// The symbol of a plan: whether a service is in error or a pod pending.
+/// The symbol of a plan: whether any service is in error or any pod is pending.
 pub(super) fn mark(totals: &Totals, pending: usize) -> &'static str {
     if totals.failed > 0 || pending > 0 { "✗" } else { "✓" }
 }

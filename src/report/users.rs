@@ -1,4 +1,5 @@
-//! `ome explain` of a runtime and of a model: who uses it, who could, and why the others cannot.
+//! `ome explain` for a runtime or a model: the services that use it, those that could, and why the
+//! others cannot.
 
 use super::explain;
 use super::judged::Detail;
@@ -10,7 +11,7 @@ use crate::pipeline::{Planned, User};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 
-/// The word for what a runtime is for a service.
+/// The relation of a service to a runtime, in words.
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Chosen => "✓ uses it",
@@ -19,7 +20,7 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The rule that decided, its operands, and where they are.
+/// The rule that decided, the values, and their location.
 fn rule(user: &User<'_>, sources: &SourceMap) -> [String; 3] {
     let own = sources.locate(user.planned.service.place).to_string();
     let decision = &user.planned.resolution.runtime;
@@ -69,7 +70,7 @@ fn many(number: usize, one: &str) -> String {
     }
 }
 
-/// The services that use a runtime.
+/// The users of a runtime.
 pub fn runtime(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Sheet {
     let mut out = Sheet::default();
     let object = &runtime.object;
@@ -94,7 +95,7 @@ pub fn runtime(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Sh
     out
 }
 
-/// The same for programs.
+/// The users of a runtime as JSON.
 pub fn runtime_json(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) -> Value {
     let users = users.iter().map(|user| {
         let [rule, detail, place] = rule(user, sources);
@@ -115,7 +116,7 @@ pub fn runtime_json(runtime: &Runtime, users: &[User<'_>], sources: &SourceMap) 
     })
 }
 
-/// The services that use a model, and the runtimes that could serve it.
+/// The users of a model, and the runtimes that could serve it.
 pub fn model(
     model: &Model,
     users: &[Planned<'_>],
@@ -159,7 +160,7 @@ pub fn model(
     out
 }
 
-/// The same for programs.
+/// The users of a model as JSON.
 pub fn model_json(
     model: &Model,
     users: &[Planned<'_>],

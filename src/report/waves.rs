@@ -1,7 +1,8 @@
-//! The rollout of an InferenceService: its objects in waves, and how its workloads follow a change.
+//! `rollout` for an InferenceService: its objects in rollout order, and the rollout of its
+//! workloads.
 //!
-//! In: the waves and workloads that the pipeline made. Out: JSON, a table, Markdown, a page.
-//! Decides nothing.
+//! Input: the waves and workloads of the pipeline. Output: JSON, a table, Markdown, a page. This
+//! module makes no decisions.
 
 use super::answer::Answer;
 use super::fill::fill;
@@ -22,7 +23,7 @@ const TITLES: [&str; 5] = ["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS
 /// The waves of a service.
 #[derive(Clone, Copy, Debug)]
 pub struct Waves<'a> {
-    /// The mode: documents or controllers.
+    /// The mode: documented or controller.
     pub semantics: Follow,
     /// The service.
     pub service: &'a Service,
@@ -30,16 +31,16 @@ pub struct Waves<'a> {
     pub objects: &'a [Vec<String>; 4],
     /// Its workloads.
     pub workloads: &'a [WorkloadRollout],
-    /// How they follow the change on the nodes; empty when no node says what it has.
+    /// Their simulated rollout on the nodes; empty if no node reports its resources.
     pub components: &'a [ComponentRollout],
     /// All findings.
     pub found: &'a [Diagnostic],
-    /// The input.
+    /// The sources that findings refer to.
     pub sources: &'a SourceMap,
 }
 
 impl Answer for Waves<'_> {
-    /// In the shape of every rollout; a service has no groups.
+    /// The JSON format of every rollout; a service has no groups.
     fn json(&self) -> Value {
         let workload = |workload: &WorkloadRollout| {
             json!({
@@ -62,7 +63,7 @@ impl Answer for Waves<'_> {
         })
     }
 
-    /// A line per wave, a table of workloads.
+    /// One line per wave, and a table of workloads.
     fn text(&self, style: Style) -> String {
         let mut out = Page::default();
         put!(out, "{}\n\n", self.service.name());
@@ -76,7 +77,7 @@ impl Answer for Waves<'_> {
         out.finish()
     }
 
-    /// A numbered list of waves, a table of workloads.
+    /// A numbered list of waves, and a table of workloads.
     fn markdown(&self) -> Result<String, String> {
         let mut out = Page::default();
         put!(out, "**ome rollout** {}\n\n", markdown::text(self.service.name()));

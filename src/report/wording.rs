@@ -1,4 +1,4 @@
-//! How rows of a rollout name groups and what happens to them: for people, and as JSON has it.
+//! How rows of a rollout name groups and events: in text, and in JSON.
 
 /// The wording of a row.
 pub(super) struct Wording {
@@ -17,7 +17,7 @@ pub(super) fn lettered(letter: char, all: &[i64]) -> String {
     }
 }
 
-/// Whether more than three ordinals follow each other without a gap.
+/// Whether these are more than three consecutive ordinals.
 fn is_long_run(all: &[i64]) -> bool {
     match all {
         [first, .., last] => {

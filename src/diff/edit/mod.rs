@@ -9,7 +9,6 @@
 //! # Cost
 //! One service of each group is simulated. For every edit its world is read twice, without the
 //! other services.
-//! other services.
 
 mod patch;
 mod proposal;

@@ -56,7 +56,7 @@ impl Difference {
 /// All edits of a service together.
 #[derive(Clone, Debug)]
 pub struct AllEdits {
-    /// The service that was decided again.
+    /// The service that was decided again with the edits.
     pub service: EcoString,
     /// The fields of all edits.
     pub changes: Vec<Edit>,

@@ -1,4 +1,4 @@
-//! What is so today: the answers that expectations are compared with, and recorded from.
+//! The current results, which expectations are compared with and recorded from.
 
 use crate::api::ComponentKind;
 use crate::pipeline::planned::{Planned, PlannedComponent};
@@ -6,7 +6,7 @@ use crate::yaml::{Node, Origin, Rule};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// The keys that have one answer for a service, in the order in which they are recorded.
+/// The keys with one value per service, in the order in which they are recorded.
 const KEYS: [&str; 6] = ["runtime", "accelerator", "mode", "gpus", "fits", "error"];
 
 static RECORDED: Rule = Rule {
@@ -15,7 +15,7 @@ static RECORDED: Rule = Rule {
     cite: "docs/test.md",
 };
 
-/// The component that runs the model, else the first.
+/// The component that runs the model, otherwise the first component.
 pub(super) fn main<'p>(planned: &'p Planned<'_>) -> Option<&'p PlannedComponent> {
     let runs = |component: &&PlannedComponent| {
         matches!(component.kind, ComponentKind::Engine | ComponentKind::Predictor)
@@ -24,7 +24,7 @@ pub(super) fn main<'p>(planned: &'p Planned<'_>) -> Option<&'p PlannedComponent>
     components.iter().find(runs).or(components.first())
 }
 
-/// What a service gets by one of these keys; none where there is nothing to say.
+/// The current value of one of these keys for a service; `None` if it has no value.
 pub(super) fn answer(planned: &Planned<'_>, key: &str) -> Option<Value> {
     let component = main(planned);
     match key {
@@ -53,7 +53,7 @@ pub(super) fn answer(planned: &Planned<'_>, key: &str) -> Option<Value> {
     }
 }
 
-/// Expectations of services as a file has them, below a key in a column.
+/// Expectations of services in the format of a file, below a key at `column`.
 pub(crate) fn text<'p>(
     services: impl IntoIterator<Item = &'p Planned<'p>>,
     column: usize,
@@ -71,20 +71,20 @@ pub(crate) fn text<'p>(
     out
 }
 
-/// The same on one line.
+/// Expectations of services on one line.
 pub(crate) fn flow(services: &[Planned<'_>]) -> String {
     let one = |planned: &Planned<'_>| format!("{}: {}", planned.service, line(planned));
     format!("{{ {} }}", services.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-/// The same of one service, on one line.
+/// Expectations of one service on one line.
 pub(crate) fn line(planned: &Planned<'_>) -> String {
     let answers = answers(planned).into_iter();
     let pairs: Vec<String> = answers.map(|(key, value)| format!("{key}: {value}")).collect();
     format!("{{ {} }}", pairs.join(", "))
 }
 
-/// All facts about a service; of one in error the error alone.
+/// All values of a service; for a service in error, only the error.
 fn answers(planned: &Planned<'_>) -> Vec<(&'static str, Value)> {
     let known = |key| Some((key, answer(planned, key).filter(|answer| !answer.is_null())?));
     match known("error") {

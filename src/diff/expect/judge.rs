@@ -1,4 +1,4 @@
-//! What is stated and is not so.
+//! Compares expectations with the current results.
 
 use super::actual::{answer, main};
 use super::{Expected, Miss, Stated};
@@ -17,7 +17,7 @@ use crate::secret::{self, MASK, Place, names_secret};
 use crate::yaml::{FieldPath, Node, Segment, Value};
 use ecow::EcoString;
 
-/// What is stated about a service and is not so.
+/// The expectations about a service that are not met.
 pub fn service(catalog: &Catalog, planned: &Planned<'_>, stated: &Stated) -> Vec<Miss> {
     let needs_leaves =
         |expected: &Expected| expected.key == "arg" || expected.key.starts_with("env.");
@@ -68,7 +68,8 @@ fn of_service(
                 Value::List(all) => all.iter().all(has),
                 _ => has(want),
             };
-            // Of a flag with another value, the value; all arguments would be a page.
+            // If the flag has another value, report that one; a list of all arguments would fill a
+            // page.
             let flag = |text: &str| text.split(['=', ' ']).next().unwrap_or_default().to_owned();
             let wanted = text.as_deref().map(flag);
             let near = arguments
@@ -114,7 +115,7 @@ fn of_service(
     Some(miss)
 }
 
-/// Whether a name is `NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME` of an object.
+/// Whether `wanted` is `NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME` of an object.
 fn names(wanted: &str, object: &Object) -> bool {
     let id = &object.id;
     let namespace = id.scope.namespace().map(EcoString::as_str);
@@ -127,7 +128,7 @@ fn names(wanted: &str, object: &Object) -> bool {
     }
 }
 
-/// The rules that speak against a runtime, and the edit that would make it win.
+/// Adds the rules that reject a runtime, and the edit that would make it chosen.
 fn why_not(catalog: &Catalog, planned: &Planned<'_>, wanted: &str, miss: &mut Miss) {
     let runtimes = catalog.runtimes(planned.service.api);
     let last = wanted.rsplit('/').next().unwrap_or(wanted);
@@ -151,7 +152,7 @@ fn why_not(catalog: &Catalog, planned: &Planned<'_>, wanted: &str, miss: &mut Mi
     miss.flip = Some(flip(planned.policy, catalog, service, runtime));
 }
 
-/// What is stated about an object and is not so.
+/// The expectations about an object that are not met.
 pub fn object(node: &Node, stated: &Stated) -> Vec<Miss> {
     let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
     let ty = schema::kind(text("apiVersion"), text("kind")).map(schema::Schema::root);
@@ -202,7 +203,7 @@ pub fn object(node: &Node, stated: &Stated) -> Vec<Miss> {
     misses
 }
 
-/// The names of the fields on a path; a type passes lists without a step.
+/// The names of the fields on a path; list elements need no step to find a type.
 fn fields(path: &FieldPath) -> Vec<&str> {
     let mut names = Vec::new();
     for segment in &path.0 {
@@ -213,7 +214,7 @@ fn fields(path: &FieldPath) -> Vec<&str> {
     names
 }
 
-/// Whether an object is the one that is stated about: `Kind/name` or `Kind/namespace/name`.
+/// Whether `wanted` is `Kind/name` or `Kind/namespace/name` of an object.
 pub fn is_object(wanted: &str, node: &Node) -> bool {
     let version = node.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
     let id = identity(node);
@@ -228,7 +229,7 @@ pub fn is_object(wanted: &str, node: &Node) -> bool {
         && (namespace.is_none() || namespace == own)
 }
 
-/// Whether a service is the one that is stated about: `name` or `namespace/name`.
+/// Whether `wanted` is `name` or `namespace/name` of a service.
 pub fn is_service(wanted: &str, planned: &Planned<'_>) -> bool {
     let service = &planned.service;
     match wanted.split_once('/') {

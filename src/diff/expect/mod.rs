@@ -1,7 +1,7 @@
-//! Expectations beside the catalog: the files of `ome test`.
+//! Expectations next to the catalog: the files of `ome test`.
 //!
-//! In: a document with `cases`. Out: what each case states, with its place; and the expectations
-//! that are not met. Only what is stated is compared.
+//! Input: a document with `cases`. Output: the expectations of each case with their locations, and
+//! the expectations that are not met. Only the keys in a case are compared.
 
 pub(crate) mod actual;
 pub(crate) mod judge;
@@ -28,19 +28,19 @@ pub struct Case {
     pub name: EcoString,
     /// Where the name is.
     pub span: Span,
-    /// What it reads, relative to its file; none: what the command line names.
+    /// The files that it reads, relative to its own file; `None` means those of the command line.
     pub files: Option<Vec<EcoString>>,
-    /// Services and what is stated about them.
+    /// Expectations about services.
     pub services: Vec<Stated>,
-    /// The key `services` and its value, where no service is named: all are recorded there.
+    /// The key `services` and its value, if it names no service: all services are recorded there.
     pub no_services: Option<(Span, Span)>,
-    /// Objects and what is stated about them.
+    /// Expectations about objects.
     pub objects: Vec<Stated>,
     /// Codes that must be found.
     pub findings: Vec<(EcoString, Span)>,
 }
 
-/// What is stated about a service or an object.
+/// The expectations about one service or object.
 #[derive(Clone, Debug)]
 pub struct Stated {
     /// Its name as it is written.
@@ -67,24 +67,24 @@ pub struct Expected {
 /// An expectation that is not met.
 #[derive(Clone, Debug)]
 pub struct Miss {
-    /// The key as it is written, from the case on.
+    /// Path of the key, starting at the case.
     pub path: String,
     /// Where it is.
     pub span: Span,
     /// What is expected.
     pub want: serde_json::Value,
-    /// What is; none where there is nothing to compare with.
+    /// The current value; `None` if there is nothing to compare.
     pub got: Option<serde_json::Value>,
-    /// One sentence.
+    /// The message.
     pub message: String,
-    /// Why the runtime that is expected was not chosen: codes with their details.
+    /// Why the expected runtime was not chosen: codes with their details.
     pub reasons: Vec<(&'static str, String)>,
-    /// What would make it win.
+    /// The edit that would make it chosen.
     pub flip: Option<Flip>,
 }
 
 impl Miss {
-    /// Something that is stated about and is not there.
+    /// Reports an expectation about something that does not exist.
     pub fn absent(list: &str, stated: &Stated, what: &str, near: Option<&str>) -> Self {
         let near = near.map_or(String::new(), |near| format!(": did you mean `{near}`?"));
         Self {

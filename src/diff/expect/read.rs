@@ -1,4 +1,4 @@
-//! Reads what a file of expectations states.
+//! Reads a file of expectations.
 
 use super::{CASE_KEYS, Case, Expected, SERVICE_KEYS, Stated};
 use crate::diag::{Code, Diagnostic, nearest};
@@ -22,7 +22,7 @@ pub fn cases(root: &Node, found: &mut Vec<Diagnostic>) -> Vec<Case> {
     items.iter().enumerate().filter_map(|(index, item)| reader.case(index, item)).collect()
 }
 
-/// Whether a key is one of a service.
+/// Whether a key is valid for a service.
 fn is_key(key: &str) -> bool {
     SERVICE_KEYS.contains(&key) || key.strip_prefix("env.").is_some_and(|name| !name.is_empty())
 }
@@ -120,7 +120,7 @@ impl Reader<'_> {
         let listed = listed.filter(|entry| entry.node.as_map().is_some_and(Map::is_empty));
         let no_services =
             listed.and_then(|own| Some((own.key_origin.span()?, own.node.origin.span()?)));
-        // A key that is unknown is a finding, and nothing to compare.
+        // An unknown key is a finding and is not compared.
         for service in &mut services {
             service.values.retain(|expected| is_key(&expected.key));
         }

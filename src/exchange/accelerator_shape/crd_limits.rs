@@ -1,9 +1,9 @@
-//! What the shipped CustomResourceDefinitions refuse although the documents allow it.
+//! Restrictions of the shipped CustomResourceDefinitions that the documents do not have.
 //!
-//! In: an object whose accelerator fields are those of the shipped shape. Out: the object as a
-//! server takes it: a value that is only spelled otherwise is respelled, a container of the engine
-//! without a name gets the one that the documents read, and a field that the definition does not
-//! have is taken out and named as a loss. What is required and nowhere written is named too.
+//! Input: an object whose accelerator fields have the shipped format. Output: the object as a
+//! server accepts it. A value with another spelling is respelled, an unnamed container of the
+//! engine gets the name that the documents use, and a field that the definition does not have is
+//! removed and reported as a loss. A required field that is not set is reported too.
 
 use super::{ORIGIN, Shaper};
 use crate::api::Object;
@@ -12,23 +12,23 @@ use crate::schema::{self, Schema, Strictness};
 use crate::source::{SourceMap, Span};
 use crate::yaml::{FieldPath, Node, Segment};
 
-/// Name of a runner of engine or decoder that sets none, as the example of the OME documentation
-/// does ("Serving Runtime", ClusterServingRuntime srt-mistral-7b-instruct).
+/// Name for a runner of engine or decoder that sets none, from the example of the OME documentation
+/// ("Serving Runtime", ClusterServingRuntime srt-mistral-7b-instruct).
 const RUNNER: &str = "ome-container";
 
-/// Why a field that only the documents know is lost.
+/// Why a field that only the documents have is lost.
 const UNKNOWN: &str = "the CRD of OME v0.1.5 has no such field";
-/// The finding about a field that the definition requires and the documents do not.
+/// The message for a field that the definition requires and the documents do not.
 const REQUIRED: &str = "the CRD of OME v0.1.5 requires this field and the object does not set it: add it, or a server refuses the object";
-/// Why it is lost, of `resources` of a router without a named container.
+/// Why `resources` of a router without a named container are lost.
 const ROUTER_RESOURCES: &str = "the shipped router has resources in its container alone: write `spec.router.runner` with the container's `name` and these `resources`";
 
-/// Mends what can be mended, and names the rest.
+/// Fixes the faults that can be fixed, and reports the others.
 pub(super) fn mend(shaper: &mut Shaper<'_>) {
     let object = shaper.object;
     let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { return };
     router_resources(shaper);
-    // Back to front: the first fault of a place is judged last, with all below it mended.
+    // In reverse order: the first fault at a location is handled last, after all faults below it.
     for fault in faults(schema, &shaper.node).into_iter().rev() {
         let Some(text) = fault.path.as_deref() else { continue };
         let Ok(path) = FieldPath::parse(text) else { continue };
@@ -63,14 +63,14 @@ pub(super) fn mend(shaper: &mut Shaper<'_>) {
     }
 }
 
-/// The object with another value at a path, or with none.
+/// The object with another value at a path, or without the field.
 fn with(node: &Node, path: &FieldPath, value: Option<Node>) -> Node {
     let mut node = node.clone();
     node.set(&path.0, value);
     node
 }
 
-/// The faults of a tree by path. It is judged without its places: half of it is no text's any more.
+/// The faults of a tree by path. Spans are ignored: parts of the tree are no longer in any source.
 fn faults(schema: &Schema, node: &Node) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let judged = Node::from_json(&node.to_json(), ORIGIN);
@@ -78,7 +78,7 @@ fn faults(schema: &Schema, node: &Node) -> Vec<Diagnostic> {
     found
 }
 
-/// Where a path is written, or else what holds it.
+/// The location of a path, otherwise that of its nearest parent.
 fn place(object: &Object, path: &FieldPath) -> Option<Span> {
     let written = |length: usize| {
         let above = FieldPath(path.0[..length].to_vec());
@@ -87,7 +87,7 @@ fn place(object: &Object, path: &FieldPath) -> Option<Span> {
     (1..=path.0.len()).rev().find_map(written).or_else(|| Some(object.name_span()))
 }
 
-/// `resources` beside a named container of the router are that container's.
+/// Moves `resources` next to a named container of the router into that container.
 fn router_resources(shaper: &mut Shaper<'_>) {
     let named = shaper.get(&["spec", "router", "runner", "name"]).is_some();
     let has_own = shaper.get(&["spec", "router", "runner", "resources"]).is_some();
@@ -99,7 +99,7 @@ fn router_resources(shaper: &mut Shaper<'_>) {
     }
 }
 
-/// Whether a path is the name of a runner that the documents read as the engine's container.
+/// Whether a path is the name of a runner that the documents treat as the engine's container.
 fn names_engine(path: &FieldPath) -> bool {
     let field = |segment: &Segment| match segment {
         Segment::Field(name) => name.clone(),
@@ -110,8 +110,8 @@ fn names_engine(path: &FieldPath) -> bool {
         && !fields.iter().any(|name| name.starts_with("router"))
 }
 
-/// The object with the value at a path spelled as its type wants it, where that is a value of the
-/// type: `7000000000` as text, `"3"` as a number, nothing for null.
+/// The object with the value at a path respelled for its type, if that gives a value of the type:
+/// `7000000000` as text, `"3"` as a number, null as no field.
 fn respelled(schema: &Schema, node: &Node, path: &FieldPath) -> Option<Node> {
     let found = *node.select(path).first()?;
     if found.is_null() {

@@ -1,10 +1,10 @@
-//! Accelerator fields in the other shape: as OEP-0003 proposes them, and as OME ships them
-//! (OEP-0003, Graduation Criteria; docs/decisions.md#api-shapes).
+//! Converts accelerator fields between the format that OEP-0003 proposes and the format that OME
+//! ships (OEP-0003, Graduation Criteria; docs/decisions.md#api-shapes).
 //!
-//! In: one object of OME. Out: the object with its accelerator fields in the other shape, and a
-//! finding per field that the other shape does not have or defines differently. What is no
-//! accelerator field stays as it is; towards the shipped shape, what the shipped definition refuses
-//! is mended or named too, so that a server takes what is printed.
+//! Input: one object of OME. Output: the object with its accelerator fields in the other format,
+//! and a finding for each field that the other format does not have or defines differently. Other
+//! fields do not change. In the conversion to the shipped format, faults against the shipped
+//! definition are fixed or reported too, so that a server accepts the output.
 
 mod crd_limits;
 mod proposed;
@@ -17,21 +17,21 @@ use crate::api::Object;
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
-/// The origin of what is in the converted object only.
+/// The origin of values that are only in the converted object.
 pub static RESHAPED: Rule = Rule {
     id: "accelerator-shape",
     text: "says in one shape of accelerators what the object said in the other",
     cite: "OEP-0003, Graduation Criteria",
 };
 
-/// Who wrote what no file says.
+/// The origin of values that are in no file.
 const ORIGIN: Origin = Origin::Derived(&RESHAPED);
 
-/// Keys of annotations that OEP-0003 reads and this tool adds.
+/// Annotation keys that OEP-0003 reads and this tool adds.
 const CLASS: &str = "ome.io/accelerator-class";
 const STRATEGY: &str = "ome.io/selection-strategy";
 
-/// Where the terms of a required node affinity are.
+/// The path of the terms of a required node affinity.
 const TERMS: [&str; 4] = [
     "affinity",
     "nodeAffinity",
@@ -39,10 +39,10 @@ const TERMS: [&str; 4] = [
     "nodeSelectorTerms",
 ];
 
-/// An object in the other shape.
+/// An object in the other format.
 #[derive(Clone, Debug)]
 pub struct Reshaped {
-    /// The object; as it was when it has nothing to convert.
+    /// The object; unchanged if it has nothing to convert.
     pub node: Node,
     /// Something was converted.
     pub changed: bool,
@@ -50,7 +50,7 @@ pub struct Reshaped {
     pub losses: Vec<Diagnostic>,
 }
 
-/// An object on its way into the other shape.
+/// An object during its conversion into the other format.
 struct Shaper<'a> {
     object: &'a Object,
     node: Node,
@@ -67,19 +67,19 @@ impl<'a> Shaper<'a> {
         Reshaped { node: self.node, changed: self.changed, losses: self.losses }
     }
 
-    /// Names a field that the other shape does not have, or defines differently.
+    /// Reports a field that the other format does not have, or defines differently.
     fn lose(&mut self, path: impl Into<String>, at: Origin, why: impl Into<String>) {
         let finding = Diagnostic::new(Code::ConversionLoss, why)
             .at(at.span().or_else(|| Some(self.object.name_span())));
         self.losses.push(finding.path(path).object(self.object.id.to_string()));
     }
 
-    /// What is at a path.
+    /// The value at a path.
     fn get(&self, keys: &[&str]) -> Option<&Node> {
         self.node.at(keys).filter(|node| !node.is_null())
     }
 
-    /// Takes a field out.
+    /// Removes a field and returns its value.
     fn take(&mut self, keys: &[&str]) -> Option<Node> {
         let (last, above) = keys.split_last()?;
         let mut node = &mut self.node;
@@ -91,7 +91,7 @@ impl<'a> Shaper<'a> {
         Some(taken.node).filter(|node| !node.is_null())
     }
 
-    /// Sets a field; mappings on the way are made.
+    /// Sets a field; missing mappings on the path are created.
     fn put(&mut self, keys: &[&str], value: Node) {
         let Some((last, above)) = keys.split_last() else { return };
         let mut node = &mut self.node;
@@ -109,7 +109,7 @@ impl<'a> Shaper<'a> {
         }
     }
 
-    /// Gives a field another name; one that is there already stays.
+    /// Renames a field. If the new name is already set, its value is kept.
     fn rename(&mut self, holder: &[&str], from: &str, to: &str) {
         let path =
             |key: &str| holder.iter().copied().chain([key]).map(str::to_owned).collect::<Vec<_>>();
@@ -128,14 +128,14 @@ impl<'a> Shaper<'a> {
         }
     }
 
-    /// Loses a field as it is taken out.
+    /// Removes a field and reports its loss.
     fn drop(&mut self, keys: &[&str], why: &str) {
         if let Some(node) = self.take(keys) {
             self.lose(keys.join("."), node.origin, why);
         }
     }
 
-    /// Takes out a mapping or a list that nothing is left of.
+    /// Removes an empty mapping or list.
     fn prune(&mut self, keys: &[&str]) {
         if self.get(keys).is_some_and(Node::is_empty) {
             self.take(keys);
@@ -143,7 +143,7 @@ impl<'a> Shaper<'a> {
     }
 }
 
-/// An object with the fields of its kind in the other shape; `rest` sees every kind.
+/// Converts the fields of an object by its kind; `rest` runs for every kind.
 fn by_kind(
     object: &Object,
     class: fn(&mut Shaper<'_>),
@@ -175,7 +175,7 @@ fn mapping<const N: usize>(entries: [(&str, Node); N]) -> Node {
     )
 }
 
-/// The texts of a list, or of one value.
+/// The elements of a list, or a single text.
 fn texts(node: &Node) -> Vec<Node> {
     match node.items() {
         [] => node.as_str().map(|_| node.clone()).into_iter().collect(),

@@ -1,11 +1,11 @@
-//! From the fields of the CRDs to those of OEP-0003.
+//! Conversion from the fields of the CRDs to those of OEP-0003.
 
 use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, mapping};
 use crate::api::{Figure, Object};
 use crate::yaml::{Entry, Node};
 use ecow::eco_format;
 
-/// An AcceleratorClass, a runtime or a service as OEP-0003 proposes it.
+/// An AcceleratorClass, a runtime or a service in the format that OEP-0003 proposes.
 pub fn to_proposed(object: &Object) -> Reshaped {
     by_kind(object, class, runtime, service, |_| {})
 }
@@ -13,7 +13,8 @@ pub fn to_proposed(object: &Object) -> Reshaped {
 fn class(shaper: &mut Shaper<'_>) {
     let path: Vec<&str> = ["spec", "discovery"].into_iter().chain(TERMS).collect();
     if let Some(terms) = shaper.take(&path) {
-        // As shipped a node needs the selector and the affinity; in the proposal either is enough.
+        // As shipped, a node must match both selector and affinity; in the proposal, either is
+        // enough.
         let selector = shaper.take(&["spec", "discovery", "nodeSelector"]);
         let labels: Vec<Node> =
             selector.iter().flat_map(Node::entries).map(label_expression).collect();
@@ -51,7 +52,7 @@ fn class(shaper: &mut Shaper<'_>) {
     }
 }
 
-/// A label that a node must have, as an expression.
+/// The expression for a label that a node must have.
 fn label_expression(entry: &Entry) -> Node {
     let values = Node::list(
         [Node::str(entry.node.scalar_text().unwrap_or_default(), entry.node.origin)],
@@ -64,7 +65,7 @@ fn label_expression(entry: &Entry) -> Node {
     ])
 }
 
-/// Minimums of the shipped shape as capabilities of the proposal.
+/// Converts minimums of the shipped format to capabilities of the proposal.
 fn minimums(shaper: &mut Shaper<'_>, from: &[&str], to: &[&str]) {
     let path = |holder: &[&str], key: &str| {
         holder.iter().copied().chain([key]).map(str::to_owned).collect::<Vec<_>>()
@@ -149,7 +150,7 @@ fn runtime(shaper: &mut Shaper<'_>) {
     shaper.put(&["spec", "acceleratorConfigurations"], Node::list(list, ORIGIN));
 }
 
-/// One entry of acceleratorConfig as a configuration.
+/// Converts one entry of acceleratorConfig to a configuration.
 fn configuration(shaper: &mut Shaper<'_>, entry: &Entry) -> Node {
     let path = format!("spec.supportedModelFormats[].acceleratorConfig.{}", entry.key);
     let mut out = mapping([(
@@ -215,7 +216,7 @@ fn configuration(shaper: &mut Shaper<'_>, entry: &Entry) -> Node {
     out
 }
 
-/// The strategy that comes closest to a policy, and what is lost.
+/// The strategy that is closest to a policy, and what is lost.
 fn strategy(policy: &str) -> Option<(&'static str, &'static str)> {
     Some(match policy {
         "Cheapest" => {

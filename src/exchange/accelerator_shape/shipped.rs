@@ -1,4 +1,4 @@
-//! From the fields of OEP-0003 to those of the CRDs.
+//! Conversion from the fields of OEP-0003 to those of the CRDs.
 
 use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, crd_limits, texts};
 use crate::api::{Figure, Object, Semantics};
@@ -8,7 +8,7 @@ use crate::operators::ome::read::current_formats;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::{EcoString, eco_format};
 
-/// An object of OME as a server with the shipped definitions takes it.
+/// An object of OME in the form that a server with the shipped definitions accepts.
 pub fn to_shipped(object: &Object) -> Reshaped {
     by_kind(object, class, runtime, service, crd_limits::mend)
 }
@@ -20,7 +20,7 @@ fn class(shaper: &mut Shaper<'_>) {
     if let Some(terms) = shaper.take(&["spec", "discovery", "nodeSelectorTerms"]) {
         let mut terms = terms;
         if let Some(selector) = shaper.get(&["spec", "discovery", "nodeSelector"]).cloned() {
-            // Either of them in the proposal, both of them as shipped.
+            // The proposal requires either of them, the shipped format both.
             let pinned = pinned(Some(&selector), Some(&terms));
             terms = pinned.terms.unwrap_or(terms);
             shaper.take(&["spec", "discovery", "nodeSelector"]);
@@ -116,7 +116,7 @@ fn class(shaper: &mut Shaper<'_>) {
     }
 }
 
-/// Memory without a unit, which is GiB in the proposal and bytes as shipped.
+/// Memory without a unit, with the unit `Gi` added: it is GiB in the proposal and bytes as shipped.
 fn unitless(node: &Node) -> Option<EcoString> {
     let text = node.scalar_text()?;
     let (proposed, shipped) =
@@ -240,7 +240,7 @@ fn runtime(shaper: &mut Shaper<'_>) {
     }
 }
 
-/// One configuration, in every format of the runtime.
+/// Converts one configuration, for every format of the runtime.
 fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
     let selector = entry.get("selector");
     let mut classes: Vec<Node> = Vec::new();
@@ -362,7 +362,7 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
     }
 }
 
-/// The policy that comes closest to a strategy, and what is lost.
+/// The policy that is closest to a strategy, and what is lost.
 fn policy(strategy: &str) -> Option<(&'static str, &'static str)> {
     Some(match strategy {
         "cost" => (
@@ -380,7 +380,7 @@ fn policy(strategy: &str) -> Option<(&'static str, &'static str)> {
 
 fn service(shaper: &mut Shaper<'_>) {
     let selector = |key: &'static str| ["spec", "acceleratorSelector", key];
-    // The annotation is above the selector.
+    // The annotation has precedence over the selector.
     let annotated = shaper.take(&["metadata", "annotations", STRATEGY]);
     let written = shaper.take(&selector("strategy"));
     for (path, strategy) in [

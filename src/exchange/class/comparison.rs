@@ -1,5 +1,5 @@
-//! How a written class is held against what is proposed: paths spelled otherwise, equal values, the
-//! shape that is shipped.
+//! Compares a class on disk with the proposed one: paths with other spellings, equal values, the
+//! shipped format.
 
 use super::{ALIASES, ORIGIN, REQUIRED, number, path, starts_with};
 use crate::api::{Figure, Semantics};
@@ -15,8 +15,8 @@ pub(super) fn value_at<'n>(object: &'n Node, path: &FieldPath) -> Option<&'n Nod
     found(path).or_else(|| found(&spelled_otherwise(object, path)?))
 }
 
-/// The path of a field that the object spells otherwise: an alias, the shipped key of a figure, the
-/// selector beside `discovery`.
+/// The path at which the object has a field under another spelling: an alias, the shipped key of a
+/// figure, the selector next to `discovery`.
 pub(super) fn spelled_otherwise(object: &Node, path: &FieldPath) -> Option<FieldPath> {
     let (Segment::Field(last), parent) = path.0.split_last()? else { return None };
     let beside = |key: &str| FieldPath(parent.to_vec()).field(key);
@@ -38,7 +38,7 @@ pub(super) fn spelled_otherwise(object: &Node, path: &FieldPath) -> Option<Field
     object.at(&["spec", "capabilities", alias]).map(|_| beside(alias))
 }
 
-/// Whether two values of a field mean the same.
+/// Whether two values of a field are equivalent.
 pub(super) fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
     let amounts = || {
         Some((
@@ -67,7 +67,7 @@ pub(super) fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
         return resources(Some(a), b) == *a;
     }
     if starts_with(path, &["spec", "capabilities", "performance"]) {
-        // The shipped shape has whole numbers.
+        // The shipped format has integers.
         let rounded = |(a, b): (Quantity, Quantity)| {
             a == b || (a.is_integer() && (a.as_f64() - b.as_f64().round()).abs() < 0.5)
         };
@@ -88,8 +88,8 @@ pub(super) fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
     false
 }
 
-/// The resources on disk with those wanted: a name that is there gets the quantity wanted, the
-/// others stay.
+/// Merges the proposed resources into those on disk: an existing name gets the proposed quantity,
+/// all others are kept.
 pub(super) fn resources(written: Option<&Node>, wanted: &Node) -> Node {
     let mut list: EcoVec<Node> =
         written.map(Node::items).unwrap_or_default().iter().cloned().collect();
@@ -115,8 +115,8 @@ pub(super) fn resources(written: Option<&Node>, wanted: &Node) -> Node {
     Node::new(Value::List(list), written.map_or(ORIGIN, |written| written.origin))
 }
 
-/// An object in the shape of the shipped CRD: terms are an affinity, figures are whole numbers,
-/// there is none for fp8 (OEP-0003, AcceleratorClass).
+/// An object in the format of the shipped CRD: terms are an affinity, figures are integers, fp8 has
+/// no figure (OEP-0003, AcceleratorClass).
 pub(super) fn shipped(object: &Node) -> Node {
     let mut out = object.clone();
     if let Some(terms) = object.at(&["spec", "discovery", "nodeSelectorTerms"]) {

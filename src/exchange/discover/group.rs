@@ -1,9 +1,10 @@
-//! Sightings of one product become a class.
+//! Combines the sightings of one product into a class.
 //!
-//! In: sightings on all machines. Out: a class per product with the evidence for each value, and
-//! findings about what machines of one product disagree on. Values are combined over all machines:
-//! the smallest memory, what all can do (OEP-0003, Auto-Discovery Examples and Kueue Integration;
-//! docs/decisions.md#discovery); figures come from data sheets and are never invented.
+//! Input: sightings on all machines. Output: a class per product with the evidence for each value,
+//! and findings about differences between machines of one product. Values are combined over all
+//! machines: the smallest memory, and the features that all have (OEP-0003, Auto-Discovery Examples
+//! and Kueue Integration; docs/decisions.md#discovery). Figures come from data sheets and are never
+//! invented.
 
 mod draft;
 
@@ -18,17 +19,18 @@ pub(super) use draft::nominal;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Longest name of a class; it may be the value of a label.
+/// Maximum length of a class name, which may be the value of a label.
 const LONGEST_NAME: usize = 63;
-/// Sizes of one product that differ by more are worth a look: drivers reserve less.
+/// Memory sizes of one product that differ by more than this share are reported: drivers reserve
+/// less.
 const SPREAD: f64 = 0.02;
 
-/// All sightings that one class is made of.
+/// All sightings of one class.
 #[derive(Clone, Debug)]
 pub(super) struct Group<'m> {
     /// Name of the class.
     pub(super) name: EcoString,
-    /// At least one, by machine.
+    /// Sightings by machine; at least one.
     pub(super) sightings: Vec<Sighting<'m>>,
 }
 
@@ -59,7 +61,7 @@ pub(super) fn class_name(vendor: &str, word: &str) -> EcoString {
     eco_format!("{kept}-{:06x}", fnv(&name) & 0x00ff_ffff)
 }
 
-/// FNV-1a: what is cut off a name still tells it from others.
+/// FNV-1a: the hash keeps names distinct after they are cut.
 fn fnv(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -81,7 +83,7 @@ pub(super) fn groups(machines: &[Machine]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = by_key
         .into_iter()
         .map(|((name, id), sightings)| {
-            // Two products of one name differ in their size, or in their device.
+            // Two products with the same name differ in their memory size, or in their device.
             let suffix = match (uses[&name], facts::by_id(id)) {
                 (1, _) => String::new(),
                 (_, Some(product)) => format!("-{}gb", product.nominal_gib),
@@ -115,7 +117,7 @@ impl<'m> Group<'m> {
         self.sightings.iter().map(|sighting| &sighting.mark).collect()
     }
 
-    /// How the product is written on the machines.
+    /// The product name as the machines report it.
     pub(super) fn word(&self) -> &str {
         self.sightings.first().map_or("", |sighting| &sighting.word)
     }
@@ -126,11 +128,11 @@ impl<'m> Group<'m> {
         for resource in self.sightings.iter().filter_map(|sighting| sighting.resource.as_ref()) {
             *counts.entry(resource).or_default() += 1;
         }
-        // Of several the first by name.
+        // If several are equally common, the first by name.
         counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(name, _)| name)
     }
 
-    /// Sizes of one device by label, those that can be read: the label's key, its text, the size.
+    /// Readable sizes of one device by label: the key of the label, its text, the size.
     fn sizes(&self) -> Vec<(&EcoString, &'m str, Memory)> {
         let size = |sighting: &'_ Sighting<'m>| {
             let key = sighting.memory_label.as_ref()?;
@@ -170,7 +172,7 @@ impl<'m> Group<'m> {
         self.labels(&BTreeSet::from([EcoString::from(key)]))
     }
 
-    /// What names the product, as evidence.
+    /// The evidence for the name of the product.
     fn naming(&self) -> Evidence {
         let keys: BTreeSet<EcoString> = self.marks().into_iter().flat_map(Mark::keys).collect();
         match self.resource() {
@@ -188,7 +190,7 @@ impl<'m> Group<'m> {
             .all(|sighting| sighting.word.starts_with(&*eco_format!("{}-unknown", sighting.vendor)))
     }
 
-    /// The class, and what is strange about it. `measured` writes memory as labels say it.
+    /// The class, with findings about anomalies. With `measured`, memory is the size on labels.
     pub(super) fn draft(&self, measured: bool, found: &mut Vec<Diagnostic>) -> Draft {
         let mut draft = Draft::new(self.name.clone());
         let Some(one) = self.sightings.first() else { return draft };
@@ -205,7 +207,7 @@ impl<'m> Group<'m> {
             if one.slice.is_none() {
                 draft.datasheet(product);
             } else if !product.compute_capability.is_empty() {
-                // The rest of a sheet is about whole devices.
+                // The rest of a data sheet is about whole devices.
                 draft.text(
                     &["spec", "capabilities", "computeCapability"],
                     product.compute_capability,
@@ -232,14 +234,14 @@ impl<'m> Group<'m> {
         draft
     }
 
-    /// A place for findings about the group: the label that names it, else nothing.
+    /// A location for findings about the group: the label that names it, if there is one.
     pub(super) fn any_span(&self) -> Option<Span> {
         let one = self.sightings.first()?;
         let key = one.mark.keys().into_iter().next()?;
         one.machine.labels.get(&key)?.origin.span()
     }
 
-    /// What is strange about the product, its counting, its device plugin.
+    /// Findings about the product, its device count and its device plugin.
     fn remarks(&self, found: &mut Vec<Diagnostic>) {
         let place = |finding: Diagnostic| finding.at(self.any_span());
         match self.product() {
@@ -285,8 +287,8 @@ impl<'m> Group<'m> {
         }
     }
 
-    /// The driver's count against what the node offers: a node with two models is labeled with one
-    /// of them.
+    /// Compares the driver's count with the number that the node offers: a node with two models has
+    /// a label for only one of them.
     fn counted(&self, sighting: &Sighting<'_>, found: &mut Vec<Diagnostic>) {
         const COUNT: &str = "nvidia.com/gpu.count";
         let machine = sighting.machine;

@@ -1,4 +1,4 @@
-//! Classes of the input: which products they cover, and where they differ from the nodes.
+//! The classes of the input: the products that they cover, and their differences to the nodes.
 
 use super::group::{Group, nominal};
 use super::sighting::Mark;
@@ -11,10 +11,10 @@ use crate::facts;
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// One statement of a class about labels of its machines.
+/// One requirement of a class for labels of its machines.
 struct Said {
     key: EcoString,
-    /// Values it names; none when the label need only be there.
+    /// Accepted values; empty if any value is accepted.
     values: Vec<EcoString>,
 }
 
@@ -50,9 +50,9 @@ fn said(class: &AcceleratorClass) -> Vec<Said> {
     selected.chain(listed).collect()
 }
 
-/// Whether a class says that it is about the machines of a mark (OEP-0003, Deployment Strategies):
-/// it names the same label, the product's PCI id, or the product by its own name. Ranges of memory
-/// name no product.
+/// Whether a class covers the machines of a mark (OEP-0003, Deployment Strategies): it names the
+/// same label, the product's PCI id, or the product by its own name. Ranges of memory do not
+/// identify products.
 pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -> bool {
     let said = said(class);
     let names = |key: &str, value: Option<&str>| {
@@ -85,8 +85,8 @@ pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -
     by_label || by_device() || by_name() || (group.is_unknown() && takes(class, group))
 }
 
-/// Whether a class takes all machines of a product that no label names: who writes such a class
-/// knows what they are.
+/// Whether a class takes all machines of a product without any label: such a class is written for
+/// known machines.
 fn takes(class: &AcceleratorClass, group: &Group<'_>) -> bool {
     let own = &class.discovery;
     let ranges = |terms: &Node| {
@@ -110,8 +110,8 @@ fn takes(class: &AcceleratorClass, group: &Group<'_>) -> bool {
         && group.sightings.iter().all(|sighting| class_matches(class, sighting.machine))
 }
 
-/// Where a class written by hand differs from its nodes (OEP-0003, Auto-Discovery Examples). What
-/// data sheets say is `validate`'s business.
+/// Reports the differences between a class that is written by hand and its nodes (OEP-0003,
+/// Auto-Discovery Examples). `validate` compares it with data sheets.
 pub(super) fn drift(
     class: &AcceleratorClass,
     group: &Group<'_>,

@@ -1,9 +1,10 @@
-//! Nodes as AcceleratorClasses: what there is, what becomes of the classes that are there, and why.
+//! Discovers AcceleratorClasses from nodes: the proposed classes, the actions on existing classes,
+//! and the evidence.
 //!
-//! In: the catalog, or a file of Helm values. Out: one proposal per class with the evidence for
-//! each value, the machines without accelerators, and findings. Nothing is made but
-//! AcceleratorClasses (OEP-0003, Non-Goals). Built-in classes are a catalog and not the
-//! cluster's: they neither appear nor stand in for a product.
+//! Input: the catalog, or a file of Helm values. Output: one proposal per class with the evidence
+//! for each value, the machines without accelerators, and findings. Only AcceleratorClasses are
+//! made (OEP-0003, Non-Goals). Built-in classes are a catalog and not part of the cluster: they are
+//! neither listed nor used for a product.
 
 mod group;
 mod input_classes;
@@ -30,53 +31,53 @@ use group::Group;
 use sighting::Mark;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How it is asked.
+/// Options of a discovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Memory is written as labels say it, not as it is sold (OEP-0003, Kueue Integration;
+    /// Memory is the size on labels, not the size as sold (OEP-0003, Kueue Integration;
     /// docs/decisions.md#discovery).
     pub measured: bool,
     /// Bounds of memory are compared with sizes as sold (OEP-0003, Platform-Provided Base Set).
     pub nominal_memory: bool,
-    /// In whose shape classes are read and written.
+    /// The mode that determines the format in which classes are read and written.
     pub semantics: Semantics,
 }
 
-/// What becomes of one class.
+/// The proposal for one class.
 #[derive(Clone, Debug)]
 pub struct Proposal {
     /// Its name.
     pub name: EcoString,
-    /// What is to be done.
+    /// The action.
     pub action: Action,
-    /// The class as it is afterwards.
+    /// The class after the action.
     pub object: Node,
     /// Machines that belong to it, by name.
     pub nodes: Vec<EcoString>,
-    /// Every value that was found out, with why it is believed; none for a class that is kept.
+    /// Every discovered value with its evidence; empty for a class that is kept.
     pub facts: Vec<Fact>,
     /// What an update changes.
     pub changes: Vec<Change>,
-    /// Devices, all and free.
+    /// Devices: total and free.
     pub status: Status,
-    /// Where the class is, when it was read.
+    /// Location of the class, if it was read.
     pub written: Option<Span>,
 }
 
-/// A machine that yields no class.
+/// A machine without a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// Its name.
     pub node: EcoString,
-    /// A word.
+    /// The reason as a code.
     pub reason: &'static str,
 }
 
-/// What a product comes to.
+/// The result for a product.
 enum Outcome<'a> {
     /// A class of its own.
     Proposed(Box<Proposal>),
-    /// A class of another name, which other products may come to as well.
+    /// A class with another name, which may also be the class of other products.
     Followed(Followed<'a>),
 }
 
@@ -88,26 +89,26 @@ struct Followed<'a> {
     draft: Draft,
 }
 
-/// Everything.
+/// The result of a discovery.
 #[derive(Clone, Debug, Default)]
 pub struct Discovered {
     /// Classes by name.
     pub classes: Vec<Proposal>,
     /// Machines without accelerators, by name.
     pub skipped: Vec<Skipped>,
-    /// Machines with accelerators that no tier takes, by name; none when there are no tiers.
+    /// Machines with accelerators that match no tier, by name; empty if there are no tiers.
     pub no_tier: Vec<EcoString>,
 }
 
-/// A machine has none.
+/// The machine has no accelerator.
 const NO_ACCELERATOR: &str = "no-accelerator";
 
-/// What machines say of their accelerators, whatever the class is called and however it finds them;
-/// nothing where they show none, or several kinds.
+/// Facts about accelerators from the labels of machines, independent of the name and selector of a
+/// class; empty if the machines have no accelerator or several kinds.
 pub(super) fn described(machines: &[Machine]) -> Vec<Fact> {
     let groups = group::groups(machines);
     let [group] = groups.as_slice() else { return Vec::new() };
-    // Oddities of the machines are reported when they are discovered.
+    // Anomalies of the machines are reported by discovery.
     let draft = group.draft(false, &mut Vec::new());
     let own = |fact: &Fact| {
         let path = fact.path.to_string();
@@ -116,15 +117,15 @@ pub(super) fn described(machines: &[Machine]) -> Vec<Fact> {
     draft.facts.into_iter().filter(own).collect()
 }
 
-/// What all proposals need.
+/// The context of all proposals.
 struct World<'a> {
     options: Options,
     sources: &'a SourceMap,
     /// The user's classes by name.
     classes: Vec<&'a AcceleratorClass>,
-    /// As they are.
+    /// Machines with the sizes on their labels.
     machines: &'a [Machine],
-    /// As classes compare them.
+    /// Machines with the sizes that classes are compared with.
     compared: Vec<Machine>,
     /// Pods by machine.
     used: BTreeMap<EcoString, Vec<Shape>>,
@@ -185,7 +186,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A class that stays as it is.
+    /// A class that is not changed.
     fn as_written(&self, class: &AcceleratorClass, action: Action) -> Proposal {
         let mut object = class.object.node.clone();
         object.set(&FieldPath::root().field("status").0, None);
@@ -195,7 +196,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A class that is not there yet.
+    /// A class that does not exist yet.
     fn created(&self, draft: Draft, members: &[&Machine]) -> Proposal {
         let object = draft.object(self.options.semantics);
         Proposal {
@@ -204,8 +205,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A class that follows its draft. What only this tool's tables know and the class does not
-    /// state is no difference: it is known without being written.
+    /// A class that follows its draft. A value that only comes from tables of this tool and is not
+    /// set in the class is no difference: it is known without being set.
     fn followed(
         &self,
         class: &AcceleratorClass,
@@ -254,7 +255,7 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
             }
             None => None,
         };
-        // Devices without a label are reported at the node.
+        // A finding without a label is located at the node.
         let node = group.sightings.first().and_then(|sighting| {
             catalog.nodes().find(|node| node.id.name == sighting.machine.name)
         });
@@ -309,7 +310,7 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
 }
 
 impl<'a> World<'a> {
-    /// The action on the class of a product; none when a class written by hand covers all of it.
+    /// The action for the class of a product; `None` if classes written by hand cover all of it.
     fn of_group(
         &self,
         group: &Group<'_>,
@@ -325,7 +326,7 @@ impl<'a> World<'a> {
             found.extend(said.into_iter().filter(about_nodes));
             return own(self.as_written(class, Action::Kept));
         }
-        // Somebody's own class comes first, whatever its name.
+        // A class that is written by hand has precedence, whatever its name is.
         let manual = |mark: &Mark| {
             self.classes.iter().find(|class| {
                 !is_auto_discovered(&class.object) && input_classes::covers(class, group, mark)

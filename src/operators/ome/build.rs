@@ -1,7 +1,7 @@
-//! A service of OME built as far as its operator gets with it.
+//! Builds an OME service as far as its operator gets with it.
 //!
-//! In: what is decided for a service. Out: its components with their pods, or the earliest failure
-//! and what is known without them. No object is written here.
+//! In: the decisions for a service. Out: its components with their pods, or the earliest failure
+//! with what is known without them. Kubernetes objects are not written here.
 
 use super::compose::{self, Merged, Stop};
 use super::objects;
@@ -13,7 +13,7 @@ use crate::merge::history::Record;
 use crate::objects::Settings;
 use crate::pods::built::{Component, Outcome, Outline, Unfinished};
 
-/// Builds a service, up to its first failure, which may be that of the decisions.
+/// Builds a service up to its first failure, which may be a failure of the decisions.
 pub(crate) fn build<'a, R: Record>(
     catalog: &'a Catalog,
     settings: Settings<'_>,
@@ -23,11 +23,11 @@ pub(crate) fn build<'a, R: Record>(
 ) -> Outcome<'a> {
     let maker = Maker { catalog, settings, service };
     let mut outcome = Outcome { error: resolution.error.as_deref().cloned(), ..Outcome::default() };
-    // Settings that the operator does not start with come first.
+    // Settings with which the operator does not start are reported first.
     if let Err(error) = objects::settings(service, settings) {
         outcome.error = Some(error);
     } else if outcome.error.is_some() && settings.policy.ome().merges_first {
-        // The controller merges before it looks for accelerators.
+        // The controller merges the components before it selects accelerators.
         if let Some(runtime) = resolution.chosen()
             && let Err(error) = maker.merged(Some(runtime), &[], &mut ())
         {
@@ -67,7 +67,7 @@ pub(crate) fn build<'a, R: Record>(
         }
         Err(stop) => {
             let Stop { failure, unfinished } = *stop;
-            // The documents do not say what is written of a service that fails.
+            // The documents do not define what is written for a service that fails.
             let writes = settings.policy.semantics == Semantics::Controller;
             let unfinished = unfinished.filter(|_| writes);
             Outcome { diagnostics: found, error: Some(failure), unfinished, ..outcome }
@@ -75,7 +75,7 @@ pub(crate) fn build<'a, R: Record>(
     }
 }
 
-/// What merging needs beside the decisions.
+/// The inputs of merging other than the decisions.
 struct Maker<'a, 'f> {
     catalog: &'a Catalog,
     settings: Settings<'f>,

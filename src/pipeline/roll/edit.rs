@@ -157,7 +157,7 @@ pub(super) fn edited(
             let policy = ground.world.catalog.policy(object.api, semantics)?;
             let dialect = operators::dialect(object.api)?;
             let mut read = (dialect.service)(object, policy, &mut Vec::new());
-            // A flag says it of every service.
+            // A flag may set the protocol of every service; the object does not contain it.
             read.protocol.clone_from(&service.protocol);
             let renderer = Renderer::new(ground.world, semantics, DOMAIN);
             side::with(track, side::made(&renderer, &read, context).workloads)

@@ -1,4 +1,4 @@
-//! The classes that were candidates: the rules for each, and why it is rejected.
+//! The candidate classes: the values that each is judged by, and the reasons against it.
 
 use crate::decision::{
     AcceleratorDecision, ClassCandidate, ClassDecidedBy, CostTerm, ScoreTerms, Verdict,
@@ -34,7 +34,7 @@ pub(super) fn own_place(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> 
         .map_or(String::new(), |class| sources.locate(class.object.name_span()).to_string())
 }
 
-/// A row per failed check; the class is named once.
+/// One row per failed check; only the first row names the class.
 pub(super) fn refused(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Vec<Vec<String>> {
     let rows = candidate.reasons.iter().enumerate().map(|(index, reason)| {
         let mut row = if index == 0 { lead(candidate) } else { vec![String::new(); 4] };
@@ -72,7 +72,7 @@ pub(super) fn eligible(
         .find(|requirement| requirement.key == "costThreshold")
         .map(|requirement| value(&requirement.value));
     let compared = match (candidate.behind, decision.chosen, first) {
-        // It passed every check, and another class is demanded.
+        // It passed every check, but another class is required.
         (Some(_), None, _) => Some(format!("only {} may be taken", admitted(decision))),
         (Some(key), _, Some(first)) => against(key, candidate, first, threshold.as_deref()),
         _ => None,
@@ -91,7 +91,7 @@ pub(super) fn eligible(
     row
 }
 
-/// The classes that a service admits, in words.
+/// The classes that a service accepts, as text.
 pub(super) fn admitted(decision: &AcceleratorDecision<'_>) -> String {
     decision
         .requirements
@@ -100,7 +100,7 @@ pub(super) fn admitted(decision: &AcceleratorDecision<'_>) -> String {
         .map_or_else(String::new, |requirement| value(&requirement.value))
 }
 
-/// Why a candidate ranks below the first, with both operands; a score needs no reason.
+/// Why a candidate ranks behind the first one, with both values; a score needs no explanation.
 pub(super) fn against(
     key: ClassDecidedBy,
     own: &ClassCandidate<'_>,
@@ -137,10 +137,10 @@ pub(super) fn against(
     })
 }
 
-/// Bytes of a GiB.
+/// Bytes per GiB.
 pub(super) const GIB: f64 = 1_073_741_824.0;
 
-/// At most four decimals, without zeros at the end.
+/// At most four decimals, without trailing zeros.
 pub(super) fn short(number: f64) -> String {
     let text = format!("{number:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -29,7 +29,7 @@ pub(super) fn accelerator_fields(out: &mut Value, object: &Object, world: &World
     out["volcanoGPUType"] = word(class.volcano_gpu_type.as_ref()).into();
 }
 
-/// A whole number without a fraction, as it is written.
+/// A number; an integer has no fraction.
 pub(super) fn number(quantity: &crate::quantity::Quantity) -> Value {
     match quantity.value().filter(|_| quantity.is_integer()) {
         Some(whole) => whole.into(),
@@ -42,13 +42,13 @@ pub(super) fn memory(class: &AcceleratorClass) -> Option<String> {
     class.capabilities.memory.as_ref().map(|memory| memory.value.to_string())
 }
 
-/// Nodes of a class; none when no Node was read.
+/// Number of nodes of a class; `None` if no Node was read.
 pub(super) fn nodes(class: &AcceleratorClass, world: &World) -> Option<usize> {
     let machines = world.catalog.machines();
     (!machines.is_empty()).then(|| machines::matching(class, machines).len())
 }
 
-/// Accelerator classes for people (OEP-0003, AcceleratorClass).
+/// Accelerator classes as a table (OEP-0003, AcceleratorClass).
 pub(super) fn accelerator_table(items: &[Item<'_>], world: &World, style: Style) -> String {
     let classes = items
         .iter()

@@ -1,4 +1,4 @@
-//! Edits before an upgrade: as JSON, and as sentences for people.
+//! Edits before an upgrade, as JSON and as text.
 
 use crate::diff::{AllEdits, Difference, Direction, Group, Proposal, RuleEdit};
 use crate::pipeline::Edit;
@@ -6,10 +6,10 @@ use crate::policy::upgrade::ReleaseRule;
 use crate::report::screen::printable;
 use serde_json::{Value, json};
 
-/// Objects of a difference that are named before they are counted.
+/// Number of objects of a difference to name; the rest is counted.
 const OBJECTS: usize = 3;
 
-/// A change of the release in one word.
+/// The direction as a word.
 fn word(way: Direction) -> &'static str {
     match way {
         Direction::Upgrade => "upgrade",
@@ -17,7 +17,7 @@ fn word(way: Direction) -> &'static str {
     }
 }
 
-/// A rule in a line. Its title holds under the newer release.
+/// The title line of a rule. The title describes the newer release.
 pub(super) fn title(rule: &ReleaseRule, way: Direction) -> String {
     let no_longer = match way {
         Direction::Upgrade => "",
@@ -26,7 +26,7 @@ pub(super) fn title(rule: &ReleaseRule, way: Direction) -> String {
     format!("{}{no_longer}: {} ({})", rule.id, rule.title, rule.source)
 }
 
-/// The advice before an upgrade; a downgrade has none.
+/// The action before an upgrade; it does not apply to a downgrade.
 pub(super) fn action(rule: &ReleaseRule, way: Direction) -> Option<&'static str> {
     (way == Direction::Upgrade).then_some(rule.action)
 }
@@ -88,7 +88,7 @@ fn difference(own: &Difference) -> Value {
     })
 }
 
-/// The result of deciding again.
+/// The result of deciding again with the edit.
 fn proof(edit: &RuleEdit, way: Direction) -> String {
     let after = format!("the rule has no effect after the {}", word(way));
     if edit.is_verified() {
@@ -98,7 +98,7 @@ fn proof(edit: &RuleEdit, way: Direction) -> String {
     }
 }
 
-/// The lines under a rule that say how to keep what runs; none of one that requests nothing.
+/// The lines below a rule about how to keep the running objects; empty if the rule needs no action.
 pub(super) fn lines(
     rule: &ReleaseRule,
     proposal: Option<&Proposal>,
@@ -155,7 +155,7 @@ fn assigned(edit: &Edit) -> String {
     printable(&format!("`{}` of {}: {what}", edit.path, edit.object))
 }
 
-/// A difference in a sentence.
+/// A difference as a sentence.
 fn said(own: &Difference) -> String {
     if own.is_none() {
         return "nothing changes".to_owned();

@@ -1,8 +1,7 @@
-//! The effect of a change, for people and programs (docs/cli.md `diff`).
+//! The output of `diff` (docs/cli.md `diff`).
 //!
-//! JSON is the whole answer. The other shapes are made of one [`Shown`]: names, sentences and
-//! values as they are read by people, shortened, and without what environment variables keep
-//! secret.
+//! JSON contains the whole answer. The other formats are made from one [`Shown`]: names, sentences
+//! and values for people, shortened, and without secret values of environment variables.
 
 mod edit;
 mod shown;
@@ -24,27 +23,27 @@ use crate::yaml::{FieldPath, Node};
 use serde_json::{Map, Value, json};
 use shown::Shown;
 
-/// Characters of a comment that the common hosts take, less some for what they add.
+/// Maximum length of a comment in characters, slightly below the limit of the common hosts.
 const LONGEST_COMMENT: usize = 60_000;
 
-/// An answer with what is needed to show it.
+/// An answer with everything that is needed to show it.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The answer.
     pub diff: &'a Diff,
     /// The mode.
     pub semantics: Follow,
-    /// The base as it was named.
+    /// The base as it was named in the command.
     pub base: &'a str,
-    /// The findings of the new state.
+    /// Findings in the new state.
     pub found: &'a [Diagnostic],
-    /// The texts of the new state.
+    /// The sources of the new state.
     pub sources: &'a SourceMap,
     /// Nothing is shortened.
     pub all: bool,
 }
 
-/// The document when there is no base to compare with.
+/// The JSON document if there is no base to compare with.
 pub fn unread(found: &[Diagnostic], sources: &SourceMap) -> Value {
     json!({
         "schemaVersion": SCHEMA_VERSION,
@@ -91,12 +90,12 @@ impl Answer for View<'_> {
         out
     }
 
-    /// As `terraform plan` shows a plan.
+    /// Text in the style of `terraform plan`.
     fn text(&self, style: super::table::Style) -> String {
         text::text(&Shown::of(self, usize::MAX), style)
     }
 
-    /// A comment that no host cuts off.
+    /// A comment that is short enough for every host.
     fn markdown(&self) -> Result<String, String> {
         let mut most = self.diff.groups.len();
         loop {
@@ -108,13 +107,13 @@ impl Answer for View<'_> {
         }
     }
 
-    /// A page of its own.
+    /// A self-contained page.
     fn html(&self) -> Result<String, String> {
         fill("diff.html", include_str!("../page/diff.html"), &Shown::of(self, usize::MAX))
     }
 }
 
-/// The effect of the change on the nodes' capacity.
+/// The effect of the change on the capacity of the nodes.
 fn capacity(capacity: &Capacity) -> Value {
     let room = |room: &Room| json!({ "verdict": super::together::verdict(room.verdict), "wanted": room.wanted, "pending": room.pending });
     let waits = |all: &[Waits]| {
@@ -133,12 +132,12 @@ fn gpus(gpus: &Pair<Count>) -> Value {
     json!({ "before": gpus.from, "after": gpus.to })
 }
 
-/// Dollars per hour; null on both sides where no class has a price.
+/// Dollars per hour; null on both sides if no class has a price.
 fn costs(costs: &Pair<Cost>) -> Value {
     json!({ "before": costs.from, "after": costs.to })
 }
 
-/// Changes of an upgrade besides objects.
+/// A rule of an upgrade that changes no object of a service.
 fn note(note: &Note, way: Direction) -> Value {
     let objects: Vec<String> = note.objects.iter().map(ToString::to_string).collect();
     let rule = note.rule;
@@ -241,7 +240,7 @@ fn cause(cause: &Cause) -> Value {
     })
 }
 
-/// The decision that turned, with the rule as `explain` has it.
+/// The decision that turned, with the rule as in `explain`.
 fn turned(turned: &Turned) -> Value {
     let code = match &turned.by {
         By::Rule(code, _) => code.as_str(),
@@ -250,7 +249,7 @@ fn turned(turned: &Turned) -> Value {
     json!({ "candidate": turned.candidate.as_str(), "code": code, "detail": shown::fields::detail(turned) })
 }
 
-/// The field of a cause with its values; an object that came or went is known by its name.
+/// The field of a cause with its values; for an object that was added or removed, its name.
 fn field(cause: &Cause) -> (String, Value, Value) {
     if cause.path.0.is_empty() {
         let name = |node: &Option<Node>| {

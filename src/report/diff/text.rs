@@ -1,11 +1,11 @@
-//! The answer on a terminal.
+//! The answer as text on a terminal.
 
 use super::shown::{NAMES, Shown};
 use crate::report::meaning::{self, Meaning};
 use crate::report::screen::{Page, line, printable};
 use crate::report::table::{Style, wrapped};
 
-/// Groups with their causes and objects, and a line that sums up.
+/// Groups with their causes and objects, and a summary line.
 pub(super) fn text(shown: &Shown, style: Style) -> String {
     let paint = |marker: &str, text: &str| {
         let text = printable(text);
@@ -22,7 +22,8 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         let text = format!("{indent}{}", printable(text));
         out.draw(&wrapped(&text, style.width, &" ".repeat(indent.len() + own + 2)));
     };
-    // Remarks of a line, each with what is before it; below each other where the line is too long.
+    // Remarks after a text, each with its separator. If the line is too long, each gets its own
+    // line.
     let remarks = |out: &mut Page,
                    taken: usize,
                    indent: &str,

@@ -1,6 +1,6 @@
-//! `ome plan` as a page that is alone. GPUs of each class are bars, the selection of each
-//! runtime is a row of steps with what they left. The other pages of this folder are filled in by
-//! the modules of their commands.
+//! `ome plan` as a self-contained page. Bars show the GPUs of each class; a row of steps shows the
+//! selection of each runtime, with the number of candidates after each step. The modules of the
+//! other commands fill in the other pages of this folder.
 
 use super::accelerator;
 use super::fill::fill;
@@ -16,28 +16,28 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The inputs of the page of a plan.
+/// A plan with everything that is needed to show it.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The mode.
     pub semantics: Follow,
-    /// Where settings came from.
+    /// The sources of settings.
     pub header: &'a str,
     /// Services.
     pub planned: &'a [Planned<'a>],
     /// ModelServings.
     pub servings: &'a [PlannedServing<'a>],
-    /// The profile they are planned by.
+    /// The policy that they are planned with.
     pub kthena: &'static KthenaPolicy,
     /// Their total requests.
     pub totals: &'a Totals,
     /// Notes on ModelServings.
     pub notes: &'a serving::Notes<'a>,
-    /// The texts that findings point into.
+    /// The sources that findings refer to.
     pub sources: &'a SourceMap,
-    /// Everything together on them.
+    /// The placement of the whole fleet.
     pub together: Option<&'a Together>,
-    /// The cost, where prices are known.
+    /// Their cost, if prices are known.
     pub costs: Option<&'a Costs>,
 }
 
@@ -45,7 +45,7 @@ impl View<'_> {
     /// The page.
     ///
     /// # Errors
-    /// The error of the template.
+    /// The error in the template.
     pub fn html(&self) -> Result<String, String> {
         let classes = &self.totals.classes;
         let most = classes
@@ -75,7 +75,7 @@ impl View<'_> {
 }
 
 impl View<'_> {
-    /// The cost, the pods that do not fit, and the edits that would help.
+    /// The cost, the pods that do not fit, and the nodes that would help.
     fn said(&self) -> String {
         let price = self.costs.map(super::together::price).unwrap_or_default();
         let short =
@@ -84,8 +84,8 @@ impl View<'_> {
     }
 }
 
-/// The share that is requested of the nodes that report their resources; else the share of the
-/// class that is requested most.
+/// The bar of a class: its requested share of the allocatable devices or, if no node reports its
+/// resources, its requests relative to the class with the most requests.
 fn class(total: &ClassTotal, most: i64) -> Value {
     let of = total.allocatable.unwrap_or(most);
     let label = match (total.allocatable, total.left()) {
@@ -98,7 +98,7 @@ fn class(total: &ClassTotal, most: i64) -> Value {
     json!({ "name": total.name.as_str(), "percent": percent(total.asked, of), "over": total.left().is_some_and(|left| left < 0), "label": label })
 }
 
-/// Whole percent of a bar, at most 100.
+/// The percentage of a bar, from 0 to 100.
 fn percent(part: i64, of: i64) -> i64 {
     if of <= 0 {
         if part > 0 { 100 } else { 0 }
@@ -120,10 +120,10 @@ const COLUMNS: [&str; 10] = [
     "fits",
 ];
 
-/// With more services each is a row, and the rows of a namespace are folded.
+/// Above this number, each service is a row, and the rows of a namespace are collapsed.
 const MOST_OPEN: usize = 50;
 
-/// Services by namespace; a fleet that is small is one part without a title.
+/// Services by namespace; a small fleet is one part without a title.
 fn namespaces(planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Value> {
     if planned.len() <= MOST_OPEN {
         let services = planned.iter().map(|planned| service(planned, sources));
@@ -153,7 +153,7 @@ fn is_short(planned: &Planned<'_>) -> bool {
     planned.components.iter().any(|own| super::together::fits(own) == Some(false))
 }
 
-/// A row per component; one of a service in error.
+/// A row per component; a single row for a service in error.
 fn rows(planned: &Planned<'_>, sources: &SourceMap) -> Vec<Value> {
     let resolution = &planned.resolution;
     let lead = vec![
@@ -196,7 +196,7 @@ fn step(step: &Step, first: usize) -> Value {
     json!({ "name": judged::heading(step.id), "left": step.out, "of": first, "percent": percent(count(step.out), count(first)) })
 }
 
-/// The cells of a component, under the last of [`COLUMNS`].
+/// The cells of a component, for the last [`COLUMNS`].
 fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Vec<String> {
     vec![
         component.kind.as_str().to_owned(),

@@ -6,7 +6,7 @@ use crate::report::rollout::Rollout;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Value, json};
 
-/// A list whose elements are made when they are written.
+/// A list whose elements are made when they are serialized.
 struct List<F>(F);
 
 impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {
@@ -19,7 +19,8 @@ impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {
 struct Step<'a> {
     trace: &'a Trace,
     event: &'a Event,
-    /// Added to the stage: rows count from 1, and the first is before the change.
+    /// Added to the stage number: rows count from 1, and the first row is the state before the
+    /// change.
     offset: u32,
 }
 
@@ -35,7 +36,7 @@ impl Serialize for Step<'_> {
     }
 }
 
-/// Something that is written as it is shown.
+/// A value that is serialized as its displayed text.
 struct Shown<T>(T);
 
 impl<T: std::fmt::Display> Serialize for Shown<T> {
@@ -44,7 +45,7 @@ impl<T: std::fmt::Display> Serialize for Shown<T> {
     }
 }
 
-/// Words of all groups of a row.
+/// The words for all groups of a row.
 struct Words<'a>(&'a Row, fn((Cell, GroupStatus)) -> &'static str);
 
 impl Serialize for Words<'_> {

@@ -1,4 +1,4 @@
-//! `rollout`: JSON, a timeline for terminals, Markdown, and one page of HTML.
+//! `rollout` as JSON, as a timeline for terminals, as Markdown, and as a single HTML page.
 
 mod json;
 
@@ -18,19 +18,19 @@ use serde_json::{Map, Value, json};
 /// A rollout of a ModelServing, ready to be shown.
 #[derive(Clone, Copy)]
 pub struct Rollout<'a> {
-    /// The mode: documents or controllers.
+    /// The mode: documented or controller.
     pub semantics: Follow,
-    /// The release that was simulated.
+    /// The Kthena profile that was simulated.
     pub profile: KthenaProfile,
-    /// The object that was applied before; none at creation.
+    /// The ModelServing before the change; `None` at creation.
     pub from: Option<&'a ModelServing>,
-    /// The object that was applied.
+    /// The ModelServing after the change.
     pub to: &'a ModelServing,
-    /// The result.
+    /// The outcome of the simulation.
     pub outcome: &'a Outcome,
-    /// Whether the pods of each stage find a place; none without nodes that state what they have.
+    /// Whether the pods of each stage fit; `None` if no node reports its resources.
     pub fits: Option<&'a [bool]>,
-    /// Findings about the rollout below the level error.
+    /// Findings about the rollout below severity error.
     pub notes: &'a [&'a Diagnostic],
     /// All findings, as JSON.
     pub found: &'a [Value],
@@ -45,7 +45,7 @@ impl Rollout<'_> {
         names::group(&self.trace().serving, ordinal).to_string()
     }
 
-    /// Whether the roles of groups are scaled; else groups are updated.
+    /// Whether the roles of groups are scaled; otherwise groups are updated.
     fn is_scaling(&self) -> bool {
         self.trace().group_steps().next().is_some_and(|step| step.kind == Kind::Role)
     }
@@ -74,15 +74,15 @@ impl Rollout<'_> {
         }
     }
 
-    /// The words for people.
+    /// The wording of text.
     fn plain(&self) -> Wording {
         let (doing, done) =
             if self.is_scaling() { ("scaling", "scaled") } else { ("updating", "updated") };
         Wording { ordinals, doing, done, unchanged: "no group changes" }
     }
 
-    /// The words of JSON: those of the table in the document, `R-3 in progress`, and `G-3` where
-    /// roles are scaled.
+    /// The wording of JSON, which is that of the table in the document: `R-3 in progress`, and
+    /// `G-3` if roles are scaled.
     fn documented(&self) -> Wording {
         let ordinals = if self.is_scaling() {
             |all: &[i64]| lettered('G', all)
@@ -93,7 +93,7 @@ impl Rollout<'_> {
         Wording { ordinals, doing, done, unchanged: "nothing changed in this row" }
     }
 
-    /// Prefill and decode replicas per group, where both roles exist.
+    /// Prefill and decode replicas per group, if both roles exist.
     fn ratio(&self) -> Option<(String, String)> {
         let ratio = |serving: &ModelServing| {
             let replicas = |name: &str| serving.role(name).map(|role| role.replicas.value);
@@ -102,7 +102,7 @@ impl Rollout<'_> {
         Some((ratio(self.from?)?, ratio(self.to)?))
     }
 
-    /// The stage in which the fewest groups run.
+    /// The stage in which the lowest number of groups runs.
     fn lowest(&self) -> Option<&Capacity> {
         self.trace().capacity.iter().min_by_key(|capacity| capacity.groups)
     }
@@ -121,17 +121,17 @@ impl Rollout<'_> {
         self.trace().capacity.last().map_or(self.outcome.gpus_before, |capacity| capacity.gpus)
     }
 
-    /// A number of GPUs as it is shown.
+    /// A number of GPUs, or unknown if GPUs are not counted.
     fn shown(&self, gpus: i64) -> Count {
         Some(gpus).filter(|_| self.outcome.gpus_known).into()
     }
 
-    /// GPUs beyond what either end needs.
+    /// GPUs beyond the larger need before and after the change.
     fn gpus_extra(&self) -> i64 {
         self.gpus_at_peak() - self.gpus_after().max(self.outcome.gpus_before)
     }
 
-    /// Why it does not go on, if it does not.
+    /// Why the rollout stops, if it does.
     fn proof(&self) -> Option<String> {
         if self.outcome.proof.is_some() {
             return self.outcome.proof.clone();
@@ -152,7 +152,7 @@ impl Rollout<'_> {
     }
 }
 
-/// Most ordinals with gaps that are named.
+/// Maximum number of ordinals with gaps that are named one by one.
 const NAMED: usize = 16;
 
 impl Rollout<'_> {
@@ -194,7 +194,7 @@ impl Rollout<'_> {
         )
     }
 
-    /// Whether a row shows a group that is not there yet, or no more.
+    /// Whether a row shows a group that does not exist yet, or does not exist any more.
     fn has_absent(&self) -> bool {
         self.trace()
             .rows
@@ -202,7 +202,7 @@ impl Rollout<'_> {
             .any(|row| row.groups.runs().any(|(_, (_, status))| status == GroupStatus::Absent))
     }
 
-    /// Which groups a row shows: from the lowest ordinal on, which are named when they are not
+    /// The groups of a row, from the lowest ordinal on. They are named if they are not exactly
     /// those below `replicas`.
     fn columns(&self) -> String {
         let columns = &self.trace().columns;
@@ -221,11 +221,11 @@ impl Rollout<'_> {
         }
     }
 
-    /// The row as cells of a table: stage, groups, running, roles, GPUs, what happens.
+    /// The row as cells of a table: stage, groups, running, roles, GPUs, event.
     fn line(&self, position: usize) -> Vec<String> {
         let row = &self.trace().rows[position];
         let capacity = self.capacity_of(row);
-        // Nothing comes after a stage that is stuck.
+        // A stuck stage is the last one.
         let last = self.outcome.stuck.is_none() && position + 1 == self.trace().rows.len();
         let stage = match row.stage {
             None if position == 0 => "before".to_owned(),
@@ -258,7 +258,7 @@ impl Rollout<'_> {
         ]
     }
 
-    /// The conclusions, a sentence each; notes of this severity and less.
+    /// The summary, one sentence each; `most` is the highest severity of the notes in it.
     fn summary(&self, most: Severity) -> Vec<String> {
         let mut out = Vec::new();
         let restarted = self.outcome.restarted;
@@ -319,7 +319,7 @@ impl Rollout<'_> {
         out
     }
 
-    /// A timeline that is read at a glance.
+    /// The timeline as text.
     pub fn text(&self, style: Style) -> String {
         let mut out = Page::default();
         put!(out, "{}\n\n", self.title());
@@ -340,7 +340,7 @@ impl Rollout<'_> {
         out.finish()
     }
 
-    /// The order of requests, one per line.
+    /// The requests of the controller in order, one per line.
     pub fn steps_text(&self) -> String {
         let mut out = Page::default();
         for event in self.trace().requests() {
@@ -357,7 +357,7 @@ impl Rollout<'_> {
         out.finish()
     }
 
-    /// A table that fits a pull request comment.
+    /// A table for a pull request comment.
     pub fn markdown(&self) -> String {
         let mut out = Page::default();
         put!(out, "**ome rollout** {}\n\n", markdown::text(&self.title()));
@@ -372,7 +372,7 @@ impl Rollout<'_> {
         out.finish()
     }
 
-    /// The end, in one sentence.
+    /// How it ends, in one sentence.
     fn verdict(&self) -> String {
         let name = self.to.name();
         let short = self.fits.is_some_and(|fits| fits.contains(&false));
@@ -384,10 +384,10 @@ impl Rollout<'_> {
         }
     }
 
-    /// One page without anything from elsewhere.
+    /// A single page without external resources.
     ///
     /// # Errors
-    /// The error of the template.
+    /// The error in the template.
     pub fn html(&self) -> Result<String, String> {
         let row = |position: usize| {
             let row = &self.trace().rows[position];
@@ -412,10 +412,10 @@ impl Rollout<'_> {
     }
 }
 
-/// Rows of more groups are counted runs.
+/// Rows with more groups are shown as counted runs.
 const LONG: usize = 48;
 
-/// The sign of a group: what the legend explains.
+/// The sign of a group, as explained in the legend.
 fn sign(group: (Cell, GroupStatus)) -> char {
     match group {
         (_, GroupStatus::Absent) => '·',
@@ -425,7 +425,7 @@ fn sign(group: (Cell, GroupStatus)) -> char {
     }
 }
 
-/// The groups of a row, a sign each; long runs are counted.
+/// The groups of a row, one sign each; a long row is shown as counted runs.
 fn strip(row: &Row) -> String {
     if row.groups.len() <= LONG {
         return row.groups.iter().map(sign).collect();

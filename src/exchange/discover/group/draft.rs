@@ -13,7 +13,7 @@ use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl super::Group<'_> {
-    /// The family as the driver says it; a version it does not know is `undefined`.
+    /// The family that the driver reports; the driver reports `undefined` for an unknown version.
     pub(super) fn family(&self, draft: &mut Draft) {
         const FAMILY: &str = "nvidia.com/gpu.family";
         let families: BTreeSet<&str> = self
@@ -30,7 +30,8 @@ impl super::Group<'_> {
         }
     }
 
-    /// One mark is a selector, several values of one label are one list, the rest are alternatives.
+    /// A single mark becomes a selector, several values of one label a list, all other marks
+    /// alternatives.
     pub(super) fn matcher(&self, draft: &mut Draft) {
         let marks = self.marks();
         let evidence = self.naming();
@@ -61,7 +62,8 @@ impl super::Group<'_> {
         );
     }
 
-    /// The smallest size, as sold or as measured; a MIG profile without a label says its own.
+    /// The smallest size, as sold or as measured; without a label, a MIG profile determines its own
+    /// size.
     pub(super) fn memory(&self, draft: &mut Draft, measured: bool, found: &mut Vec<Diagnostic>) {
         const MEMORY: [&str; 3] = ["spec", "capabilities", "memoryGB"];
         let sizes = self.sizes();
@@ -109,7 +111,7 @@ impl super::Group<'_> {
                 continue;
             };
             let span = sighting.machine.labels.get(key).and_then(|node| node.origin.span());
-            // What holds no amount at all was reported when the node was read.
+            // Values that are no amounts were reported when the node was read.
             let Some(memory) = memory_of_label(key, text).filter(|memory| memory.0 > 0) else {
                 continue;
             };
@@ -179,7 +181,7 @@ impl super::Group<'_> {
         draft.text(&["spec", "capabilities", "computeCapability"], least.clone(), evidence);
     }
 
-    /// What all machines can do, each feature with its evidence (OEP-0003, Kueue Integration;
+    /// The features that all machines have, each with its evidence (OEP-0003, Kueue Integration;
     /// docs/decisions.md#discovery).
     pub(super) fn features(&self, draft: &mut Draft) {
         const LINK: &str = "nvidia.com/nvlink";
@@ -187,8 +189,8 @@ impl super::Group<'_> {
         const CAPABLE: &str = "nvidia.com/mig.capable";
         let product = self.product();
         let mut features: Vec<(EcoString, Evidence)> = Vec::new();
-        // What labels decide is left to them: partitions are switched on and off, links may be
-        // missing.
+        // Features that labels decide are left to the labels: partitions can be switched off, and
+        // links may be missing.
         let by_label = |feature: &str| feature == "mig" || feature.starts_with("nvlink");
         let version = draft
             .fact(&["spec", "capabilities", "computeCapability"])
@@ -256,8 +258,8 @@ impl super::Group<'_> {
     }
 }
 
-/// A size as it is sold: the product's own when it is near, else the next that anything is sold
-/// with.
+/// A size as sold: that of the product if it is near, otherwise the next larger size of any
+/// product.
 pub(in crate::exchange::discover) fn nominal(
     product: Option<&'static Product>,
     measured: Memory,

@@ -1,5 +1,5 @@
-//! What is known of each class: what it declares, completed from facts about its product and from
-//! labels of its nodes, every value with its evidence (OEP-0003, Story 4;
+//! The facts of each class: its declared capabilities, completed from facts about its product and
+//! from labels of its nodes. Every value has its evidence (OEP-0003, Story 4;
 //! docs/decisions.md#capabilities).
 
 use crate::api::{AcceleratorClass, Figure, Semantics};
@@ -13,21 +13,21 @@ use ecow::{EcoString, eco_format};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A class with everything known of it.
+/// A class with all known facts.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassFacts<'a> {
     pub(super) class: &'a AcceleratorClass,
-    /// As it is sold: what minimums are compared with.
+    /// The nominal memory and its text; minimums are compared with it.
     pub(super) memory: Option<(Memory, EcoString)>,
-    /// As nodes report it, else as sold: what models must fit into.
+    /// The memory as nodes report it, else the nominal memory; models must fit into it.
     pub(super) measured: Option<Memory>,
     pub(super) compute_capability: Option<EcoString>,
     pub(super) bandwidth: Option<f64>,
     pub(super) features: Vec<EcoString>,
     pub(super) figures: Vec<(Figure, f64)>,
-    /// Its nodes; none when no Node was read.
+    /// Nodes of the class; none when no Node was read.
     pub(super) machines: Option<Arc<[&'a Machine]>>,
-    /// Accelerators that its largest node can give; none when no node says.
+    /// Accelerators of the largest node; none when unknown.
     pub(super) per_node: Option<u64>,
     pub(super) evidence: Vec<KnownCapability>,
 }
@@ -38,7 +38,7 @@ impl ClassFacts<'_> {
         self.class.name()
     }
 
-    /// What models must fit into.
+    /// The memory that models must fit into.
     pub(crate) fn usable_memory(&self) -> Option<Memory> {
         self.measured.or_else(|| self.memory.as_ref().map(|(memory, _)| *memory))
     }
@@ -47,8 +47,8 @@ impl ClassFacts<'_> {
         self.figures.iter().find(|(own, _)| *own == figure).map(|(_, value)| *value)
     }
 
-    /// Whether a feature is known, without regard to case; a generic one is met by its versioned
-    /// form.
+    /// Whether the class has a feature, ignoring case. A generic feature `x` is also met by its
+    /// versioned form `x-...`.
     pub(super) fn has_feature(&self, wanted: &str) -> bool {
         let wanted = wanted.to_lowercase();
         self.features.iter().any(|own| {
@@ -59,12 +59,12 @@ impl ClassFacts<'_> {
     }
 }
 
-/// Everything known of every class, by name; built-in ones that no service is given unless it names
-/// them too.
+/// The facts of every class, by name. Built-in classes are included; a service gets one only if it
+/// or its runtime names it.
 pub(crate) fn all(catalog: &Catalog) -> Vec<ClassFacts<'_>> {
     let machines = catalog.machines();
     let mut matcher = Matcher::new(machines);
-    // Classes that say the same of their nodes share one list.
+    // Classes that select the same nodes share one list.
     let mut seen: HashMap<*const &Machine, OfNodes<'_>> = HashMap::new();
     let classes = catalog.classes(Semantics::Documented).map(|class| {
         let nodes = (!machines.is_empty()).then(|| {
@@ -76,12 +76,12 @@ pub(crate) fn all(catalog: &Catalog) -> Vec<ClassFacts<'_>> {
     classes.collect()
 }
 
-/// What the nodes of a class say.
+/// Facts that the nodes of a class report.
 struct OfNodes<'a> {
     machines: Arc<[&'a Machine]>,
     memory: Option<Memory>,
     compute_capability: Option<EcoString>,
-    /// The most that one of them can give, by resource.
+    /// The largest allocatable amount of one node, by resource.
     most: HashMap<EcoString, Option<i64>>,
 }
 
@@ -183,7 +183,7 @@ fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -
         let fact = product.map_or(0.0, |product| product.figure(figure));
         let (value, source) = match declared.figure(figure) {
             Some(own) => (own, Evidence::Declared),
-            // A class that states figures is taken at its word.
+            // Figures of the product are used only if the class declares no figure.
             None if fact > 0.0 && declared.performance.is_empty() => (fact, Evidence::Catalogue),
             None => continue,
         };

@@ -5,7 +5,7 @@ use crate::decision::Truth;
 use crate::quantity::ParamCount;
 use ecow::EcoString;
 
-/// What a condition is about.
+/// The subject of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// Parameters of the model.
@@ -16,7 +16,7 @@ pub(crate) enum Subject {
     Word,
 }
 
-/// What a key is about; none when unknown.
+/// The subject of a key; none for an unknown key.
 pub(crate) fn subject(key: &str) -> Option<Subject> {
     Some(match key {
         "modelSize" => Subject::ModelSize,

@@ -1,17 +1,17 @@
-//! How many accelerators a model's memory requests (docs/decisions.md#memory-fit).
+//! How many accelerators a model needs for its memory (docs/decisions.md#memory-fit).
 //!
-//! Weights in bytes, a fifth more for KV cache and activations; 90% of each accelerator is
-//! usable; counts are powers of two, as tensor parallelism needs them.
+//! The need is the size of the weights plus 20% for KV cache and activations. 90% of the memory of
+//! each accelerator is usable. Counts are powers of two, as tensor parallelism requires.
 
 use crate::api::Model;
 use crate::policy::Policy;
 use crate::quantity::{GIB, Memory};
 
-/// Room for KV cache and activations.
+/// Factor for KV cache and activations.
 const OVERHEAD: f64 = 1.20;
 /// Share of an accelerator's memory that a server uses.
 const USABLE: f64 = 0.90;
-/// More accelerators than this make no replica.
+/// The maximum number of accelerators of one replica.
 const MOST: u64 = 1 << 16;
 
 /// Bytes of one weight; none for an unknown quantization, which counts as 16 bits.
@@ -26,15 +26,16 @@ fn bytes_per_weight(quantization: &str) -> Option<f64> {
     })
 }
 
-/// Whether weights are of 8 bits floating point.
+/// Whether the weights are FP8.
 pub(super) fn is_fp8(policy: &Policy, model: Option<&Model>) -> bool {
     model
         .and_then(|model| policy.quantization_of(model))
         .is_some_and(|quantization| quantization.value.to_lowercase().contains("fp8"))
 }
 
-/// Bytes of a model's weights; none when its size is unknown. Parameters count, not what is stored
-/// of them: a packed format is in the bytes per weight.
+/// Bytes of a model's weights, its number of parameters, and bytes per parameter; none when its
+/// size is unknown. The size of the stored files is not used: the bytes per parameter account for
+/// packed formats.
 fn weights_of(policy: &Policy, model: &Model) -> Option<(f64, f64, f64)> {
     let parameters = model.parameters()?.as_f64();
     let quantization =
@@ -56,8 +57,8 @@ pub(crate) fn weights(policy: &Policy, model: &Model) -> Option<(u64, String)> {
     Some((bytes as u64, text))
 }
 
-/// Bytes a model needs; none when its size is unknown. `gib_per_billion` is the runtime's own word
-/// on it.
+/// Bytes a model needs; none when its size is unknown. `gib_per_billion` is the figure that the
+/// runtime sets: GiB for each billion parameters.
 pub(super) fn need(
     policy: &Policy,
     model: Option<&Model>,
@@ -71,7 +72,8 @@ pub(super) fn need(
     Some(bytes * OVERHEAD)
 }
 
-/// The smallest power of two whose usable memory holds the need; none when no memory is known.
+/// The smallest power of two of accelerators whose usable memory holds the need; none when the
+/// memory is 0 or the number exceeds [`MOST`].
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub(super) fn accelerators(need: f64, memory: Memory) -> Option<u64> {
     let usable = memory.0 as f64 * USABLE;

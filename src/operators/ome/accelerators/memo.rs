@@ -1,4 +1,4 @@
-//! Choices of accelerator classes that were made before, and what is known of the classes.
+//! Remembers choices of accelerator classes, and the facts of the classes.
 
 use super::class_facts::ClassFacts;
 use super::{Request, class_facts, decide, listed, requirements};
@@ -12,8 +12,8 @@ use ecow::{EcoString, EcoVec};
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What a remembered choice of accelerators depends on, of a service that does not set
-/// accelerators.
+/// The inputs of a remembered choice. Only choices of services without accelerator settings are
+/// remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     runtime: usize,
@@ -23,24 +23,25 @@ struct Key {
     decoder: bool,
 }
 
-/// Choices over the classes of one catalog, by one policy.
+/// Choices among the classes of one catalog, under one policy.
 pub(crate) struct Memo<'a> {
     policy: &'static Policy,
     rule: AcceleratorRule,
     catalog: &'a Catalog,
-    /// What is known of the classes, found out when it is first requested.
+    /// The facts of the classes, computed on first use.
     classes: OnceLock<Vec<ClassFacts<'a>>>,
-    /// Memory of the classes, found out when it is first requested.
+    /// Memory of the classes, computed on first use.
     memories: OnceLock<HashMap<EcoString, Memory>>,
     remembered: Mutex<HashMap<Key, EcoVec<AcceleratorDecision<'a>>>>,
 }
 
 impl<'a> Memo<'a> {
-    /// One that remembers nothing yet.
+    /// A memo without choices.
     pub(crate) fn new(policy: &'static Policy, catalog: &'a Catalog) -> Self {
         let rule = match policy.own {
             Own::Ome(own) => own.accelerators,
-            // It knows no classes: what the pods of a runtime request decides where they can run.
+            // KServe has no classes: the resource requests of a runtime's pods decide where they
+            // can run.
             Own::KServe(_) => AcceleratorRule::Requirements,
         };
         Self {
@@ -53,12 +54,12 @@ impl<'a> Memo<'a> {
         }
     }
 
-    /// Frees all choices.
+    /// Frees all remembered choices.
     pub(crate) fn clear(&self) {
         *self.remembered.lock().unwrap_or_else(PoisonError::into_inner) = HashMap::new();
     }
 
-    /// What is known of the classes, where the choice looks at it.
+    /// The facts of the classes; empty where the choice does not use them.
     fn classes(&self) -> &[ClassFacts<'a>] {
         self.classes.get_or_init(|| match self.rule {
             AcceleratorRule::Requirements => class_facts::all(self.catalog),
@@ -66,8 +67,8 @@ impl<'a> Memo<'a> {
         })
     }
 
-    /// What one accelerator of a class has for weights and cache: as nodes report it, else as it is
-    /// sold; none when unknown.
+    /// The memory of one accelerator of a class: as nodes report it, else nominal; none when
+    /// unknown.
     pub(crate) fn memory_of(&self, class: &str) -> Option<Memory> {
         let memories = self.memories.get_or_init(|| {
             let known = class_facts::all(self.catalog);
@@ -79,7 +80,7 @@ impl<'a> Memo<'a> {
         memories.get(class).copied()
     }
 
-    /// Why a runtime rejects a class, for any caller; none when it takes it.
+    /// Why a runtime rejects a class, independent of the service; empty when it accepts the class.
     pub(crate) fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
         match self.rule {
             AcceleratorRule::Policy => listed(runtime, class),
@@ -92,7 +93,7 @@ impl<'a> Memo<'a> {
         }
     }
 
-    /// The accelerators of engine and decoder on a runtime; `traced` keeps the candidates.
+    /// Decides the accelerators of engine and decoder on a runtime; `traced` keeps the candidates.
     pub(crate) fn decide(
         &self,
         service: &Service,
@@ -131,7 +132,7 @@ impl<'a> Memo<'a> {
             decision.candidates = Vec::new();
         }
         let decisions = EcoVec::from(decisions);
-        // An error names its service.
+        // An error contains the name of its service, so it is not remembered.
         if silent && error.is_none() {
             known().insert(key, decisions.clone());
         }

@@ -1,4 +1,4 @@
-//! The accelerator class of a component: chosen after the runtime, for engine and decoder, never
+//! Chooses the accelerator class of a component, after its runtime: for engine and decoder, never
 //! for a router.
 
 pub(crate) mod class_facts;
@@ -15,7 +15,7 @@ use crate::diag::Code;
 use crate::policy::Policy;
 use crate::policy::ome::AcceleratorRule;
 
-/// What a choice depends on.
+/// The inputs of a choice.
 #[derive(Clone, Copy)]
 pub(crate) struct Request<'a, 'k> {
     pub(crate) policy: &'static Policy,
@@ -25,14 +25,14 @@ pub(crate) struct Request<'a, 'k> {
     pub(crate) runtime: &'a Runtime,
     /// The service names the runtime.
     pub(crate) named_runtime: bool,
-    /// What is known of the classes; of use to the documents' choice only.
+    /// The facts of the classes; only the documented choice uses them.
     pub(crate) classes: &'k [class_facts::ClassFacts<'a>],
 }
 
-/// Decides for engine and decoder, as far as the service has them.
+/// Decides for engine and decoder, where the service has them.
 ///
 /// # Errors
-/// The error stops the service; what was decided before it stays.
+/// The error stops the service. The decisions made before it are returned with it.
 pub(crate) fn decide<'a>(
     request: &Request<'a, '_>,
 ) -> (Vec<AcceleratorDecision<'a>>, Option<Failure>) {
@@ -53,7 +53,7 @@ pub(crate) fn decide<'a>(
     (decisions, None)
 }
 
-/// The controller's gate: a runtime that lists classes takes those alone.
+/// The controller's filter: a runtime that lists classes accepts only those.
 pub(crate) fn listed(runtime: &Runtime, class: &str) -> Vec<ClassReason> {
     let listed = &runtime.accelerator_classes;
     if listed.is_empty() || listed.iter().any(|own| own.value == class) {

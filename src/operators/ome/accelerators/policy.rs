@@ -1,5 +1,5 @@
-//! The shipped controller's choice: a named class, or a policy over the classes that the runtime
-//! lists (pkg/acceleratorclassselector/selector.go; docs/accelerators.md,
+//! The choice of the shipped controller: a named class, or a policy over the classes that the
+//! runtime lists (pkg/acceleratorclassselector/selector.go; docs/accelerators.md,
 //! pkg/acceleratorclassselector of OME v0.1.5).
 
 mod rank;
@@ -19,7 +19,7 @@ use crate::select::gates::entry_weight;
 use crate::yaml::{Origin, Rule};
 use ecow::{EcoString, eco_format};
 
-/// The policy in force where a release has a default.
+/// The default policy of the releases that have one.
 const FIRST_AVAILABLE: &str = "FirstAvailable";
 
 static DEFAULT_POLICY: Rule = Rule {
@@ -86,7 +86,7 @@ pub(super) fn decide<'a>(
         if let Some(class) = request.catalog.class(semantics, name) {
             classes.push(class);
         } else {
-            // Upstream logs this and goes on without an accelerator (2.2, step 4).
+            // Upstream logs this and continues without an accelerator.
             decision.notes.push(eco_format!(
                 "the runtime lists `{name}`, which is not loaded: no class is chosen at all"
             ));
@@ -175,7 +175,7 @@ fn candidate(
     }
 }
 
-/// Before v0.1.5: the first name of the runtime's list under FirstAvailable; any other policy
+/// Before v0.1.5, FirstAvailable takes the first name of the runtime's list; any other policy
 /// chooses nothing.
 fn first_listed<'a>(
     request: &Request<'a, '_>,
@@ -202,7 +202,7 @@ fn first_listed<'a>(
     error
 }
 
-/// Takes the class that the service names; nothing about it is checked (2.2, step 2).
+/// Takes a class by name. Only its existence is checked.
 fn name<'a>(
     request: &Request<'a, '_>,
     named: &Field<EcoString>,
@@ -235,9 +235,9 @@ fn name<'a>(
     None
 }
 
-/// The entry whose acceleratorConfig counts: the best weight at priority 1, first on ties; of a
-/// selected runtime only entries with autoSelect (pkg/runtimeselector/selector.go,
-/// GetSupportedModelFormat).
+/// The format entry whose acceleratorConfig applies: the one with the best weight, computed at
+/// priority 1; the first one on ties. For a runtime that the service does not name, only entries
+/// with autoSelect count (pkg/runtimeselector/selector.go, GetSupportedModelFormat).
 fn format_entry(request: &Request<'_, '_>) -> Option<usize> {
     let model = request.model?;
     let counts = |entry: &FormatEntry| {
@@ -256,7 +256,7 @@ fn format_entry(request: &Request<'_, '_>) -> Option<usize> {
     best.map(|(_, index)| index)
 }
 
-/// The first constraint that a class fails, in upstream's order and words.
+/// The first constraint that a class fails, in upstream's order and with its message.
 fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassReason> {
     let no = |code: Code, detail: EcoString| Some(ClassReason { code, detail, bound: None });
     let capabilities = &class.capabilities;
@@ -298,7 +298,7 @@ fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassRe
     {
         return no(Code::ReasonFeature, eco_format!("missing required feature: {}", feature.value));
     }
-    // A minimum that is set to nothing still requests a capability: it is a pointer upstream.
+    // A minimum that is set to an empty text still requires a capability: upstream it is a pointer.
     if let Some(least) = &constraints.min_architecture {
         let Some(own) =
             capabilities.compute_capability.as_ref().filter(|own| !own.value.is_empty())
@@ -308,7 +308,7 @@ fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassRe
                 "missing compute capability for architecture version check".into(),
             );
         };
-        // Quirk: compared as texts, so that 10.0 < 9.0.
+        // Quirk: compared as strings, so that 10.0 < 9.0.
         if own.value < least.value {
             return no(
                 Code::ReasonMinArchitecture,
@@ -328,7 +328,7 @@ fn lower(field: Option<&Field<EcoString>>) -> EcoString {
     field.map(|field| field.value.to_lowercase()).unwrap_or_default()
 }
 
-/// Quirk: a value with a hyphen is compared with vendor-family, so that `ada-lovelace` alone never
+/// Quirk: a value with a hyphen is compared with `VENDOR-FAMILY`, so that `ada-lovelace` never
 /// matches.
 fn is_of_family(class: &AcceleratorClass, allowed: &str) -> bool {
     let allowed = allowed.to_lowercase();

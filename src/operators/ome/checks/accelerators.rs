@@ -11,7 +11,7 @@ use crate::quantity::glob;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
-/// Capabilities of the two shapes.
+/// Capability keys of both shapes, the shipped and the proposed one.
 const CAPABILITIES: [&str; 10] = [
     "memoryGB",
     "computeCapability",
@@ -24,10 +24,10 @@ const CAPABILITIES: [&str; 10] = [
     "rocmVersion",
     "levelZeroVersion",
 ];
-/// Beginnings of keys that a vendor may add (OEP-0003, Risks and Mitigations).
+/// Prefixes of keys that vendors may add (OEP-0003, Risks and Mitigations).
 const VENDOR_PREFIXES: [&str; 5] = ["amd", "nvidia", "intel", "rocm", "levelZero"];
 
-/// Classes of the user as the documents read them.
+/// Classes of the user; none in controller mode.
 fn classes<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
     let documented = view.semantics.of(Api::Ome) == Semantics::Documented;
     view.catalog
@@ -39,7 +39,7 @@ fn place(origin: Origin, finding: Diagnostic) -> Diagnostic {
     finding.at(origin.span())
 }
 
-/// What a class says of its nodes.
+/// Checks how classes discover their nodes.
 pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view) {
         let object = &class.object;
@@ -132,8 +132,7 @@ pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Capabilities that a class or a minimum sets: memory without a unit, unknown
-/// capabilities.
+/// Checks the capabilities that a class or a minimum sets: memory without a unit, unknown keys.
 fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
     if let Some(memory) = node.get("memoryGB")
         && let Some(text) = memory.scalar_text()
@@ -165,7 +164,7 @@ fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Minimums of runtimes and services.
+/// Checks minimums of runtimes and services.
 pub(crate) fn minimums(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     if view.semantics.of(Api::Ome) != Semantics::Documented {
         return;
@@ -183,7 +182,7 @@ pub(crate) fn minimums(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What a class says it can do and costs.
+/// Checks capabilities and costs of classes.
 pub(crate) fn capabilities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view) {
         let object = &class.object;
@@ -221,7 +220,7 @@ pub(crate) fn capabilities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What a class says against what is known of its product.
+/// Compares a class with the facts of its product.
 fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
     let object = &class.object;
     for id in &class.discovery.device_ids {
@@ -312,7 +311,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Products of classes that nothing is known about.
+/// Reports classes whose product is unknown.
 pub(crate) fn unknown_products(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view).filter(|class| class_product(class).is_none()) {
         found.push(
@@ -352,7 +351,7 @@ fn unknown_class(
     ))
 }
 
-/// Lists, preferences and configurations of runtimes, configurations of services.
+/// Checks lists, preferences and configurations of runtimes, and configurations of services.
 pub(crate) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     if view.semantics.of(Api::Ome) != Semantics::Documented {
         return;
@@ -438,7 +437,7 @@ fn configurations(view: &View<'_>, object: &Object, holder: &Node, found: &mut V
     }
 }
 
-/// Strategies and classes that services name, GPUs of routers.
+/// Checks strategies and classes that services name, and GPUs of routers.
 pub(crate) fn services(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     if view.semantics.of(Api::Ome) != Semantics::Documented {
         return;

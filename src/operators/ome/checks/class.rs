@@ -1,5 +1,5 @@
-//! What no AcceleratorClass can mean: expressions Kubernetes refuses, terms that match no node,
-//! nodes that two classes claim.
+//! Invalid AcceleratorClasses: expressions that Kubernetes rejects, terms that match no node, nodes
+//! that two classes claim.
 
 use crate::api::{AcceleratorClass, Api, Semantics};
 use crate::check::{View, about};
@@ -11,11 +11,11 @@ use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Label of the tiers of the base set: they group products and claim their nodes beside them
-/// (OEP-0003, Platform-Provided Base Set).
+/// Label of the tier classes of the base set. Tiers group products and claim the nodes of those
+/// products again (OEP-0003, Platform-Provided Base Set).
 const TIER: &str = "ome.io/gpu-tier";
 
-/// Classes of the user as the documents read them.
+/// Classes of the user; none in controller mode.
 fn classes<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
     let documented = view.semantics.of(Api::Ome) == Semantics::Documented;
     view.catalog
@@ -46,7 +46,8 @@ fn expressions(term: &Node, list: &str) -> Vec<Expression> {
         .collect()
 }
 
-/// Terms of discovery: what Kubernetes refuses, and what matches no node (docs/decisions.md#terms).
+/// Checks discovery terms: expressions that Kubernetes rejects, terms that match no node
+/// (docs/decisions.md#terms).
 pub(crate) fn terms(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view) {
         let object = &class.object;
@@ -119,7 +120,7 @@ fn said(expression: &Expression) -> String {
     }
 }
 
-/// What Kubernetes refuses an expression for.
+/// Why Kubernetes rejects an expression.
 fn refused(expression: &Expression) -> Option<&'static str> {
     match (expression.operator.as_str(), expression.values.len()) {
         ("In" | "NotIn", 0) => Some("the list of values cannot be empty"),
@@ -135,7 +136,7 @@ fn refused(expression: &Expression) -> Option<&'static str> {
     }
 }
 
-/// Two expressions on one key that no label meets both of.
+/// Two expressions on one key that no label value satisfies together.
 fn contradiction(all: &[Expression]) -> Option<(&Expression, &Expression)> {
     let pairs = all
         .iter()
@@ -161,7 +162,7 @@ fn excludes(first: &Expression, second: &Expression) -> bool {
                 && first.values.iter().all(|value| second.values.contains(value))
         }
         ("DoesNotExist", "In" | "Exists" | "Gt" | "Gte" | "Ge" | "Lt" | "Lte" | "Le") => true,
-        // Between two bounds there is a whole number, or nothing.
+        // A whole number must lie between the two bounds.
         ("Gt", "Lt") => bound(first)
             .zip(bound(second))
             .is_some_and(|(above, below)| below.saturating_sub(above) < 2),
@@ -169,21 +170,21 @@ fn excludes(first: &Expression, second: &Expression) -> bool {
     }
 }
 
-/// Most findings about classes that claim one node.
+/// Maximum number of findings about classes that claim one node.
 const MOST_CLAIMS: usize = 1_000;
-/// Most pairs of classes of two groups that are reported one by one.
+/// Maximum number of class pairs from two groups that are reported individually.
 const MOST_OF_GROUPS: usize = 100;
-/// Most meetings of two groups on a node that are looked at.
+/// Maximum number of checked combinations of a node with two groups that claim it.
 const MOST_MEETINGS: usize = 2_000_000;
 
-/// Classes that claim the same nodes, tiers or not.
+/// Classes that claim the same nodes: all are tiers, or none is.
 struct Claim<'a> {
     is_tier: bool,
     classes: Vec<&'a AcceleratorClass>,
     nodes: Arc<[&'a Machine]>,
 }
 
-/// Nodes that two classes claim: their accelerators are counted in both.
+/// Reports nodes that two classes claim: their accelerators are counted twice.
 pub(crate) fn claims(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let claims = claimed(view);
     let mut told = 0_usize;
@@ -245,11 +246,11 @@ pub(crate) fn claims(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Classes by the nodes that they claim; those that claim none are left out.
+/// Groups classes by the nodes that they claim; classes without nodes are omitted.
 fn claimed<'a>(view: &'a View<'a>) -> Vec<Claim<'a>> {
     let mut matcher = Matcher::new(view.catalog.machines());
     let mut claims: IndexMap<(bool, Vec<*const Machine>), Claim<'a>> = IndexMap::new();
-    // Classes that say the same share one list.
+    // Classes with the same selection share one list.
     let mut places: HashMap<(bool, *const &Machine), usize> = HashMap::new();
     for class in classes(view) {
         let nodes = matcher.matching(class);
@@ -269,7 +270,7 @@ fn claimed<'a>(view: &'a View<'a>) -> Vec<Claim<'a>> {
     claims.into_values().collect()
 }
 
-/// Two groups of classes with the first of the nodes that both claim, and how many there are.
+/// Two groups of classes, with the first node that both claim and the number of such nodes.
 type Shared<'a> = IndexMap<(usize, usize), (&'a Machine, usize)>;
 
 fn shared<'a>(claims: &[Claim<'a>]) -> Shared<'a> {
@@ -280,7 +281,7 @@ fn shared<'a>(claims: &[Claim<'a>]) -> Shared<'a> {
             entry.or_insert_with(|| (node, Vec::new())).1.push(place);
         }
     }
-    // In the order of the nodes, which is that of their addresses in the catalog.
+    // The keys are addresses in the catalog, so this is the catalog's order of nodes.
     claimants.sort_unstable_keys();
     let mut shared = Shared::new();
     let mut left = MOST_MEETINGS;

@@ -1,6 +1,6 @@
-//! What is wrong with services, runtimes, models and classes of OME beyond their syntax.
+//! Rules about services, runtimes, models and classes of OME beyond their syntax.
 //!
-//! In: a [`View`] of the catalog. Out: findings; a row of [`CHECKS`] for each rule.
+//! In: a [`View`] of the catalog. Out: findings. [`CHECKS`] has a row for each rule.
 
 pub(crate) mod accelerators;
 pub(crate) mod class;
@@ -15,7 +15,7 @@ use crate::check::Check;
 use crate::check::View;
 use crate::diag::Code;
 
-/// Every rule.
+/// Every rule of OME.
 pub(crate) static CHECKS: &[Check] = &[
     Check {
         codes: &[Code::ModelIncomplete],

@@ -1,4 +1,4 @@
-//! Rules about models, and about values that models and runtimes are compared by.
+//! Rules about models, and about the values by which models and runtimes are matched.
 
 use crate::api::{Api, Field, FormatEntry, NamedVersion, Object};
 use crate::check::{View, about};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Quantization schemes the documents name (OME docs, Serving Runtime, Core Configuration).
 const QUANTIZATIONS: [&str; 3] = ["fp8", "fbgemm_fp8", "int4"];
 
-/// A model without a format matches nothing offline.
+/// A model without a format matches no runtime offline.
 pub(crate) fn incomplete(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for model in view.catalog.models().filter(|model| model.format.is_none()) {
         found.push(
@@ -28,7 +28,7 @@ pub(crate) fn incomplete(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Quantization schemes that no document names.
+/// Quantization schemes that the documents do not name.
 pub(crate) fn quantization(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut look = |object: &Object, quantization: Option<&Field<EcoString>>, path: &str| {
         let Some(field) =
@@ -66,10 +66,10 @@ pub(crate) fn quantization(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Objects that hold a name, and every place of it.
+/// The objects that contain a name, and every occurrence of it.
 type Uses<'a> = (BTreeSet<String>, Vec<(&'a Object, Field<EcoString>)>);
 
-/// A framework name that is in one object alone and is close to one that is in others.
+/// A framework name that only one object uses and that is similar to a name in others.
 pub(crate) fn similar_names<'a>(view: &View<'a>, found: &mut Vec<Diagnostic>) {
     let framework = |named: Option<&NamedVersion>| named.map(|named| named.name.clone());
     let mut uses: BTreeMap<EcoString, Uses<'a>> = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! References that nothing loaded satisfies, and models and runtimes that do not meet.
+//! References to objects that are not loaded, and models and runtimes that do not match.
 //!
-//! The model of an OME service is found missing where the service is decided, and nothing else of
-//! the service is then looked at; here is what a decision does not come to.
+//! A missing model of an OME service is reported where the service is decided; nothing else of that
+//! service is checked then. This module reports the references that a decision does not reach.
 
 use crate::api::{Api, DeploymentMode, Field, Model, Object, Runtime, Scope};
 use crate::check::{View, about};
@@ -13,12 +13,13 @@ use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Runtimes, accelerator classes and weights that services name, base models of weights.
+/// References of services to runtimes, accelerator classes and weights, and of weights to base
+/// models.
 pub(crate) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = view.catalog;
     for views in catalog.services() {
         let service = views.of(view.semantics);
-        // Of a service that is left to ModelMesh another controller finds the runtime.
+        // In ModelMesh mode, another controller selects the runtime of a service.
         let left = catalog.policy(service.object.api, view.semantics).is_some_and(|policy| {
             service.object.api == Api::KServe
                 && kserve_mode(policy, service, &catalog.config().kserve).0
@@ -86,8 +87,8 @@ pub(crate) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Queues and flavors that queues name. Silent where nothing of the kind is loaded: whoever owns a
-/// namespace rarely has what belongs to the cluster.
+/// References of queues to queues and flavors. Silent when no object of the kind is loaded: the
+/// owner of a namespace rarely has the objects of the cluster.
 pub(crate) fn queues(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = view.catalog;
     if catalog.cluster_queues().len() > 0 {
@@ -136,7 +137,7 @@ fn missing(
         .help(help)
 }
 
-/// What a model is matched by: equal keys, equal answers.
+/// The fields by which a model is matched: models with equal keys match the same runtimes.
 fn key(policy: &Policy, model: &Model) -> String {
     format!(
         "{:?}",
@@ -162,10 +163,11 @@ fn key(policy: &Policy, model: &Model) -> String {
     )
 }
 
-/// Models that no loaded runtime could serve, with the nearest miss. Silent without any runtime.
+/// Models that no loaded runtime can serve, with the closest runtime. Silent when no runtime is
+/// loaded.
 ///
-/// Each distinct model is asked of all runtimes until one fits, so cost grows with distinct models
-/// times runtimes.
+/// Each distinct model is compared with the runtimes until one fits, so the cost is at most the
+/// number of distinct models times the number of runtimes.
 pub(crate) fn unserved_models(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let runtimes = view.catalog.runtimes(Api::Ome);
     if runtimes.candidates().next().is_none() {
@@ -174,7 +176,7 @@ pub(crate) fn unserved_models(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let policy = view.policy(Api::Ome);
     let mut alike: HashMap<String, usize> = HashMap::new();
     let mut distinct: Vec<Vec<&Model>> = Vec::new();
-    // A model without a format has the finding `model-incomplete` already; a disabled one is not
+    // A model without a format already has the finding `model-incomplete`; a disabled model is not
     // used.
     for model in view.catalog.models().filter(|model| model.format.is_some() && !model.disabled) {
         let index = *alike.entry(key(policy, model)).or_insert(distinct.len());
@@ -218,7 +220,7 @@ fn unserved(model: &Model, nearest: &Candidate<'_>) -> Diagnostic {
     finding
 }
 
-/// Runtimes that could serve no loaded model. Silent without any model.
+/// Runtimes that can serve no loaded model. Silent when no model is loaded.
 pub(crate) fn unused_runtimes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut distinct: HashMap<String, &Model> = HashMap::new();
     let policy = view.policy(Api::Ome);

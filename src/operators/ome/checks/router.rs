@@ -1,4 +1,4 @@
-//! On which nodes a router without a node selector may run.
+//! The nodes on which a router without a node selector can run.
 
 use crate::api::{ComponentKind, Service};
 use crate::cluster::{Machine, affinity_matches};
@@ -8,8 +8,8 @@ use crate::policy::Policy;
 use crate::quantity::is_accelerator;
 use crate::yaml::Node;
 
-/// How many nodes without accelerators a router without node selector may run on (OEP-0003,
-/// Notes/Constraints/Caveats); nothing when no Node was read.
+/// Reports how many nodes without accelerators can run a router that has no node selector
+/// (OEP-0003, Notes/Constraints/Caveats); none when no Node was read.
 pub(crate) fn cpu_nodes(
     policy: &Policy,
     service: &Service,

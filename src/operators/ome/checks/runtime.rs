@@ -9,7 +9,7 @@ use crate::select::entry::{format_name, format_version, is_on};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// A priority is above 0 and is beside `autoSelect: true` (OME docs, Serving Runtime, Core
+/// A priority must be above 0 and requires `autoSelect: true` (OME docs, Serving Runtime, Core
 /// Configuration and Constraints of priority).
 pub(crate) fn priorities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes() {
@@ -43,12 +43,12 @@ pub(crate) fn priorities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Versions of one format in one runtime have one priority (OME docs, Serving Runtime, Constraints
-/// of priority; docs/decisions.md#same-priority).
+/// Versions of one format in one runtime must have the same priority (OME docs, Serving Runtime,
+/// Constraints of priority; docs/decisions.md#same-priority).
 pub(crate) fn different_priorities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes() {
         let policy = view.policy(runtime.object.api);
-        // KServe has nothing but name and version that tells two entries apart.
+        // In KServe, only name and version distinguish two entries.
         let whole = runtime.object.api == Api::KServe;
         let mut formats: BTreeMap<&EcoString, Vec<(&FormatEntry, &Field<i64>)>> = BTreeMap::new();
         for entry in runtime.formats.iter().filter(|entry| is_on(entry)) {
@@ -97,7 +97,7 @@ fn version_text<'e>(policy: &Policy, entry: &'e FormatEntry) -> Option<&'e str> 
     format_version(policy, entry).map(|version: &Field<Version>| version.value.text())
 }
 
-/// Protocols other than the four (OME docs, Serving Runtime, Core Configuration;
+/// Protocols other than the four documented ones (OME docs, Serving Runtime, Core Configuration;
 /// docs/decisions.md#protocols).
 pub(crate) fn protocols(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes().filter(|runtime| runtime.object.api == Api::Ome) {
@@ -114,7 +114,7 @@ pub(crate) fn protocols(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A range has both bounds, the lower one first.
+/// A range must have both bounds, the lower one first.
 pub(crate) fn ranges(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes() {
         let Some(range) = &runtime.size_range else { continue };
@@ -165,11 +165,11 @@ pub(crate) fn ranges(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// How far the size in a name may be from the range: names are rounded, and quantized weights are
-/// counted in several ways.
+/// Factor by which the size in a name may differ from the range: names are rounded, and there are
+/// several ways to count quantized weights.
 const FAR: f64 = 2.0;
 
-/// The size in a runtime's name is not far from its range.
+/// The size in a runtime's name must not be far from its range.
 pub(crate) fn range_and_name(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes() {
         let Some(range) = &runtime.size_range else { continue };
@@ -200,8 +200,8 @@ pub(crate) fn range_and_name(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Sizes that a name states, in billions: `7b`; `1-5b` may be 1.5 or 5. None of a mixture of
-/// experts (`8x7b`, `17b-16e`), whose name counts a part of the parameters.
+/// Sizes in a name, in billions: `7b`; `1-5b` may be 1.5 or 5. Empty for a mixture of experts
+/// (`8x7b`, `17b-16e`), whose name counts only a part of the parameters.
 fn sizes_in(name: &str) -> Vec<f64> {
     let parts: Vec<&str> = name.split('-').collect();
     let numeric = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,10 +1,11 @@
-//! Rules about services and runtimes that OME's webhooks keep
+//! Rules about services and runtimes that OME's webhooks enforce
 //! (pkg/webhook/admission/isvc/inference_service_validation.go;
 //! pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 //!
-//! Under the controller's semantics what a webhook refuses is an error; under the documents, which
-//! do not forbid it, the warning that a server refuses it. Sentences are the webhooks' own. What a
-//! webhook decides by looking models and runtimes up is found where services are decided.
+//! In controller mode, a rejection by a webhook is an error. In documented mode it is a warning
+//! that the API server rejects the object, because the documents do not forbid it. Messages are
+//! those of the webhooks. Rejections that depend on models and runtimes are reported where services
+//! are decided.
 
 use crate::api::{Api, ComponentKind, Object, Scope, Semantics, Service};
 use crate::check::refusals::Refusals;
@@ -20,7 +21,7 @@ const KEDA_OPERATORS: [&str; 4] =
     ["GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual"];
 const KEDA_AUTH_MODES: [&str; 4] = ["basic", "tls", "bearer", "custom"];
 
-/// A decoder is beside an engine (OME docs, Serving Runtime, Decoder Configuration).
+/// A decoder requires an engine (OME docs, Serving Runtime, Decoder Configuration).
 pub(crate) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for views in view.catalog.services() {
         let service = views.of(view.semantics);
@@ -51,7 +52,7 @@ pub(crate) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What the webhooks refuse.
+/// Reports what the webhooks reject.
 pub(crate) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let semantics = view.semantics.of(Api::Ome);
     for views in view.catalog.services() {
@@ -69,14 +70,14 @@ pub(crate) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         .is_none_or(|policy| semantics == Semantics::Documented || policy.ome().runtimes_checked);
     let runtimes = view.catalog.runtimes(Api::Ome).iter();
     for runtime in runtimes.filter(|runtime| all || runtime.object.id.scope != Scope::Cluster) {
-        // A disabled runtime is let in unseen.
+        // The webhook does not check a disabled runtime.
         if !runtime.disabled.as_ref().is_some_and(|disabled| disabled.value) {
             workers(&runtime.object, &mut Refusals { semantics, object: &runtime.object, found });
         }
     }
 }
 
-/// Rule 1: no leading digit, no dots.
+/// Rule 1: the name has no leading digit and no dots.
 fn name(service: &Service, refuse: &mut Refusals<'_>) {
     let name = service.name();
     let bytes = name.as_bytes();
@@ -84,7 +85,7 @@ fn name(service: &Service, refuse: &mut Refusals<'_>) {
     let fits = bytes.first().is_some_and(u8::is_ascii_lowercase)
         && bytes.iter().all(inner)
         && bytes.last() != Some(&b'-');
-    // A name that no object may have is reported where it is read.
+    // A name that is invalid for every kind of object is reported where it is read.
     if !fits && crate::quantity::names::dns1123_subdomain(name).is_empty() {
         let origin = service.object.metadata("name").map(|node| node.origin);
         let message = format!(
@@ -100,7 +101,7 @@ fn name(service: &Service, refuse: &mut Refusals<'_>) {
     }
 }
 
-/// Rules 2 and 3: the class of the autoscaler and what belongs to it.
+/// Rules 2 and 3: the class of the autoscaler and the settings of that class.
 fn autoscaler(service: &Service, refuse: &mut Refusals<'_>) {
     let Some(class) = service.object.annotation(AUTOSCALER_CLASS) else { return };
     let path = |key: &str| format!("metadata.annotations.{key}");
@@ -136,7 +137,7 @@ fn autoscaler(service: &Service, refuse: &mut Refusals<'_>) {
 }
 
 fn keda(service: &Service, refuse: &mut Refusals<'_>) {
-    // The field counts unless it is empty; an annotation counts also when it is empty.
+    // The field is used unless it is empty; an annotation is used even when it is empty.
     let mut each = |field: Option<&str>,
                     annotation: Option<&str>,
                     judge: fn(&str) -> Result<(), String>,
@@ -223,7 +224,7 @@ fn server_address(text: &str) -> Result<(), String> {
     }
 }
 
-/// Rule 4: a percentage.
+/// Rule 4: the target utilization is a percentage.
 fn utilization(service: &Service, refuse: &mut Refusals<'_>) {
     let Some(target) = service.object.annotation(TARGET) else { return };
     if !target
@@ -244,7 +245,7 @@ fn utilization(service: &Service, refuse: &mut Refusals<'_>) {
 
 /// The legacy `workers` of a runtime
 /// (pkg/webhook/admission/servingruntime/servingruntime_webhook.go, rule 2). `engineConfig.leader`
-/// and `worker` are not looked at.
+/// and `worker` are not checked.
 fn workers(runtime: &Object, refuse: &mut Refusals<'_>) {
     const MULTI: &str = "invalid configuration: for MultiNode deployment, both leader and worker must be defined and worker.size must be greater than 0";
     const RAW: &str =

@@ -1,4 +1,4 @@
-//! Causes, objects and fields in the words of a page.
+//! Causes, objects and fields as a page shows them.
 
 use crate::diff::{Action, By, Cause, Change, ObjectChange, Turned};
 use crate::report::diff::shown::{Line, ShownCause, ShownObject, left_behind};
@@ -9,13 +9,13 @@ use crate::report::screen::printable;
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Fields of an object that are shown before they are counted.
+/// Number of fields of an object to show; the rest is counted.
 pub(super) const FIELDS: usize = 12;
 
-/// Longest value in one line.
+/// Maximum length of a value on one line.
 const LONGEST: usize = 160;
 
-/// The rule by which a decision turned, in the words of `explain`.
+/// The rule by which a decision turned, in the wording of `explain`.
 pub(in crate::report::diff) fn detail(turned: &Turned) -> String {
     match &turned.by {
         By::Rule(_, detail) => detail.to_string(),
@@ -85,7 +85,7 @@ pub(super) fn line(marker: &'static str, text: String) -> Line {
     Line { marker, class: Meaning::of_sign(marker).class(), sign, text }
 }
 
-/// A field; of a list of words the elements that differ.
+/// A changed field; for a list of scalars, the elements that differ.
 pub(super) fn lines(change: &Change, all: bool) -> Vec<Line> {
     let path = printable(&change.path.to_string());
     let (from, to) = values(change.shown, change.from.as_ref(), change.to.as_ref());
@@ -114,7 +114,7 @@ pub(super) fn lines(change: &Change, all: bool) -> Vec<Line> {
     }]
 }
 
-/// A value in one line: words as they are, the rest as JSON.
+/// A value on one line: strings unchanged, other values as JSON.
 pub(super) fn short(value: &Value, all: bool) -> String {
     let text = match value.as_str() {
         Some(text) if !text.is_empty() && text.trim() == text && !text.contains(['\n', '\t']) => {

@@ -1,4 +1,4 @@
-//! A group of services in the words of a page: facts, choices, rules, edits, rollout.
+//! A group of services as a page shows it: facts, choices, rules, edits, rollout.
 
 use crate::diff::{Direction, Fate, Group};
 use crate::pipeline::ServingUpgrade;
@@ -14,7 +14,7 @@ use crate::report::phrases::plural;
 use crate::report::screen::printable;
 use std::collections::BTreeSet;
 
-/// `seen` are the patches that earlier groups have: a patch is shown once.
+/// `seen` holds the patches of earlier groups: a patch is shown once.
 pub(super) fn group<'v>(
     group: &'v Group,
     view: &View<'_>,
@@ -140,7 +140,7 @@ pub(super) fn group<'v>(
     }
 }
 
-/// What the upgrade of Kthena does to a ModelServing, and what holds it back.
+/// The effect of a Kthena upgrade on a ModelServing, and what limits it.
 pub(super) fn rollout(rolled: &ServingUpgrade) -> Vec<String> {
     let mut said = Vec::new();
     if rolled.held > 0 {

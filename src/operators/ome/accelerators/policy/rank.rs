@@ -1,4 +1,4 @@
-//! Which of the classes that meet the constraints a policy takes.
+//! Ranks the classes that meet the constraints by a policy.
 
 use crate::api::{AcceleratorClass, Capabilities, Constraints, Cost, Field, Figure};
 use crate::decision::ClassDecidedBy;
@@ -6,17 +6,16 @@ use crate::quantity::Quantity;
 use ecow::{EcoString, eco_format};
 use std::cmp::Ordering;
 
-/// From this many classes on, upstream's sort does not keep the order of equals
-/// (docs/accelerators.md).
+/// From this number of classes on, upstream's sort is not stable (docs/accelerators.md).
 pub(super) const UNSTABLE_FROM: usize = 13;
 
-/// Classes in the order of a policy.
+/// The result of ranking classes by a policy.
 pub(super) enum Ranking<'a> {
     /// The first one is chosen.
     Ordered(Vec<(&'a AcceleratorClass, Option<f64>)>, ClassDecidedBy),
-    /// None is chosen, with a remark.
+    /// No class is chosen; the note gives the reason.
     Nothing(Option<EcoString>),
-    /// Upstream dereferences nil.
+    /// Upstream would crash: it dereferences nil.
     Crash,
 }
 
@@ -54,7 +53,7 @@ pub(super) fn rank<'a>(
     }
 }
 
-/// By score, highest first; equals keep the runtime's order.
+/// Ordered by score, highest first; classes with equal scores keep the runtime's order.
 pub(super) fn scored<'a>(
     passed: &[&'a AcceleratorClass],
     mut score: impl FnMut(&AcceleratorClass) -> f64,
@@ -80,7 +79,7 @@ pub(super) fn best_fit(capabilities: &Capabilities, constraints: &Constraints) -
             } else if own.total_cmp(&least).is_eq() {
                 1.0
             } else {
-                // In upstream's two steps, for the last bit of the quotient.
+                // Two steps as upstream, so that the last bit of the quotient is equal.
                 1.0 / (own / least)
             }
         }
@@ -120,7 +119,7 @@ pub(super) fn compute(capabilities: &Capabilities, constraints: &Constraints) ->
     if !asked && figure(Figure::Fp16) > 0.0 { share(figure(Figure::Fp16)) * factor } else { 0.0 }
 }
 
-/// The field a precision is read from. Quirk: fp8 is read from the INT8 figure.
+/// The figure of a precision. Quirk: fp8 is read from the INT8 figure.
 pub(super) fn precision_figure(precision: &str) -> Option<Figure> {
     match precision.to_lowercase().as_str() {
         "fp32" => Some(Figure::Fp32),
@@ -165,13 +164,12 @@ pub(super) fn most_capable(
     raw.iter().map(|row| 0.5 * share(row, 0) + 0.3 * share(row, 1) + 0.2 * share(row, 2)).collect()
 }
 
-/// The hourly price: spot when it is stated, also when it is dearer.
+/// The hourly price: the spot price if it is set, even when it is higher.
 pub(super) fn hourly(cost: &Cost) -> Option<&Quantity> {
     cost.spot_per_hour.as_ref().or(cost.per_hour.as_ref()).map(|price| &price.value)
 }
 
-/// The first group of prices that any class states decides; classes outside it are behind all
-/// others.
+/// The first kind of price that any class sets decides. Classes without that price come last.
 pub(super) fn cheapest<'a>(passed: &[&'a AcceleratorClass]) -> Ranking<'a> {
     fn tokens(cost: &Cost) -> Option<Quantity> {
         cost.per_million_tokens.as_ref().map(|price| price.value.clone())

@@ -1,7 +1,8 @@
-//! What is required and wished for, layer over layer (OEP-0003, Override Hierarchy).
+//! Requirements and preferences of a service and its runtime, by layer (OEP-0003, Override
+//! Hierarchy).
 //!
-//! In: service, runtime, policies of the input. Out: one [`Effective`] wish for a component, and
-//! findings about what cannot be read.
+//! In: a service, its runtime and the options of the input. Out: one [`Effective`] for a component,
+//! and findings about values that cannot be parsed.
 
 use crate::api::{AcceleratorAnnotations, Capabilities, ComponentKind, Field};
 use crate::decision::{ClassDecidedBy, Requirement};
@@ -22,11 +23,11 @@ pub(super) static DEFAULT_STRATEGY: Rule = Rule {
     cite: "OEP-0003, InferenceService Extensions; docs/decisions.md#strategy",
 };
 
-/// What is required and wished for, layer over layer (OEP-0003, Override Hierarchy).
+/// The effective requirements and preferences of a component (OEP-0003, Override Hierarchy).
 pub(super) struct Effective<'a> {
     pub(super) strategy: &'static str,
     pub(super) preferred: Vec<&'a Field<EcoString>>,
-    /// One class that must be taken, and the field that requires it.
+    /// The one class that must be taken, and the kind of field that requires it.
     pub(super) hard: Option<(&'a Field<EcoString>, ClassDecidedBy)>,
     pub(super) supported: &'a [Field<EcoString>],
     pub(super) excluded: &'a [Field<EcoString>],
@@ -55,7 +56,7 @@ pub(super) fn effective<'r>(
         (&wish.annotations, "annotation"),
     ];
     let mut requirements: Vec<Requirement> = Vec::new();
-    // What all layers say of one thing, the highest first.
+    // Records the values of all layers for one key, the highest layer first.
     let mut say = |key: &'static str, mut layers: Vec<(Node, &'static str)>| {
         if !layers.is_empty() {
             let (value, layer) = layers.remove(0);
@@ -72,7 +73,7 @@ pub(super) fn effective<'r>(
             "Cheapest" => "cost",
             "MostCapable" => "performance",
             "BestFit" | "FirstAvailable" => "balanced",
-            // The schema says what is wrong with any other.
+            // The schema reports any other value.
             _ => return None,
         };
         Some(Field::new(EcoString::from(name), policy.origin))
@@ -103,7 +104,7 @@ pub(super) fn effective<'r>(
             .collect(),
     );
 
-    // Preferred classes; one that an annotation or the shipped field names is hard.
+    // Preferred classes. A class that an annotation or the shipped field sets is mandatory.
     let named: Vec<(&Field<EcoString>, &'static str)> =
         annotated(|annotations| annotations.class.as_ref()).collect();
     let shipped = over
@@ -224,7 +225,7 @@ pub(super) fn effective<'r>(
     }
 }
 
-/// The minimums that capabilities state, by key.
+/// The minimums that capabilities set, by key.
 pub(super) fn minimums(of: &Capabilities) -> Vec<(&'static str, Node)> {
     let mut out: Vec<(&'static str, Node)> = Vec::new();
     out.extend(
@@ -257,7 +258,7 @@ pub(super) fn minimums(of: &Capabilities) -> Vec<(&'static str, Node)> {
     out
 }
 
-/// The finding about an annotation that is no number: it counts as unstated.
+/// The finding about an annotation that is not a number; the annotation is ignored.
 pub(super) fn not_a_number(what: &str, field: &Field<EcoString>, help: &str) -> Diagnostic {
     Diagnostic::new(
         Code::InvalidQuantity,
@@ -267,7 +268,7 @@ pub(super) fn not_a_number(what: &str, field: &Field<EcoString>, help: &str) -> 
     .help(help)
 }
 
-/// The finding about a strategy that is none.
+/// The finding about an unknown strategy.
 pub(crate) fn unknown_strategy(field: &Field<EcoString>) -> Diagnostic {
     Diagnostic::new(
         Code::UnknownStrategy,
@@ -280,8 +281,8 @@ pub(crate) fn unknown_strategy(field: &Field<EcoString>) -> Diagnostic {
     ))
 }
 
-/// Minimums that hold both: the larger of numbers and versions, the union of features. `taken` is
-/// told which keys the upper one set.
+/// Minimums that satisfy both: the larger numbers and versions, the union of features. `taken` is
+/// called with each key that the upper one sets.
 pub(super) fn merged_minimums(
     lower: &Capabilities,
     upper: &Capabilities,

@@ -1,9 +1,9 @@
-//! The documents' choice (OEP-0003): requirements over all loaded classes, then preference, then
-//! the strategy.
+//! The documented choice (OEP-0003): requirements filter all loaded classes, then preferences and
+//! the strategy rank them.
 //!
-//! The order (OEP-0003, Story 6; docs/decisions.md#preference-order): preferredClasses, cost
-//! threshold, preferenceOrder, strategy, fewer accelerators, lower cost, less memory to spare,
-//! name.
+//! The order of the criteria (OEP-0003, Story 6; docs/decisions.md#preference-order):
+//! preferredClasses, cost threshold, preferenceOrder, strategy, fewer accelerators, lower cost,
+//! less surplus memory, name.
 
 mod layers;
 mod nodes;
@@ -28,8 +28,8 @@ use rank::{Ranked, compare, hourly, judge_preferences, names_class, score};
 use sentences::{candidate, eligible, nearest_class, nothing_fits, unknown_class, unlisted};
 use shortfall::{Shortfall, asks_for_another, check, runtime_resources};
 
-/// Decides the class of one component: which classes meet the requirements, which of them is taken,
-/// or the failure that says what each lacks.
+/// Decides the class of one component: the classes that meet the requirements and the chosen one,
+/// or the failure that lists what each class lacks.
 pub(super) fn decide<'a>(
     request: &Request<'a, '_>,
     classes: &[ClassFacts<'a>],
@@ -115,7 +115,7 @@ pub(super) fn decide<'a>(
     if fails {
         decision.nearest = nearest_class(&wish, &classes, &rejected);
         let error = nothing_fits(request, kind, &wish, &ranked, &rejected);
-        // What passed was ruled out by the class that is demanded.
+        // These classes passed the requirements; the mandatory class excludes them.
         let by = wish.hard.map_or(ClassDecidedBy::PreferredClass, |(_, by)| by);
         decision.candidates =
             ranked.iter().map(|ranked| eligible(ranked, Some(by))).chain(rejected).collect();
@@ -146,18 +146,18 @@ pub(super) fn decide<'a>(
     (decision, None)
 }
 
-/// What every class is held against.
+/// Checks classes for one component.
 struct Judge<'j, 'a> {
     request: &'j Request<'a, 'j>,
     wish: &'j Effective<'j>,
     placement: Placement<'j>,
-    /// Resources of devices that the runtime requests itself.
+    /// Device resources that the runtime itself requests.
     asked: Vec<(EcoString, Origin)>,
     preferences: &'j [JudgedPreference],
 }
 
 impl<'a> Judge<'_, 'a> {
-    /// Memory for each billion parameters that an entry of the runtime states for a class.
+    /// GiB for each billion parameters that a format entry of the runtime sets for a class.
     fn gib_per_billion(&self, known: &ClassFacts<'_>) -> Option<i64> {
         let entry = self
             .request
@@ -168,7 +168,7 @@ impl<'a> Judge<'_, 'a> {
         entry.and_then(|config| config.get("minMemoryPerBillionParams")).and_then(Node::as_int)
     }
 
-    /// A class that meets everything, or the candidate with all that it lacks.
+    /// A class that meets all requirements, or a rejected candidate with everything that it lacks.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn class<'k>(
         &self,
@@ -258,7 +258,7 @@ impl<'a> Judge<'_, 'a> {
     }
 }
 
-/// What the choice could not look at: prices that no class states, nodes that were not read.
+/// Reports what could not be checked: prices that are not set, nodes that were not read.
 fn not_checked(
     request: &Request<'_, '_>,
     wish: &Effective<'_>,
@@ -293,7 +293,7 @@ fn not_checked(
     }
 }
 
-/// What the taken class does not meet of what was wished for.
+/// Reports preferences that the chosen class does not meet, and replicas that need several nodes.
 fn compromises(
     kind: ComponentKind,
     wish: &Effective<'_>,

@@ -1,4 +1,4 @@
-//! Whether a loaded node could run the component on a class.
+//! Whether a loaded node can run the component on a class.
 
 use crate::api::ComponentKind;
 use crate::cluster as machines;
@@ -9,13 +9,13 @@ use crate::quantity::is_accelerator;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 
-/// Accelerators of one node when no Node has another number (docs/decisions.md#memory-fit).
+/// Accelerators of one node when no Node sets another number (docs/decisions.md#memory-fit).
 pub(super) const PER_NODE: u64 = 8;
 
-/// Node selectors that a component adds to the class's, and its tolerations.
+/// Node selectors and affinities of a component, beyond those of the class, and its tolerations.
 pub(super) struct Placement<'a> {
     pub(super) selectors: Vec<&'a Node>,
-    /// They hold together.
+    /// A node must match all of them.
     pub(super) affinities: Vec<&'a Node>,
     pub(super) tolerations: Vec<Node>,
 }
@@ -54,10 +54,10 @@ pub(super) fn placement<'r>(request: &'r Request<'_, '_>, kind: ComponentKind) -
     }
 }
 
-/// What keeps a component from every node of a class; none when a node is there or no Node was read
-/// (OEP-0003, Goals and Notes/Constraints/Caveats).
+/// Why no node of a class can run a component; none when a node can or no Node was read (OEP-0003,
+/// Goals and Notes/Constraints/Caveats).
 ///
-/// Beside the sentence: who wrote the selector that leaves none.
+/// The origin is that of the field that excludes the last node.
 pub(super) fn no_node(
     known: &ClassFacts<'_>,
     placement: &Placement<'_>,
@@ -84,7 +84,7 @@ pub(super) fn no_node(
         })
     };
     let mut equipped = usable().filter(is_equipped);
-    // Most pods request no node in particular: the first one will do.
+    // Most pods have neither node selector nor affinity: one node is enough for them.
     let Some(first) = equipped.next() else {
         let resource = resource.map_or("accelerator", |resource| resource.name.value.as_str());
         return Some((
@@ -101,8 +101,8 @@ pub(super) fn no_node(
     let class_keys: Vec<&str> =
         own.iter().flat_map(Node::entries).map(|entry| entry.key.as_str()).collect();
     for (index, selector) in placement.selectors.iter().enumerate() {
-        // The class's own keys win over those of the runtime (OEP-0003, Override Hierarchy;
-        // docs/decisions.md#node-selectors); a later selector over an earlier one.
+        // Keys of the class override those of the runtime (OEP-0003, Override Hierarchy;
+        // docs/decisions.md#node-selectors). A later selector overrides an earlier one.
         let entries = selector.entries().filter(|entry| {
             let overridden = placement.selectors[index + 1..]
                 .iter()
@@ -136,7 +136,7 @@ pub(super) fn no_node(
     None
 }
 
-/// Accelerators that one node of the class has.
+/// Accelerators per node of the class.
 pub(super) fn per_node(known: &ClassFacts<'_>) -> u64 {
     known.per_node.unwrap_or(PER_NODE)
 }

@@ -1,4 +1,4 @@
-//! The order of the classes that meet the requirements: preferences, then the strategy's score.
+//! Ranks the classes that meet the requirements: by preferences, then by the strategy's score.
 
 use crate::api::{ComponentKind, Cost, Field, Figure, PreferenceEntry};
 use crate::decision::{ClassDecidedBy, CostTerm, JudgedPreference, ScoreTerms, Share, Truth};
@@ -26,7 +26,7 @@ pub(super) fn tier(known: &ClassFacts<'_>) -> f64 {
     }
 }
 
-/// Whether a preference means a class: its name, a glob, or `feature:`, `family:`, `vendor:`,
+/// Whether a preference matches a class: by name, glob, `feature:`, `family:`, `vendor:` or
 /// `model:` (OEP-0003, ServingRuntime Extensions).
 pub(crate) fn names_class(
     matcher: &str,
@@ -100,7 +100,7 @@ pub(super) fn judge_preferences(
     request.runtime.accelerators.preference.iter().enumerate().map(judge).collect()
 }
 
-/// A class that passed, with what ranks it.
+/// A class that meets the requirements, with the values that rank it.
 pub(super) struct Ranked<'k, 'a> {
     pub(super) known: &'k ClassFacts<'a>,
     pub(super) gpus: Option<u64>,
@@ -132,7 +132,8 @@ pub(super) fn compare(a: &Ranked<'_, '_>, b: &Ranked<'_, '_>) -> (Ordering, Clas
         .unwrap_or((Ordering::Equal, ClassDecidedBy::Name))
 }
 
-/// Strategy scores of the survivors, with their arithmetic (docs/decisions.md#strategies).
+/// Sets the strategy scores of the remaining classes, with their arithmetic
+/// (docs/decisions.md#strategies).
 pub(super) fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ranked<'_, '_>]) {
     let fp8 = fit::is_fp8(request.policy, request.model);
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]

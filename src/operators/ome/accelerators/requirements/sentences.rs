@@ -1,4 +1,4 @@
-//! Candidates and failures as they are reported.
+//! Builds the candidates and failures that are reported.
 
 use crate::api::{ComponentKind, Failure, Field};
 use crate::decision::{ClassCandidate, ClassDecidedBy, Verdict};
@@ -25,7 +25,7 @@ pub(super) fn eligible<'a>(
     }
 }
 
-/// A candidate of which nothing is decided.
+/// A candidate before a decision: rejected and without a score.
 pub(super) fn candidate<'a>(
     known: &ClassFacts<'a>,
     gpus: Option<u64>,
@@ -76,8 +76,8 @@ pub(super) fn unlisted(named: &Field<EcoString>, classes: &[ClassFacts<'_>]) -> 
     .help(near(&named.value, classes).unwrap_or_else(|| "load the class with `-f`".into()))
 }
 
-/// The class that came nearest, with what it lacks: the one that is demanded, else the one that
-/// fails the fewest checks, of those the one with the most memory.
+/// The closest rejected class, with what it lacks: a preferred class first, then the one that fails
+/// the fewest checks, then the one with the most memory.
 pub(super) fn nearest_class(
     wish: &Effective<'_>,
     classes: &[&ClassFacts<'_>],
@@ -103,7 +103,7 @@ pub(super) fn lacks(candidate: &ClassCandidate<'_>) -> EcoString {
     eco_format!("{}: {}", candidate.name, reasons.join(", "))
 }
 
-/// What demands a class, and the class.
+/// The setting that requires a class, and the class.
 pub(super) fn demand(wish: &Effective<'_>) -> Option<String> {
     let names: Vec<&str> = wish.preferred.iter().map(|name| name.value.as_str()).collect();
     let names = names.join(", ");
@@ -117,8 +117,8 @@ pub(super) fn demand(wish: &Effective<'_>) -> Option<String> {
     }
 }
 
-/// The error that says of every class what it lacks, the nearest miss first; of classes that lack
-/// nothing, what rules them out.
+/// The error that lists what each class lacks, the closest class first. If other classes pass, it
+/// names the setting that excludes them.
 pub(super) fn nothing_fits(
     request: &Request<'_, '_>,
     kind: ComponentKind,
@@ -127,14 +127,14 @@ pub(super) fn nothing_fits(
     rejected: &[ClassCandidate<'_>],
 ) -> Failure {
     const SHOWN: usize = 5;
-    // A class that is named comes first, then the nearest miss.
+    // Preferred classes come first, then the closest ones.
     let named = rejected
         .iter()
         .filter(|candidate| wish.preferred.iter().any(|name| name.value == candidate.name));
     let others = rejected
         .iter()
         .filter(|candidate| !wish.preferred.iter().any(|name| name.value == candidate.name));
-    // Where another class would do, only the one that is demanded has to be explained.
+    // If other classes pass, only the required class is explained.
     let others = others.filter(|_| passed.is_empty());
     let mut all: Vec<String> =
         named.chain(others).take(SHOWN).map(|candidate| lacks(candidate).to_string()).collect();

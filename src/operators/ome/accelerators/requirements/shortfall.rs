@@ -1,4 +1,4 @@
-//! What a class lacks: capabilities below the required ones, devices that it does not have.
+//! What a class lacks: required capabilities, or the devices that the runtime requests.
 
 use crate::api::{Capabilities, ComponentKind, Field, Runtime};
 use crate::decision::ClassReason;
@@ -9,7 +9,7 @@ use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 use std::cmp::Ordering;
 
-/// Dotted numbers, part by part; none when one of the two begins with no number.
+/// Compares dotted numbers part by part; none when a part of either is not a number.
 pub(crate) fn compare_versions(a: &str, b: &str) -> Option<Ordering> {
     fn parts(text: &str) -> Option<Vec<u64>> {
         let parts: Vec<u64> = text
@@ -25,14 +25,13 @@ pub(crate) fn compare_versions(a: &str, b: &str) -> Option<Ordering> {
     Some(a.cmp(&b))
 }
 
-/// A check that failed; `unknown` when the value is unknown.
+/// A failed check; `unknown` when the class has no known value.
 pub(super) struct Shortfall {
     pub(super) reason: ClassReason,
     pub(super) unknown: bool,
 }
 
-/// Why a version is rejected: whether it is unknown, and both operands; none when it is high
-/// enough.
+/// Why a version is rejected: whether it is unknown, and the message; none when it is high enough.
 pub(super) fn below(
     name: &str,
     own: Option<&EcoString>,
@@ -117,7 +116,7 @@ pub(super) fn check(known: &ClassFacts<'_>, required: &Capabilities, out: &mut V
             fail(Code::ReasonMinArchitecture, unknown, least.origin, detail);
         }
     }
-    // One check of a set: what is missing is one reason.
+    // Features are checked as a set: all missing ones give one reason.
     let missing: Vec<&Field<EcoString>> =
         required.features.iter().filter(|feature| !known.has_feature(&feature.value)).collect();
     if let Some(first) = missing.first() {
@@ -127,7 +126,7 @@ pub(super) fn check(known: &ClassFacts<'_>, required: &Capabilities, out: &mut V
     }
 }
 
-/// What a runtime's own requirements say against a class.
+/// Why a runtime's own requirements reject a class.
 pub(crate) fn refuses(runtime: &Runtime, known: &ClassFacts<'_>) -> Vec<ClassReason> {
     let requirements = &runtime.accelerators;
     let mut failures = Vec::new();
@@ -150,7 +149,8 @@ pub(crate) fn refuses(runtime: &Runtime, known: &ClassFacts<'_>) -> Vec<ClassRea
     failures.into_iter().map(|failure| failure.reason).collect()
 }
 
-/// What the runtime requests itself when the class offers none of it.
+/// The failed check of a class that has none of the accelerator resources that the runtime
+/// requests.
 pub(super) fn asks_for_another(
     asked: &[(EcoString, Origin)],
     known: &ClassFacts<'_>,
@@ -168,7 +168,7 @@ pub(super) fn asks_for_another(
     Some(Shortfall { reason, unknown: false })
 }
 
-/// Resources of accelerators that the runtime requests itself.
+/// Accelerator resources that the runtime itself requests.
 pub(super) fn runtime_resources(
     runtime: &Runtime,
     kind: ComponentKind,
