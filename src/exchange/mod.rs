@@ -1,7 +1,8 @@
 //! Conversions from and to other formats.
 //!
-//! In: facts of other tools' files, and the trees of the catalog. Out: values with the evidence for
-//! each, and replacements of text. This module reads no file, writes none, and prints nothing.
+//! Input: facts from files of other tools, and the trees of the catalog. Output: values with the
+//! evidence for each, and replacements of text. This module reads and writes no files and prints
+//! nothing.
 
 pub mod accelerator_shape;
 pub mod class;

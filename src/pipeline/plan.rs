@@ -1,4 +1,4 @@
-//! Plans services: decisions, pods and findings of each.
+//! Decides services: runtime, accelerators, components, queues and fit.
 
 use super::built::{PodContext, Workload};
 use super::difference::{Side, difference, differs};
@@ -23,11 +23,11 @@ use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the pods of a component request.
+/// Resource requests of the pods of a component.
 struct Pods {
     main: Shape,
     worker: Option<(Shape, i64)>,
-    /// The queue of Kueue that they name.
+    /// The Kueue queue that the pods name.
     queue: Option<Field<EcoString>>,
 }
 
@@ -43,33 +43,33 @@ pub struct Planner<'a> {
     catalog: &'a Catalog,
     semantics: Follow,
     selectors: BTreeMap<Api, PerReading<Selector<'a>>>,
-    /// Free capacity of the nodes; none when no node reports its resources.
+    /// Free resources of the nodes; `None` if no node reports its resources.
     inventory: Option<Inventory<'a>>,
-    /// Pods that run, with what they request.
+    /// Running pods; `shapes` holds their requests in the same order.
     running: RunningPods<'a>,
     shapes: Vec<Shape>,
     context: PodContext,
-    /// Answers by question: a fleet has few shapes of pods.
+    /// Every question so far, with its answer once that is computed: a fleet has few pod shapes.
     fits: Mutex<HashMap<Arc<Question>, Option<Arc<Fit>>>>,
-    /// The same of queues, by namespace and name of the queue.
+    /// Queue decisions so far.
     admitted: Mutex<HashMap<Admission, QueueDecision>>,
 }
 
-/// Namespace and name of a queue, and the question.
+/// Cache key of a queue decision: namespace and name of the queue, and the pods.
 type Admission = (EcoString, EcoString, Arc<Question>);
 
-/// The outcome of one mode.
+/// The decision of one mode.
 pub(super) struct Outcome<'a, 's> {
     pub(super) resolution: Resolution<'a>,
     pub(super) components: Vec<PlannedComponent>,
-    /// What the pods of each component request, where the components could be composed and the
-    /// caller needs it.
+    /// Requests of the pods of each component, if the components could be composed and the caller
+    /// needs them.
     pods: Vec<Pods>,
-    /// What runs them.
+    /// The workloads that run the pods.
     workloads: Vec<Workload>,
     pub(super) error: Option<Failure>,
     diagnostics: Vec<Diagnostic>,
-    /// The service with everything merged, where this is what is followed.
+    /// The service with everything merged, if this mode is the one that is followed.
     built: Option<Built<'s>>,
 }
 
@@ -111,12 +111,12 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What services are decided by.
+    /// The catalog that services are decided with.
     pub(crate) fn catalog(&self) -> &'a Catalog {
         self.catalog
     }
 
-    /// How they are decided.
+    /// The mode that services are decided in.
     pub(crate) fn semantics(&self) -> Follow {
         self.semantics
     }
@@ -129,8 +129,8 @@ impl<'a> Planner<'a> {
         self.plan_built(views, depth).0
     }
 
-    /// The same, with what was built on the way, for who also requests the objects; none of a
-    /// service in error.
+    /// Like [`Self::plan`], and also returns the composed service, for callers that need its
+    /// objects; `None` for a service in error.
     pub(crate) fn plan_built<'s>(
         &self,
         views: &'s Views,
@@ -180,13 +180,13 @@ impl<'a> Planner<'a> {
         (planned, built)
     }
 
-    /// Whether the pods of every component fit on the nodes, and what their queue gives them, each
-    /// component for itself.
+    /// Determines whether the pods of each component fit on the nodes, and what their queue admits.
+    /// Each component is evaluated on its own.
     fn place(&self, planned: &mut Planned<'a>, service: &Service, pods: Vec<Pods>) {
         let owner = (service.object.api, service.namespace.clone(), service.name().clone());
         let own = self.running.of(&owner, planned.workloads.iter().map(|own| &own.name));
         for (component, Pods { main, worker, queue }) in planned.components.iter_mut().zip(pods) {
-            // A Ray cluster's workers are like its head.
+            // Workers without a shape of their own (RayCluster) have the shape of the head.
             let (Some(fewest), Some(pods), true) = (
                 component.min_replicas.known(),
                 component.pods_per_replica.known(),
@@ -221,7 +221,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What a queue gives to replicas of a pod of a shape, with its workers; remembered, too.
+    /// The queue decision for replicas of these pods; cached.
     fn admit(
         &self,
         namespace: &EcoString,
@@ -241,7 +241,7 @@ impl<'a> Planner<'a> {
         decision
     }
 
-    /// How often a pod of a shape, with its workers, fits; remembered, for nothing else matters.
+    /// How many replicas of these pods fit. Cached: the answer depends on nothing else.
     fn fit(&self, inventory: &Inventory<'a>, question: &Arc<Question>) -> Arc<Fit> {
         let lock = || self.fits.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(Some(known)) = lock().get(question) {
@@ -251,7 +251,7 @@ impl<'a> Planner<'a> {
         Arc::clone(lock().entry(Arc::clone(question)).or_default().get_or_insert(fit))
     }
 
-    /// A question that was asked before, where one is the same.
+    /// The equal question of an earlier call, if there is one, so that equal questions are shared.
     fn shared(&self, question: Question) -> Arc<Question> {
         let mut asked = self.fits.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, _)) = asked.get_key_value(&question) {
@@ -262,7 +262,7 @@ impl<'a> Planner<'a> {
         question
     }
 
-    /// Decides services in parallel; the answers come in the order of the services, whatever the
+    /// Decides services in parallel. The results are in the order of the services, whatever the
     /// thread count.
     pub fn plan_all(
         &self,
@@ -287,7 +287,7 @@ impl<'a> Planner<'a> {
         };
         let mut diagnostics = decided(&resolution, service);
         let policy = selector.policy();
-        // The other one is only compared.
+        // The mode that is not followed is only compared.
         let followed = policy.semantics == self.semantics.of(policy.api);
         let ask =
             BuildContext { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
@@ -324,7 +324,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// A decision, as it is compared with another one.
+/// A decision in the form in which the two modes are compared.
 fn side<'a, 'c>(
     resolution: &'a Resolution<'c>,
     components: &[PlannedComponent],
@@ -335,14 +335,14 @@ fn side<'a, 'c>(
 }
 
 impl Planner<'_> {
-    /// What runs the pods of a service. Where rendering fails nothing does: `render` says why.
+    /// The workloads of a service; empty if rendering fails, which `render` reports.
     fn workloads(&self, ask: &BuildContext<'_, '_>, built: &Built<'_>) -> Vec<Workload> {
         let objects = ask.workloads(built);
         objects.map(|objects| self.context.workloads(&objects)).unwrap_or_default()
     }
 }
 
-/// The finding where the pods or GPUs of a component are not counted.
+/// Reports a component whose pods or GPUs are not counted.
 fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagnostic> {
     let what = match (component.least_pods().is_known(), component.least_gpus().is_known()) {
         (true, true) => return None,
@@ -371,7 +371,7 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
     )
 }
 
-/// The findings of the choice of model and accelerators.
+/// Findings about the choice of model and accelerators.
 pub(crate) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Diagnostic> {
     let named = service.runtime.as_ref().filter(|_| {
         service.object.api == Api::Ome
@@ -392,8 +392,8 @@ pub(crate) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Dia
     });
     let found =
         resolution.accelerators.iter().flat_map(|decision| decision.findings.iter().cloned());
-    // What has a place of its own belongs to the service; what has none is reported once for all of
-    // them.
+    // A finding with a location is reported per service. A finding without one is reported once for
+    // all services, so it names none of them.
     let found = found.map(|diagnostic| {
         if diagnostic.span().is_some() {
             diagnostic.object(service.object.id.to_string())
@@ -404,7 +404,7 @@ pub(crate) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Dia
     no_model.into_iter().chain(assumed(resolution)).chain(found).collect()
 }
 
-/// The finding that the runtime depends on an assumed value of the model.
+/// Reports that the runtime depends on a value of the model that is assumed.
 fn assumed(resolution: &Resolution<'_>) -> Option<Diagnostic> {
     let model = resolution.model?;
     let fields: Vec<String> = resolution
@@ -435,7 +435,7 @@ fn assumed(resolution: &Resolution<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// The finding of a service's error.
+/// The finding for the error of a service.
 pub(crate) fn finding(error: &Failure, service: &Service) -> Diagnostic {
     Diagnostic::new(error.code, error.message.clone())
         .severity(crate::diag::Severity::Error)

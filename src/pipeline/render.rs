@@ -1,7 +1,7 @@
-//! The objects each service becomes.
+//! Renders the objects of each service.
 //!
-//! Services are rendered in windows: parallel within, in order between, so that memory is bounded
-//! by a window and not by the output.
+//! Services are rendered in windows, in parallel within a window and in order between windows, so
+//! that a window, not the output, bounds memory.
 
 use super::plan::Planner;
 use super::plan::finding;
@@ -25,33 +25,34 @@ use std::collections::BTreeMap;
 /// Services per thread and window.
 pub(crate) const WINDOW: usize = 32;
 
-/// One rendered service.
+/// A rendered service.
 #[derive(Clone, Debug)]
 pub struct Rendered<'a> {
     /// The service.
     pub service: &'a Service,
-    /// What was decided for it.
+    /// The decisions about it.
     pub resolution: Resolution<'a>,
     /// Its components, as a plan counts them.
     pub components: Vec<PlannedComponent>,
-    /// Its objects in the order in which the operator writes them; none when it is in error.
+    /// Its objects, in the order in which the operator writes them; empty if it is in error.
     pub objects: Vec<RenderedObject>,
-    /// The error.
+    /// The error for which there are no objects.
     pub error: Option<Failure>,
-    /// How far the operator got before the error, where it writes something before.
+    /// The part that the operator writes before it fails, if there is one.
     pub unfinished: Option<Unfinished<'a>>,
-    /// What was found on the way, the error included.
+    /// Findings, the error included.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Rendered<'_> {
-    /// The objects to write: none where a finding refuses the service.
+    /// The objects to output; empty if the service is refused.
     pub(crate) fn written(&self) -> &[RenderedObject] {
         if self.refusal().is_some() { &[] } else { &self.objects }
     }
 
-    /// Why nothing of it is written: its error, else the first finding of error level. What a
-    /// server refuses is written all the same: the server reports it.
+    /// Why none of its objects are output: its error, otherwise its first finding of severity
+    /// error. Objects that the API server would reject are still output, so that the server reports
+    /// it.
     pub fn refusal(&self) -> Option<Failure> {
         self.error.clone().or_else(|| {
             let found = self.diagnostics.iter().find(|found| {
@@ -67,7 +68,7 @@ impl Rendered<'_> {
     }
 }
 
-/// Renders services under one semantics.
+/// Renders services in one mode.
 pub struct Renderer<'a> {
     world: &'a World,
     semantics: Follow,
@@ -77,7 +78,7 @@ pub struct Renderer<'a> {
 }
 
 impl<'a> Renderer<'a> {
-    /// A renderer over what was read.
+    /// A renderer for a world.
     pub fn new(world: &'a World, semantics: impl Into<Follow>, cluster_domain: &str) -> Self {
         let semantics = semantics.into();
         let catalog = &world.catalog;
@@ -93,7 +94,8 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// A renderer that decides for services of one operator by another policy than the catalog's.
+    /// A renderer that decides the services of one operator with `policy` instead of the catalog's
+    /// policy.
     pub(crate) fn by_policy(
         world: &'a World,
         semantics: Follow,
@@ -105,23 +107,23 @@ impl<'a> Renderer<'a> {
         renderer
     }
 
-    /// What was read.
+    /// The world that is rendered.
     pub(crate) fn world(&self) -> &'a World {
         self.world
     }
 
-    /// The same, with another workload around the pods.
+    /// The same renderer, with another workload kind around the pods.
     #[must_use]
     pub fn with_workload(mut self, workload: Workload, kthena: &'static KthenaPolicy) -> Self {
         self.workload = (workload, kthena);
         self
     }
 
-    /// Applies a function to every service or ModelServing, in parallel within a window, and hands
-    /// the result to `each` in the order given.
+    /// Calls `make` for every service or ModelServing, in parallel within a window, and passes the
+    /// results to `each` in the given order.
     ///
     /// # Errors
-    /// What `each` answers; nothing is made after that.
+    /// The error of `each`; later windows are not processed.
     pub fn in_windows<S: Sync, T: Send, E>(
         &self,
         services: &[&'a S],
@@ -135,23 +137,23 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
-    /// A service as the current mode reads it, and its selector.
+    /// A service in the followed mode, and its selector.
     pub(crate) fn selector(&self, views: &'a Views) -> (&Selector<'a>, &'a Service) {
         let service = views.of(self.semantics);
         (&self.selectors[&service.object.api], service)
     }
 
-    /// Renders one service and tells `record` what was overridden.
+    /// Renders one service and records overridden values in `record`.
     pub fn render(&self, views: &'a Views, record: &mut impl Record) -> Rendered<'a> {
         self.render_service(views.of(self.semantics), record)
     }
 
-    /// What is decided for a service; cheap where another service of its model was decided before.
+    /// Decides a service; cheap if another service of its model was decided before.
     pub(crate) fn decide(&self, service: &'a Service) -> Resolution<'a> {
         self.selectors[&service.object.api].resolve(service)
     }
 
-    /// The same for a service as the current mode reads it.
+    /// Renders a service that is already read in the followed mode.
     pub(crate) fn render_service(
         &self,
         service: &'a Service,
@@ -189,8 +191,8 @@ impl<'a> Renderer<'a> {
         rendered
     }
 
-    /// What is wrong with the objects of a service. What was found where it is written is not
-    /// repeated again in the words of the object.
+    /// Adds the findings about the objects of a service. A finding that was already reported at the
+    /// same location of the input keeps the wording of that report.
     fn accept(
         &self,
         service: &Service,
@@ -211,7 +213,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Plans a service and renders what was built for that; nothing of one in error.
+    /// Plans a service and renders what the plan composed; no objects for a service in error.
     pub(crate) fn with_plan(
         &self,
         planner: &Planner<'a>,
@@ -224,7 +226,7 @@ impl<'a> Renderer<'a> {
         (planned, written)
     }
 
-    /// What the operator of a service is asked with.
+    /// The context in which the operator of a service builds it.
     pub(crate) fn ask(&self, service: &Service) -> BuildContext<'a, '_> {
         BuildContext {
             catalog: &self.world.catalog,
@@ -233,8 +235,8 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// The objects that the operator writes of a service before it fails; [`Rendered`] leaves them
-    /// out.
+    /// The objects that the operator writes for a service before it fails; [`Rendered`] does not
+    /// include them.
     pub(crate) fn before_failure(&self, unfinished: &Unfinished<'a>) -> Vec<RenderedObject> {
         self.ask(unfinished.built.service).before_failure(unfinished)
     }

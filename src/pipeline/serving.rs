@@ -17,19 +17,19 @@ use std::collections::BTreeMap;
 pub struct PlannedServing<'a> {
     /// The ModelServing.
     pub serving: &'a ModelServing,
-    /// The gang of each group; none where the scheduler knows no gangs.
+    /// The gang of each group; `None` if the scheduler does not support gangs.
     pub gang: Option<pod_group::Gang>,
-    /// Whether each group has a place for its gang, or for all its pods where it is none, together
-    /// with everything else; none without nodes that state what they have.
+    /// For each group, whether its gang, or all its pods if it has no gang, fit together with
+    /// everything else; `None` if no node reports its resources.
     pub fits: Option<Vec<bool>>,
-    /// Where its pods are, together with everything else.
+    /// Where its pods are placed, together with everything else.
     pub placement: Option<Placement>,
-    /// Devices of all pods, by resource; none when they cannot be counted.
+    /// Devices of all pods, by resource; `None` if they cannot be counted.
     pub gpus_by_resource: Option<BTreeMap<EcoString, i64>>,
-    /// What its pods ask of the classes of their nodes; of pods that wait, the class of the node
-    /// that comes nearest and lacks nothing but room.
+    /// Devices that its pods request, by the classes of their nodes. For pods that wait, this is
+    /// the class of the node that is closest to a match and lacks only free resources.
     pub by_class: Vec<(&'a AcceleratorClass, i64)>,
-    /// What was found on the way.
+    /// Findings.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -39,12 +39,12 @@ impl PlannedServing<'_> {
         self.gpus_by_resource.as_ref().map(|found| found.values().sum::<i64>()).into()
     }
 
-    /// The arithmetic of the gang of a group: `2*(1+3) + 1*(1+2) = 11`.
+    /// The size of the gang of a group, as a sum: `2*(1+3) + 1*(1+2) = 11`.
     pub fn arithmetic(&self) -> Option<String> {
         self.gang.as_ref().map(|gang| pod_group::arithmetic(self.serving, gang))
     }
 
-    /// Pods of every role replica that the gang of a group counts, by its name.
+    /// Number of pods of every role replica in the gang of a group, by name of the role replica.
     pub fn task_members(&self) -> impl Iterator<Item = (EcoString, i64)> {
         self.gang.iter().flat_map(|gang| pod_group::task_members(self.serving, gang))
     }
@@ -55,8 +55,8 @@ impl PlannedServing<'_> {
     }
 }
 
-/// Plans ModelServings. Those with too many pods, or with
-/// numbers of pods that are none, are left out; reading has reported them.
+/// Plans ModelServings. Those with too many pods, or with invalid numbers of pods, are left out;
+/// reading reports them.
 pub fn plan_servings<'a>(
     servings: &[&'a ModelServing],
     policy: &KthenaPolicy,
@@ -137,8 +137,8 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<
     }
 }
 
-/// A GPU that is in the limits alone (Kthena blog, A Deep Dive of ModelServing, Instance-Level
-/// Gang Scheduling; docs/decisions.md#pod-groups).
+/// Reports GPUs that are in the limits but not in the requests (Kthena blog, A Deep Dive of
+/// ModelServing, Instance-Level Gang Scheduling; docs/decisions.md#pod-groups).
 fn gpus_in_limits(
     serving: &ModelServing,
     role: &Role,
@@ -176,7 +176,7 @@ fn gpus_in_limits(
     }
 }
 
-/// Devices of all pods of a ModelServing, by resource; none when they cannot be counted.
+/// Devices of all pods of a ModelServing, by resource; `None` if they cannot be counted.
 fn by_resource(serving: &ModelServing) -> Option<BTreeMap<EcoString, i64>> {
     let mut found: BTreeMap<EcoString, i64> = BTreeMap::new();
     for role in &serving.roles {

@@ -60,7 +60,7 @@ pub enum Item<'a> {
     Accelerator(&'a Object),
 }
 
-/// All items of a world that `keep` keeps.
+/// All items of a world whose object `keep` accepts.
 pub fn items(world: &World, keep: impl Fn(&Object) -> bool) -> Vec<Item<'_>> {
     let catalog = &world.catalog;
     let all = catalog
@@ -81,8 +81,8 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Whether it is of a kind, named as a kind of items, or as kubectl takes kinds: in either
-    /// number, in any case.
+    /// Whether it is of a kind. `kind` is the name of an item kind, or a kind as kubectl accepts
+    /// it: singular or plural, in any case.
     pub fn is_of(&self, kind: &str) -> bool {
         let own = &self.object().id.kind;
         let plural = if own.ends_with('s') { format!("{own}es") } else { format!("{own}s") };
@@ -115,19 +115,19 @@ impl<'a> Item<'a> {
         )
     }
 
-    /// Path of its text; `engine/file name` of a built-in runtime is derived from it.
+    /// Path of its source; `engine/file name` of a built-in runtime is derived from it.
     fn path(&self, world: &'a World) -> &'a str {
         &world.sources.get(self.object().span.source).name
     }
 
-    /// The release that ships it, as `--release` takes it; none of the built-in catalog, which is
-    /// made of the documents, and of the input.
+    /// The release that ships it, as `--release` accepts it; `None` for items of the input, and for
+    /// the built-in catalog, which is made from the documents.
     fn release(&self, world: &'a World) -> Option<&'a str> {
         let path = self.path(world).strip_prefix("builtin:shipped/")?;
         path.split_once('/').map(|(release, _)| release)
     }
 
-    /// `sglang` or `vllm`, of a built-in runtime: the directory it is in.
+    /// For a built-in runtime: the directory that contains it, `sglang` or `vllm`.
     pub fn engine(&self) -> Option<&'a str> {
         self.builtin_parts().map(|(engine, _)| engine)
     }
@@ -143,7 +143,7 @@ impl<'a> Item<'a> {
         self.builtin_parts().map(|(_, name)| name)
     }
 
-    /// `sglang/mistral-7b-instruct-rt`.
+    /// For a built-in runtime: `sglang/mistral-7b-instruct-rt`.
     pub fn alias(&self) -> Option<String> {
         self.builtin_parts().map(|(engine, name)| format!("{engine}/{name}"))
     }
@@ -161,7 +161,7 @@ impl<'a> Item<'a> {
         matches!(self, Self::Runtime(runtime) if runtime.protocols.iter().any(|listed| listed.value == protocol))
     }
 
-    /// The documented shape.
+    /// The documented JSON format.
     pub fn json(&self, world: &World) -> Value {
         let object = self.object();
         let mut out = json!({
@@ -189,8 +189,8 @@ fn text(node: Option<&Node>) -> Value {
     })
 }
 
-/// The engine's image: of the leader when the engine spans nodes, else of the runner, else of the
-/// first container.
+/// The image of the engine: that of the leader if the engine spans nodes, otherwise that of the
+/// runner, otherwise that of the first container.
 fn image(runtime: &Runtime) -> Option<&Node> {
     if runtime.object.api == Api::KServe {
         let containers = runtime.object.spec("containers")?.items();
@@ -245,7 +245,7 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
     }
 }
 
-/// The documents' name of a format (KServe docs, Serving Runtimes, supported formats;
+/// The name of a format in the documents (KServe docs, Serving Runtimes, supported formats;
 /// docs/decisions.md#spelling-of-names).
 fn display_name(format: &str) -> Option<&'static str> {
     const NAMES: [&str; 10] = [
@@ -310,7 +310,7 @@ fn word(field: Option<&crate::api::Field<EcoString>>) -> Option<&str> {
 
 const TITLES: [&str; 6] = ["KIND", "NAMESPACE", "NAME", "WHAT", "SOURCE", "WHERE"];
 
-/// The list for people. Where it does not fit the terminal, each kind is a table of its own.
+/// The list as text. If it does not fit the terminal, each kind is a table of its own.
 pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> String {
     if !items.is_empty() && items.iter().all(|item| item.kind() == ItemKind::Accelerator) {
         return accelerator_table(items, world, style);
@@ -334,7 +334,7 @@ pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> S
     out.finish()
 }
 
-/// The cells of one item: kind, namespace, name, what it is, where it comes from, its place.
+/// The cells of one item: kind, namespace, name, summary, source, location.
 fn row(item: &Item<'_>, names: Names, world: &World) -> [String; 6] {
     let object = item.object();
     let name = match names {
@@ -357,7 +357,7 @@ fn row(item: &Item<'_>, names: Names, world: &World) -> [String; 6] {
     ]
 }
 
-/// A summary of an item, in one cell.
+/// A summary of an item in one cell.
 fn summary(item: &Item<'_>) -> String {
     match item {
         Item::Runtime(runtime) => {
@@ -406,7 +406,7 @@ fn summary(item: &Item<'_>) -> String {
     }
 }
 
-/// One item for people.
+/// One item as text.
 pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
     let Value::Object(fields) = item.json(world) else { return String::new() };
     let mut out = Page::default();

@@ -1,4 +1,4 @@
-//! The facts of a config.json about a model, as YAML with their evidence and as JSON.
+//! The facts about a model from its config.json, as YAML with evidence and as JSON.
 
 use super::screen::{Page, line, put};
 use super::{SCHEMA_VERSION, findings};
@@ -8,7 +8,7 @@ use crate::source::SourceMap;
 use crate::yaml::{self, FieldPath, Node};
 use serde_json::{Value, json};
 
-/// A model as YAML; behind each facts value is why it is believed.
+/// A model as YAML, with the evidence behind each value that comes from the facts.
 pub fn yaml(model: &Node, facts: &Facts, sources: &SourceMap) -> String {
     let mut out = String::new();
     yaml::write_with(&mut out, model, &mut |path, _| {
@@ -28,7 +28,7 @@ fn remark(fact: &Fact, sources: &SourceMap) -> String {
     format!("{}: {}{place}", fact.evidence.basis.as_str(), fact.evidence.text)
 }
 
-/// The changes of a file.
+/// The changes in a file.
 #[derive(Clone, Debug)]
 pub struct Into {
     /// The file.
@@ -77,7 +77,7 @@ pub fn json(
     })
 }
 
-/// The changes of a file, one line per field.
+/// The changes in a file, one line per field.
 pub fn changes(into: &Into, facts: &Facts, sources: &SourceMap) -> String {
     let mut out = Page::default();
     if into.changed.is_empty() {
@@ -96,7 +96,7 @@ pub struct Changed {
     path: String,
     /// Its value.
     value: Node,
-    /// Why it is believed.
+    /// Its evidence.
     why: String,
 }
 
@@ -118,16 +118,16 @@ fn fields(out: &mut Page, changed: &[Changed]) {
     }
 }
 
-/// The result for a model of a catalog.
+/// The outcome for a model of a catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Fields were filled in or replaced.
     Completed,
-    /// There was nothing to fill in.
+    /// No field had to be filled in.
     Complete,
-    /// Its config could not be read, or its file not be written.
+    /// Its config could not be read, or its file could not be written.
     Failed,
-    /// It is not stored on the Hub, or its manifest keeps the model agent out.
+    /// It is not stored on the Hub, or its manifest excludes the model agent.
     Skipped,
 }
 
@@ -147,19 +147,19 @@ impl State {
 pub struct Completed {
     /// The file that holds it.
     pub file: String,
-    /// Where in the file.
+    /// Its line in the file.
     pub line: u32,
     /// The model, as `Kind/name`.
     pub model: String,
     /// Its repository on the Hub.
     pub uri: Option<String>,
-    /// The result.
+    /// The outcome.
     pub state: State,
     /// The fields that were filled in or replaced.
     pub changed: Vec<Changed>,
 }
 
-/// Every model that was changed, field by field, and a sentence about all.
+/// Every model that was changed, field by field, and a summary.
 pub fn all(models: &[Completed]) -> String {
     let mut out = Page::default();
     for model in models.iter().filter(|model| model.state == State::Completed) {

@@ -1,4 +1,4 @@
-//! ModelServings in `plan` and `explain`: groups, roles, gangs, what fits.
+//! ModelServings in `plan` and `explain`: groups, roles, gangs, fit.
 
 use super::markdown;
 use super::phrases::plural;
@@ -15,13 +15,13 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Informative findings by the object they are about: they are part of the page, where errors and
-/// warnings go to stderr.
+/// Informative findings by the object that they are about. They are part of the page, while errors
+/// and warnings go to stderr.
 #[derive(Debug, Default)]
 pub struct Notes<'a>(BTreeMap<&'a str, Vec<&'a Diagnostic>>);
 
 impl<'a> Notes<'a> {
-    /// Those among all findings.
+    /// Selects the informative findings.
     pub fn of(found: &'a [Diagnostic]) -> Self {
         let mut notes: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
         for finding in found.iter().filter(|finding| finding.severity == Severity::Info) {
@@ -32,19 +32,19 @@ impl<'a> Notes<'a> {
         Self(notes)
     }
 
-    /// Those about a ModelServing.
+    /// The notes about a ModelServing.
     pub fn about(&self, serving: &ModelServing) -> &[&'a Diagnostic] {
         self.0.get(serving.object.id.to_string().as_str()).map_or(&[], Vec::as_slice)
     }
 }
 
-/// A note as a line.
+/// A note on one line.
 fn note(finding: &Diagnostic, sources: &SourceMap) -> String {
     let place = finding.span().map_or(String::new(), |span| format!("  {}", sources.locate(span)));
     format!("{}: {}{place}", finding.code.as_str(), finding.message)
 }
 
-/// One ModelServing in the documented shape.
+/// One ModelServing in the documented JSON format.
 pub fn json(planned: &PlannedServing<'_>) -> Value {
     let serving = planned.serving;
     let groups = serving.replicas.value;
@@ -103,7 +103,7 @@ fn group(planned: &PlannedServing<'_>, ordinal: i64) -> Value {
     out
 }
 
-/// How many groups of a ModelServing fit; none when no node reports its resources.
+/// How many groups of a ModelServing fit, out of how many; `None` if no node reports its resources.
 fn fitting(planned: &PlannedServing<'_>) -> Option<(usize, usize)> {
     planned.fits.as_ref().map(|fits| (fits.iter().filter(|fits| **fits).count(), fits.len()))
 }
@@ -135,7 +135,7 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
 pub(super) const TITLES: [&str; 7] =
     ["MODELSERVING", "GROUPS", "ROLES", "PODS", "GPUS", "GANG PER GROUP", "FITS"];
 
-/// The update strategy, in words.
+/// The update settings, as text.
 pub(super) fn strategy(serving: &ModelServing) -> String {
     let mut out = serving.rollout.value.as_str().to_owned();
     if serving.rollout.value == RolloutType::ServingGroup {
@@ -151,7 +151,7 @@ pub(super) fn strategy(serving: &ModelServing) -> String {
     out
 }
 
-/// One ModelServing with what its controller makes of it, and the rules behind.
+/// One ModelServing with the objects of its controller and the rules for them.
 pub fn explain(
     planned: &PlannedServing<'_>,
     policy: &KthenaPolicy,
@@ -239,7 +239,7 @@ pub fn explain(
     out
 }
 
-/// A ModelServing's pods, and whether they fit, in one line.
+/// The size of a ModelServing, and whether it fits, on one line.
 fn answer(planned: &PlannedServing<'_>) -> String {
     let serving = planned.serving;
     let (groups, pods, gpus) = (serving.replicas.value, serving.pods(), planned.gpus());
@@ -251,7 +251,7 @@ fn answer(planned: &PlannedServing<'_>) -> String {
     format!("{} of {pods} pods, {gpus} GPUs{fits}", plural(groups, "group"))
 }
 
-/// ModelServings for people.
+/// ModelServings as text.
 pub fn text(
     planned: &[PlannedServing<'_>],
     notes: &Notes<'_>,
@@ -289,7 +289,7 @@ pub fn text(
     out.finish()
 }
 
-/// The notes on all of them, each with the name of its ModelServing.
+/// The notes on all ModelServings, each with the name of its ModelServing.
 pub(super) fn remarks<'p>(
     planned: &'p [PlannedServing<'_>],
     notes: &'p Notes<'_>,
@@ -303,7 +303,7 @@ pub(super) fn remarks<'p>(
     })
 }
 
-/// ModelServings as a table of Markdown, with the notes below it.
+/// ModelServings as a Markdown table, with the notes below it.
 pub fn markdown(planned: &[PlannedServing<'_>], notes: &Notes<'_>, sources: &SourceMap) -> String {
     let mut out = Page::default();
     let titles = ["ModelServing", "groups", "roles", "pods", "GPUs", "gang per group", "fits"];

@@ -16,7 +16,7 @@ enum Part {
     Heading(String),
     /// The answer below a heading, one line each.
     Answer(Vec<String>),
-    /// A name and what there is to say of it; the first line stands beside the name.
+    /// A name and its lines; the first line is next to the name.
     Fact(String, Vec<String>),
     /// A table.
     Table(Vec<String>, Vec<Vec<String>>),

@@ -1,7 +1,7 @@
-//! Where the value of each field comes from, as JSON and for people (`ome why`).
+//! The source of the value of each field, as JSON and as text (`ome why`).
 //!
-//! In: leaves with the source that sets each and the values it overrides. Out: JSON, a table, a
-//! comment beside the field. Decides nothing.
+//! Input: leaves with their sources and the values that they override. Output: JSON, a table, a
+//! comment next to the field. This module makes no decisions.
 
 use super::SCHEMA_VERSION;
 use super::sheet::Sheet;
@@ -14,7 +14,7 @@ use crate::source::SourceMap;
 use crate::yaml::{FieldPath, Rule};
 use serde_json::{Value, json};
 
-/// The documented shape: one leaf at the top, several under `leaves`.
+/// The documented JSON format: a single leaf is at the root, several are in `leaves`.
 pub fn json(object: &ObjectRef, field: &FieldPath, leaves: &[Leaf], sources: &SourceMap) -> Value {
     let mut out = json!({ "schemaVersion": SCHEMA_VERSION, "object": object.to_string(), "field": field.to_string() });
     if let ([only], Value::Object(fields)) = (leaves, &mut out)
@@ -76,7 +76,7 @@ fn component(found: &MergedLeaf) -> String {
     format!("{}{}", found.component.as_str(), if found.of_worker { "-worker" } else { "" })
 }
 
-/// The same for people.
+/// Leaves of the containers as text.
 pub fn leaves(found: &[MergedLeaf], sources: &SourceMap, out: &mut Sheet) {
     let rows = found.iter().flat_map(|found| {
         rows(found.path.clone(), &found.leaf, sources).into_iter().enumerate().map(
@@ -94,7 +94,7 @@ pub fn leaves(found: &[MergedLeaf], sources: &SourceMap, out: &mut Sheet) {
     }
 }
 
-/// For people: a row per leaf, and a row per overridden value; below, what each rule says.
+/// Leaves as text: a row per leaf, and a row per overridden value; below, the text of each rule.
 pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
     let rows = leaves.iter().flat_map(|leaf| rows(leaf.path.to_string(), leaf, sources));
     let mut out = table(&["FIELD", "VALUE", "LAYER", "SOURCE"], rows, style);
@@ -108,7 +108,7 @@ pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
     out
 }
 
-/// The texts of the rules that set or lost a value, each once.
+/// The text of each rule that set a value or an overridden value, without duplicates.
 fn rules<'a>(leaves: impl IntoIterator<Item = &'a Leaf>) -> Vec<String> {
     let mut rules: Vec<&Rule> = leaves
         .into_iter()

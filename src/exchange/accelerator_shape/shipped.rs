@@ -124,7 +124,7 @@ fn unitless(node: &Node) -> Option<EcoString> {
     (proposed != shipped).then(|| eco_format!("{text}Gi"))
 }
 
-/// Minimums of the proposal as those of the shipped shape, each where `place` says.
+/// Converts minimums of the proposal to those of the shipped format, at the path `to`.
 fn minimums(shaper: &mut Shaper<'_>, from: &[&str], to: &[&str], read: bool) {
     let Some(required) = shaper.take(from) else { return };
     let path = from.join(".");

@@ -85,8 +85,8 @@ pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -
     by_label || by_device() || by_name() || (group.is_unknown() && takes(class, group))
 }
 
-/// Whether a class takes all machines of a product without any label: such a class is written for
-/// known machines.
+/// Whether a class selects all machines of a product that no label identifies: the author of such a
+/// class chose it for that product.
 fn takes(class: &AcceleratorClass, group: &Group<'_>) -> bool {
     let own = &class.discovery;
     let ranges = |terms: &Node| {

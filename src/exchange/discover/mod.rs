@@ -368,8 +368,8 @@ impl<'a> World<'a> {
             }
             return own(self.followed(class, draft, (!of_flavor).then_some(&marked)));
         }
-        // A class that follows the nodes under another name goes on to do so; which nodes is its
-        // own affair. One that has the name of another product is that product's.
+        // A class that follows the nodes under another name continues to do so, and keeps its own
+        // selection of nodes. A class with the name of another product belongs to that product.
         let of_others =
             |class: &AcceleratorClass| groups.iter().any(|other| other.name == *class.name());
         let follows = |class: &&&'a AcceleratorClass| {
@@ -385,8 +385,8 @@ impl<'a> World<'a> {
         own(self.created(draft, &marked))
     }
 
-    /// What becomes of a class that follows its nodes under another name: of several products it
-    /// states what they have in common, and keeps what it says of the rest.
+    /// The proposal for a class that follows its nodes under another name. For several products, it
+    /// sets the values that they have in common and keeps the other values of the class.
     fn of_follower(
         &self,
         followed: &[Followed<'a>],
@@ -449,7 +449,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Findings about the nodes, which are reported also when the class was written by hand.
+/// Findings about the nodes, which are reported even if the class is written by hand.
 fn about_nodes(finding: &Diagnostic) -> bool {
     !matches!(finding.code, Code::UnknownProduct | Code::CountedPerDie)
 }
@@ -473,7 +473,7 @@ pub fn from_values(
         let proposal = if let Some(class) =
             world.classes.iter().find(|class| *class.name() == draft.name)
         {
-            // Unknown labels are written once and corrected by hand.
+            // Labels of unknown products are set once, and then corrected by hand.
             if draft.facts.iter().any(|fact| {
                 fact.path.to_string().starts_with("spec.discovery") && fact.evidence.is_observed()
             }) {

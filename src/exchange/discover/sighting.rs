@@ -1,9 +1,8 @@
 //! The accelerators of one node, by its labels and resources.
 //!
-//! In: a machine. Out: one sighting per kind of accelerator on it. Evidence of a vendor counts in
-//! this order, and the first that is there decides (docs/decisions.md#node-evidence): the vendor's
-//! product label, a device id, labels of a cloud or of Karpenter, the instance type, the bare
-//! resource.
+//! Input: a machine. Output: one sighting per kind of accelerator on it. For each vendor, the first
+//! of these kinds of evidence decides (docs/decisions.md#node-evidence): the vendor's product
+//! label, a device id, labels of a cloud or of Karpenter, the instance type, the bare resource.
 
 use crate::cluster::Machine;
 use crate::facts::{self, Product};
@@ -12,14 +11,14 @@ use ecow::{EcoString, eco_format};
 const NVIDIA_PRODUCT: &str = "nvidia.com/gpu.product";
 const SHARING: &str = "nvidia.com/gpu.sharing-strategy";
 const MIG: &str = "nvidia.com/mig-";
-/// Labels of AMD's that name a product, the labeller's first; the third is that of OEP-0003.
+/// Labels of AMD that name a product, those of the labeller first; the third is from OEP-0003.
 const AMD_PRODUCT: [&str; 4] = [
     "amd.com/gpu.product-name",
     "beta.amd.com/gpu.product-name",
     "amd.com/gpu.product",
     "gpu.amd.com/model",
 ];
-/// On machines with unlike devices the labeller writes the name into the key.
+/// On machines with different devices, the labeller writes the name into the key.
 const AMD_SEVERAL: &str = "amd.com/gpu.product-name.";
 const AMD_DEVICE: [&str; 2] = ["amd.com/gpu.device-id", "beta.amd.com/gpu.device-id"];
 const INTEL_DEVICE: &str = "gpu.intel.com/device-id.";
@@ -37,7 +36,7 @@ pub(super) enum Mark {
     Labels(Vec<(EcoString, EcoString)>),
     /// A label, whatever its value.
     Exists(EcoString),
-    /// Nothing but its name tells the machine from others.
+    /// The name of the machine, if nothing else distinguishes it from others.
     Name(EcoString),
 }
 
@@ -46,7 +45,7 @@ impl Mark {
         Self::Labels(vec![(key.into(), value.into())])
     }
 
-    /// Whether a machine bears it.
+    /// Whether a machine has it.
     pub(super) fn is_on(&self, machine: &Machine) -> bool {
         match self {
             Self::Labels(labels) => {
@@ -74,17 +73,17 @@ pub(super) struct Sighting<'m> {
     pub(super) machine: &'m Machine,
     /// Vendor, lower case.
     pub(super) vendor: EcoString,
-    /// What names the class, as labels write it.
+    /// Name of the product as labels write it; the class is named after it.
     pub(super) word: EcoString,
-    /// The product, when there are facts about it.
+    /// The product, if there are facts about it.
     pub(super) product: Option<&'static Product>,
     /// How its nodes are recognized.
     pub(super) mark: Mark,
-    /// The MIG profile: a part of a device that is counted as a device.
+    /// The MIG profile: a part of a device that counts as a device.
     pub(super) slice: Option<EcoString>,
-    /// Pods share the device by turns.
+    /// Pods share the device by time slicing.
     pub(super) shared: bool,
-    /// The resource that the machine offers; none without a device plugin.
+    /// The resource that the machine offers; `None` without a device plugin.
     pub(super) resource: Option<EcoString>,
     /// Key of the label with the memory of one device.
     pub(super) memory_label: Option<EcoString>,
@@ -139,12 +138,12 @@ fn offered(machine: &Machine) -> impl Iterator<Item = &EcoString> {
     names.into_iter()
 }
 
-/// The value of the first label that is there and says something.
+/// The value of the first label that exists and is not empty.
 fn first<'m>(machine: &'m Machine, keys: &[&'static str]) -> Option<(&'static str, &'m str)> {
     keys.iter().find_map(|key| Some((*key, machine.label(key).filter(|value| !value.is_empty())?)))
 }
 
-/// Everything a machine shows, by vendor.
+/// All sightings of a machine, by vendor.
 pub(super) fn sightings(machine: &Machine) -> Vec<Sighting<'_>> {
     let mut found = Vec::new();
     product_labels(machine, &mut found);
@@ -159,7 +158,7 @@ pub(super) fn sightings(machine: &Machine) -> Vec<Sighting<'_>> {
     found
 }
 
-/// A product label of NVIDIA's without what it says of sharing and partitions.
+/// Splits a product label of NVIDIA into the product, its MIG profile, and whether it is shared.
 fn split(label: &str) -> (&str, Option<&str>, bool) {
     let (label, shared) =
         label.strip_suffix("-SHARED").map_or((label, false), |plain| (plain, true));
@@ -179,13 +178,13 @@ fn product_labels<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
         .filter_map(|entry| Some((entry, entry.key.strip_prefix(AMD_SEVERAL)?)))
         .filter(|(_, name)| !name.is_empty());
     if let Some((key, name)) = first(machine, &AMD_PRODUCT) {
-        // An unknown name may belong to a device that is known.
+        // A device with an unknown name may have a known id.
         let product =
             facts::by_label(name).or_else(|| facts::by_device(first(machine, &AMD_DEVICE)?.1));
         found.push(Sighting::new(machine, "amd", name, product, Mark::label(key, name)));
     } else {
         found.extend(several.map(|(entry, name)| {
-            // Neither memory nor anything else is labeled per device.
+            // No label has the memory, or any other value, of a single device.
             Sighting {
                 memory_label: None,
                 ..Sighting::new(
@@ -213,8 +212,8 @@ fn product_labels<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
     }
 }
 
-/// Whole devices, devices that are shared, and each MIG profile are classes of their own (OEP-0003,
-/// Non-Goals; docs/decisions.md#shared-devices).
+/// Whole devices, shared devices and each MIG profile are separate classes (OEP-0003, Non-Goals;
+/// docs/decisions.md#shared-devices).
 fn nvidia<'m>(machine: &'m Machine, label: &'m str, found: &mut Vec<Sighting<'m>>) {
     let (plain, slice, suffixed) = split(label);
     let product = facts::by_label(plain);
@@ -273,7 +272,7 @@ fn profiles(machine: &Machine) -> Vec<EcoString> {
     profiles
 }
 
-/// What device ids say: labels of AMD's and Intel's, and of node-feature-discovery.
+/// Sightings by device ids: labels of AMD, of Intel, and of node-feature-discovery.
 fn device_ids(machine: &Machine) -> Vec<Sighting<'_>> {
     let mut found = Vec::new();
     let mut take = |vendor: &str, id: &str, mark: Mark| {
@@ -307,7 +306,7 @@ fn device_ids(machine: &Machine) -> Vec<Sighting<'_>> {
     found
 }
 
-/// What Karpenter, GKE and Aliyun label their machines with.
+/// Sightings by labels of Karpenter, GKE and Aliyun.
 fn cloud_labels(machine: &Machine) -> Vec<Sighting<'_>> {
     let mut found = Vec::new();
     for (name_key, maker_key) in [
@@ -329,7 +328,7 @@ fn cloud_labels(machine: &Machine) -> Vec<Sighting<'_>> {
         let product = facts::by_model(vendor, name)
             .find(|product| sold.is_none_or(|sold| sold == product.nominal()));
         let mut labels = vec![(EcoString::from(name_key), EcoString::from(name))];
-        // One name may stand for two sizes.
+        // One name may be used for two sizes.
         labels.extend(
             memory
                 .filter(|_| facts::by_model(vendor, name).count() > 1)
@@ -367,7 +366,7 @@ fn instance_type(machine: &Machine) -> Option<Sighting<'_>> {
     Some(Sighting::new(machine, product.vendor, product.id, Some(product), Mark::label(key, name)))
 }
 
-/// Resources of vendors without a label: their product is unknown.
+/// Sightings by resources of vendors without any label: the product is unknown.
 fn bare<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
     let names: Vec<&EcoString> =
         offered(machine).filter(|name| facts::is_accelerator(name)).collect();

@@ -1,24 +1,24 @@
 //! How many devices a class has and how many are free (OEP-0003, AcceleratorClass). Times and
-//! conditions are known to a cluster only.
+//! conditions are only known in a cluster.
 
 use crate::cluster::{Machine, Shape};
 use crate::facts;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// What `status` of a class would say.
+/// The values for `status` of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// Devices of all its machines.
     pub total: i64,
-    /// Devices of usable machines that unfinished pods do not request.
+    /// Devices of usable machines that no unfinished pod requests.
     pub available: i64,
-    /// Machines that are ready, not cordoned and without taints but those of devices.
+    /// Machines that are ready, not cordoned, and without taints except those of devices.
     pub available_nodes: usize,
 }
 
-/// Counts. `resources` are those of the class; without any, every device counts. `used` are pods by
-/// machine.
+/// Counts devices. `resources` are the resources of the class; if it has none, every device counts.
+/// `used` holds the pods by machine.
 pub(super) fn status(
     machines: &[&Machine],
     resources: &[EcoString],

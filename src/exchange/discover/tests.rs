@@ -100,7 +100,7 @@ fn every_kind_of_evidence_names_a_class() {
             json!("192Gi"),
             json!({"amd.com/gpu.product-name": "AMD_Instinct_MI300X_OAM"}),
         ),
-        // An unknown name of a device that is known.
+        // A device with an unknown name and a known id.
         (
             json!({"amd.com/gpu.product-name": "Aqua_Vanjaram", "amd.com/gpu.device-id": "74a1"}),
             json!({"amd.com/gpu": "8"}),
@@ -222,7 +222,7 @@ fn what_no_label_names_is_a_class_without_capabilities() {
 
 #[test]
 fn mig_profiles_and_shared_devices_are_classes_of_their_own() {
-    // OEP-0003, Non-Goals; docs/decisions.md#shared-devices: mixed strategy, whole devices beside
+    // OEP-0003, Non-Goals; docs/decisions.md#shared-devices: mixed strategy, whole devices next to
     // profiles.
     let labels = json!({
         "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/gpu.memory": "40960", "nvidia.com/mig.strategy": "mixed",
@@ -244,7 +244,7 @@ fn mig_profiles_and_shared_devices_are_classes_of_their_own() {
         (2, 7)
     );
 
-    // Single strategy: the label says the profile, and memory is the profile's.
+    // Single strategy: the label contains the profile, and memory is that of the profile.
     let labels = json!({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", "nvidia.com/gpu.memory": "4864", "nvidia.com/gpu.count": "7"});
     let (discovered, _) = found(&[node("m", &labels, &json!({GPU: "7"}))]);
     let slice = one(&discovered, "nvidia-a100-sxm4-40gb-mig-1g-5gb");

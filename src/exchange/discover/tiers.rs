@@ -1,9 +1,9 @@
-//! Classes that are ranges of memory: nodes that no tier covers, and bounds that narrowly exclude
-//! nodes.
+//! Classes that are ranges of memory (tiers): nodes that no tier covers, and bounds that narrowly
+//! exclude nodes.
 //!
-//! A label counts what the driver leaves of a device, people write what it is sold as: an H100
-//! reports 81559 MiB and is sold as 80 GiB, which are 81920 MiB (OEP-0003, Platform-Provided Base
-//! Set).
+//! A label has the memory that the driver leaves, but classes are written with the size as sold: an
+//! H100 reports 81559 MiB and is sold as 80 GiB, which is 81920 MiB (OEP-0003, Platform-Provided
+//! Base Set).
 
 use super::group::nominal;
 use crate::api::AcceleratorClass;
@@ -15,7 +15,7 @@ use ecow::eco_format;
 
 /// Label of the classes that are tiers.
 const TIER: &str = "ome.io/gpu-tier";
-/// Labels that count MiB.
+/// Memory labels in MiB.
 const COUNTED: [&str; 2] = ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory"];
 
 /// Whether a class is a tier.
@@ -23,7 +23,7 @@ pub(super) fn is_tier(class: &AcceleratorClass) -> bool {
     class.object.metadata("labels").is_some_and(|labels| labels.get(TIER).is_some())
 }
 
-/// A machine whose labels count memory as it is sold.
+/// A machine whose memory labels have the size as sold.
 pub(super) fn as_sold(machine: &Machine) -> Machine {
     let mut out = machine.clone();
     let product = machine.label("nvidia.com/gpu.product").and_then(facts::by_label);
@@ -38,7 +38,8 @@ pub(super) fn as_sold(machine: &Machine) -> Machine {
     out
 }
 
-/// Lower bounds that shut out a machine by its label and would let it in by its size as sold.
+/// Reports lower bounds that exclude a machine by its label, but would include it by its size as
+/// sold.
 pub(super) fn boundaries(
     class: &AcceleratorClass,
     machines: &[Machine],
@@ -97,7 +98,7 @@ pub(super) fn boundaries(
     }
 }
 
-/// Some names, few of them in full.
+/// The first name, and the number of the others.
 fn some(names: &[&str]) -> String {
     match names {
         [one] => format!("node `{one}`"),

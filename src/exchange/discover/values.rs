@@ -1,8 +1,9 @@
-//! Helm values as classes: one per entry, its variants as one list (OEP-0003, Deployment
+//! Helm values as classes: one class per entry, with its variants in one list (OEP-0003, Deployment
 //! Strategies; docs/decisions.md#class-templates).
 //!
-//! Values say a model, its memory and how it is built; labels and all other capabilities come from
-//! the facts about products. A class that stands for several products has what all of them have.
+//! Values set the model, its memory and its variants; labels and all other capabilities come from
+//! the facts about products. A class for several products has the capabilities that all of them
+//! have.
 
 use super::World;
 use super::group::class_name;
@@ -21,7 +22,7 @@ use std::collections::BTreeMap;
 /// The key that holds classes by vendor.
 const CLASSES: &str = "acceleratorClasses";
 
-/// The classes of a file of values, and where each is written.
+/// The classes of a file of values, with their locations.
 pub(super) fn drafts(values: &Node, found: &mut Vec<Diagnostic>) -> Vec<(Draft, Option<Span>)> {
     let Some(vendors) = values.get(CLASSES) else {
         found.push(
@@ -54,7 +55,7 @@ pub(super) fn drafts(values: &Node, found: &mut Vec<Diagnostic>) -> Vec<(Draft, 
             };
             let mut draft = entry.draft(found);
             if drafts.contains_key(&draft.name) {
-                // Without a variant the name says no size; two sizes need one.
+                // Without a variant, the name has no size; with a second size, it needs one.
                 draft.name = entry.name(true);
             }
             if drafts.contains_key(&draft.name) {
@@ -87,13 +88,13 @@ struct Entry<'n> {
     vendor: EcoString,
     model: EcoString,
     model_span: Option<Span>,
-    /// With its place; none when the facts are to say it.
+    /// With its location; `None` if the facts determine it.
     memory: Option<(Memory, Option<Span>)>,
     variants: Vec<(EcoString, Option<Span>)>,
 }
 
 impl<'n> Entry<'n> {
-    /// Reads an entry; none, with a finding, when it cannot be used.
+    /// Reads an entry; `None`, with a finding, if it cannot be used.
     fn read(vendor: &str, node: &'n Node, path: &str, found: &mut Vec<Diagnostic>) -> Option<Self> {
         if node.as_map().is_none() {
             found.push(wrong_type(node, path, "a mapping with `model` and `memory`"));
@@ -179,7 +180,7 @@ impl<'n> Entry<'n> {
         })
     }
 
-    /// `VENDOR-MODEL`, with the size when variants are given or it is needed to tell two apart.
+    /// `VENDOR-MODEL`; if `sized` is set, with the size of the entry.
     fn name(&self, sized: bool) -> EcoString {
         match &self.memory {
             Some((memory, _)) if sized => {
@@ -212,7 +213,7 @@ impl<'n> Entry<'n> {
         if known.is_empty() {
             self.unknown(found);
         }
-        // Each variant's label, in the order of the values; without variants every label there is.
+        // The label of each variant, in the order of the values; without variants, all labels.
         let mut labels: Vec<(&'static str, &'static Product)> = Vec::new();
         for (variant, span) in &self.variants {
             let built = known
@@ -273,7 +274,7 @@ impl<'n> Entry<'n> {
             draft.resource(product.resource, Evidence::Catalogue(product.id));
         } else if let Some(product) = PRODUCTS.iter().find(|product| product.vendor == self.vendor)
         {
-            // Vendors name one resource for all their products.
+            // Each vendor uses one resource for all its products.
             draft.resource(product.resource, Evidence::Follows("spec.vendor".into()));
         }
         draft.sort();
@@ -320,7 +321,7 @@ impl<'n> Entry<'n> {
         );
     }
 
-    /// One list of labels per key; devices without labels by their PCI ids.
+    /// One list of labels per key; devices without labels are selected by their PCI ids.
     fn matcher(
         &self,
         labels: &[(&'static str, &'static Product)],
@@ -359,12 +360,13 @@ impl<'n> Entry<'n> {
                 .collect();
             draft.texts(&field("deviceIDs"), &ids, Evidence::Catalogue(product.id));
         } else if let Some(key) = label_key(&self.vendor, &self.model) {
-            // A class that takes no node until it is corrected is better than one that takes all.
+            // A class that selects no node until it is corrected is better than one that selects
+            // all.
             draft.labels(&field("nodeSelector"), &[(key.into(), self.model.clone())], self.at());
         }
     }
 
-    /// What all its products can do.
+    /// The capabilities that all its products have.
     fn capabilities(
         &self,
         products: &[&'static Product],
@@ -449,7 +451,7 @@ impl<'n> Entry<'n> {
     }
 }
 
-/// The label that a vendor's tools write a product into.
+/// The label in which the tools of a vendor name a product.
 fn label_key(vendor: &str, label: &str) -> Option<&'static str> {
     match vendor {
         "nvidia" => Some("nvidia.com/gpu.product"),
@@ -461,7 +463,7 @@ fn label_key(vendor: &str, label: &str) -> Option<&'static str> {
     }
 }
 
-/// Machines that a class that is not there yet would take.
+/// Machines that a class would select if it existed.
 pub(super) fn members<'w>(
     object: &Node,
     span: Option<Span>,

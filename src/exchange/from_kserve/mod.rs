@@ -1,9 +1,9 @@
-//! KServe to OME: services with the model they describe, and runtimes.
+//! Conversion from KServe to OME: services with their inline model, and runtimes.
 //!
-//! In: the tree of one object, a framework key already rewritten as `model`. Out: objects of OME
-//! and the losses, one per field that OME does not have or defines differently. What the schema of
-//! OME has under the same name is carried over as it is; everything else is named. Nothing is
-//! looked up here: who exists is the caller's to know.
+//! Input: the tree of one object, in which a framework key is already rewritten as `model`. Output:
+//! objects of OME and the losses, one per field that OME does not have or defines differently. A
+//! field that the schema of OME has under the same name is copied unchanged; every other field is
+//! reported. This module looks up no other objects; the caller passes those that exist.
 
 mod runtime;
 mod service;
@@ -17,27 +17,27 @@ use crate::schema::{self, Type};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
 
-/// The origin of what is in an object of OME only.
+/// The origin of values that are only in an object of OME.
 pub static TRANSLATED: Rule = Rule {
     id: "kserve-to-ome",
     text: "says in OME what the object said in KServe",
     cite: "pkg/apis/serving/v1beta1; pkg/runtimeselector",
 };
 
-/// API of the objects that come out.
+/// API version of the resulting objects.
 const API_VERSION: &str = "ome.io/v1beta1";
-/// What OME calls the container that runs the model.
+/// Name of the container that runs the model, in OME.
 const RUNNER: &str = "ome-container";
-/// What KServe calls it.
+/// Name of this container in KServe.
 const MAIN: &str = "kserve-container";
-/// Where KServe puts a model.
+/// Directory of the model in KServe.
 const MODELS: &str = "/mnt/models";
-/// What OME calls the place, in arguments and commands.
+/// Directory of the model in OME, in arguments and commands.
 const MODEL_PATH: &str = "$(MODEL_PATH)";
-/// Who wrote what no file says.
+/// The origin of values that are in no file.
 const ORIGIN: Origin = Origin::Derived(&TRANSLATED);
 
-/// Objects of OME, and what did not come along.
+/// Objects of OME, and the losses.
 #[derive(Clone, Debug, Default)]
 pub struct Translation {
     /// The objects, the model before the service that names it.
@@ -46,7 +46,7 @@ pub struct Translation {
     pub losses: Vec<Diagnostic>,
 }
 
-/// What is translated, with what is lost on the way.
+/// An object during its translation, with the losses.
 struct Translator<'a> {
     object: &'a Object,
     losses: Vec<Diagnostic>,
@@ -57,14 +57,14 @@ impl<'a> Translator<'a> {
         Self { object, losses: Vec::new() }
     }
 
-    /// Names a field that OME does not have, or defines differently.
+    /// Reports a field that OME does not have, or defines differently.
     fn lose(&mut self, path: impl Into<String>, at: Origin, why: impl Into<String>) {
         let finding = Diagnostic::new(Code::ConversionLoss, why)
             .at(at.span().or_else(|| Some(self.object.name_span())));
         self.losses.push(finding.path(path).object(self.object.id.to_string()));
     }
 
-    /// The value as far as a type of OME has its fields; what it lacks is lost.
+    /// Copies the fields of a value that a type of OME has; other fields are lost.
     fn carried(&mut self, node: &Node, ty: &Type, path: &str) -> Node {
         match (&node.value, ty) {
             (Value::Map(map), Type::Object(_)) => {
@@ -91,7 +91,8 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// Labels and annotations that only KServe's controllers read are left behind and named.
+    /// Copies metadata. Labels and annotations that only KServe's controllers read are reported as
+    /// lost.
     fn metadata(&mut self, said: &[&str]) -> Node {
         let mut metadata = Map::new();
         for key in ["name", "namespace", "labels", "annotations"] {
@@ -130,8 +131,8 @@ impl<'a> Translator<'a> {
         Node::new(Value::Map(metadata), self.object.node.origin)
     }
 
-    /// The container that runs the model, as OME's runner: its name, where it finds the model, what
-    /// its placeholders read.
+    /// Converts the container that runs the model to the runner of OME: its name, the path of the
+    /// model, and the placeholders.
     fn runner(&mut self, container: &Node, ty: &Type, path: &str) -> Node {
         let mut runner = self.container(container, ty, path);
         for key in ["args", "command"] {
@@ -165,7 +166,7 @@ impl<'a> Translator<'a> {
         runner
     }
 
-    /// Any container. Placeholders whose value KServe's webhook would write are lost.
+    /// Converts any container. Placeholders whose value KServe's webhook would set are lost.
     fn container(&mut self, container: &Node, ty: &Type, path: &str) -> Node {
         const WRITTEN: [&str; 3] =
             [".Labels.modelClass", ".Labels.serviceEnvelope", ".Annotations.modelFormat"];
@@ -195,7 +196,7 @@ impl<'a> Translator<'a> {
     }
 }
 
-/// The loss of an object of a kind that OME has nothing for.
+/// The loss of an object whose kind has no counterpart in OME.
 pub fn nothing(object: &Object) -> Diagnostic {
     Diagnostic::new(Code::ConversionLoss, format!("OME has no {}", object.id.kind))
         .at(object.name_span())
@@ -221,7 +222,7 @@ fn object(kind: &str, metadata: Node, spec: Map) -> Node {
     Node::new(Value::Map(entries.into_iter().collect()), ORIGIN)
 }
 
-/// OME's name for a protocol of KServe; none where it has none.
+/// The name in OME of a protocol of KServe; `None` if it has no name there.
 fn protocol(name: &str) -> Option<EcoString> {
     matches!(name, "v1" | "v2").then(|| eco_format!("openInference-{name}"))
 }

@@ -1,4 +1,4 @@
-//! A runtime of KServe as one of OME.
+//! Conversion of a KServe runtime to an OME runtime.
 
 use super::{MAIN, ORIGIN, Translation, Translator, object, protocol, ty};
 use crate::api::Object;
@@ -7,7 +7,7 @@ use crate::schema::Type;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::eco_format;
 
-/// Fields that did not move.
+/// Fields that keep their path.
 const SAME: [&str; 2] = ["disabled", "labels"];
 
 /// A ServingRuntime or ClusterServingRuntime, which keeps kind, name and namespace.
@@ -97,7 +97,7 @@ fn format(entry: &Node) -> Node {
     Node::new(Value::Map(std::iter::once(format).chain(rest).collect()), entry.origin)
 }
 
-/// Annotations of pods; where metrics are read is spelled another way.
+/// Annotations of pods; those for metrics have another spelling in OME.
 fn annotations(annotations: &Node) -> Node {
     let spelled =
         annotations.entries().map(|entry| match entry.key.strip_prefix("prometheus.kserve.io/") {
@@ -107,8 +107,8 @@ fn annotations(annotations: &Node) -> Node {
     Node::new(Value::Map(spelled.collect()), annotations.origin)
 }
 
-/// The protocols OME has a word for. A runtime all of whose protocols are lost would serve every
-/// one.
+/// The protocols that have a name in OME. A runtime without any remaining protocol would serve
+/// every one.
 fn protocols(translator: &mut Translator<'_>, listed: &Node) -> Vec<Node> {
     let mut kept = Vec::new();
     for (index, node) in listed.items().iter().enumerate() {

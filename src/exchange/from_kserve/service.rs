@@ -1,4 +1,4 @@
-//! A service of KServe as one of OME, with the model it describes itself.
+//! Conversion of a KServe service to an OME service, with its inline model.
 
 use super::{MAIN, MODELS, ORIGIN, Translation, Translator, object, protocol, ty};
 use crate::api::{DeploymentMode, Object, Runtime};
@@ -8,13 +8,13 @@ use crate::schema::Type;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::{EcoString, eco_format};
 
-/// Annotation that requests a mode.
+/// Annotation that sets a mode.
 const MODE: &str = "serving.kserve.io/deploymentMode";
-/// Annotation that requests an autoscaler.
+/// Annotation that sets an autoscaler.
 const CLASS: &str = "serving.kserve.io/autoscalerClass";
-/// What OME's model agent fetches from (pkg/runtimeselector/selector.go, ValidateRuntime).
+/// Storage schemes of OME's model agent (pkg/runtimeselector/selector.go, ValidateRuntime).
 const SCHEMES: [&str; 8] = ["pvc", "vendor", "hf", "s3", "az", "gs", "github", "local"];
-/// Fields of a model that are no fields of its container.
+/// Fields of a model that are not fields of its container.
 const OF_MODEL: [&str; 7] = [
     "modelFormat",
     "runtime",
@@ -25,8 +25,8 @@ const OF_MODEL: [&str; 7] = [
     "confidential",
 ];
 
-/// An InferenceService whose spec holds no framework key any more, with the runtime it names, if
-/// that one exists.
+/// Converts an InferenceService whose spec has no framework key. `runtime` is the runtime that it
+/// names, if that one exists.
 pub fn service(service: &Object, spec: &Node, runtime: Option<&Runtime>) -> Translation {
     let mut translator = Translator::new(service);
     let mut metadata = translator.metadata(&[MODE, CLASS]);
@@ -125,7 +125,7 @@ fn reference(kind: &str, name: &Node) -> Node {
     )
 }
 
-/// The model as an object of its own: same name, same namespace.
+/// The model as a separate object with the same name and namespace.
 fn base_model(
     translator: &mut Translator<'_>,
     model: &Node,
@@ -194,8 +194,8 @@ fn base_model(
     Some(object("BaseModel", Node::new(Value::Map(entries.collect()), ORIGIN), spec))
 }
 
-/// The format with a version: one that is absent matches every entry in KServe, and none that has
-/// one in OME.
+/// The format with a version: an absent version matches every entry in KServe, but no entry with a
+/// version in OME.
 fn versioned(translator: &mut Translator<'_>, format: &Node, runtime: Option<&Runtime>) -> Node {
     if format.get("version").is_some() {
         return format.clone();
@@ -223,9 +223,9 @@ fn versioned(translator: &mut Translator<'_>, format: &Node, runtime: Option<&Ru
     format
 }
 
-/// The protocol the service is served by: requested, else the lowest of the runtime it names, else
-/// v1 (KServe docs, Serving Runtimes, Using ServingRuntimes; docs/decisions.md#default-protocol).
-/// OME would request its own default instead.
+/// Sets the protocol of the service: the requested one, otherwise the lowest of the runtime that it
+/// names, otherwise v1 (KServe docs, Serving Runtimes, Using ServingRuntimes;
+/// docs/decisions.md#default-protocol). OME would use its own default instead.
 fn asked_protocol(
     translator: &mut Translator<'_>,
     model: &Node,
@@ -308,8 +308,8 @@ fn predictor_field(
     translator.lose(path, entry.key_origin, why);
 }
 
-/// Containers beside a model are sidecars; without one the first, or the one KServe knows by name,
-/// runs the model.
+/// Containers next to a model are sidecars. Without a model, the container with KServe's name, or
+/// else the first one, runs the model.
 fn containers(
     translator: &mut Translator<'_>,
     listed: &Node,
@@ -342,7 +342,7 @@ fn containers(
     }
 }
 
-/// The mode is an annotation of the engine in OME; the one of the service decides nothing.
+/// In OME the mode is an annotation of the engine; the annotation of the service has no effect.
 fn mode(translator: &mut Translator<'_>, engine: &mut Map) {
     let Some(asked) = translator.object.annotation(MODE) else { return };
     let path = format!("metadata.annotations.{MODE}");

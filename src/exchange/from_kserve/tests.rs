@@ -133,7 +133,7 @@ fn a_service_becomes_a_model_and_a_service() {
     );
 }
 
-// Rows of a service's metadata and spec and the paths that are lost beside those of every model.
+// Rows of a service's metadata and spec, and the lost paths in addition to those of every model.
 #[test]
 fn losses_of_services_are_named() {
     let model = |field: &str| {

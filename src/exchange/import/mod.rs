@@ -1,7 +1,7 @@
-//! Facts about a model as a BaseModel: a whole object, or values in the file of one.
+//! Facts about a model as a BaseModel: a whole object, or values in an existing file.
 //!
-//! In: [`Facts`] of a model, and the text of a file that holds it where there is one. Out: a
-//! ClusterBaseModel, or the file with the values in it.
+//! Input: [`Facts`] of a model, and the text of the file that contains it, if there is one. Output:
+//! a ClusterBaseModel, or the file with the values in it.
 
 mod patch;
 #[cfg(test)]
@@ -12,7 +12,7 @@ pub use patch::patch;
 use crate::facts::models::{FACTS, Facts};
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 
-/// A whole model around what is known: for printing, when there is no file to patch.
+/// A whole model from the known facts, to print if there is no file to patch.
 pub fn model(facts: &Facts, name: &str, storage_uri: Option<&str>) -> Node {
     let origin = Origin::Derived(&FACTS);
     let entry = |key: &str, node: Node| Entry { key: key.into(), key_origin: origin, node };

@@ -1,8 +1,8 @@
-//! Puts imported values into the YAML of a model, and leaves everything else as it is written.
+//! Puts imported values into the YAML of a model, and keeps the rest of the file unchanged.
 //!
-//! In: the text of a file, the tree of the model in it, and the values. Out: replacements, applied
-//! and proved: the new text is read again and has to be the old tree with the new values, else
-//! nothing is changed.
+//! Input: the text of a file, the tree of the model in it, and the values. Output: replacements,
+//! applied and verified. The new text is parsed and must be the old tree with the new values;
+//! otherwise nothing is changed.
 
 use crate::diag::{Checked, Code, Diagnostic, Edit, edited};
 use crate::facts::models::{FACTS, Facts};
@@ -10,22 +10,22 @@ use crate::quantity::ParamCount;
 use crate::source::{SourceId, Span};
 use crate::yaml::{self, Entry, FieldPath, Limits, Map, Node, Origin, Value};
 
-/// What puts the values into a file.
+/// The replacements that put the values into a file.
 #[derive(Clone, Debug)]
 pub struct Patched {
-    /// What was replaced.
+    /// The replacements.
     pub edits: Vec<Edit>,
     /// Fields that were added or changed, below `spec`.
     pub changed: Vec<FieldPath>,
 }
 
-/// Keys of a model's spec that are behind the imported ones by custom.
+/// Keys of a model's spec that by convention follow the imported ones.
 const BEHIND: [&str; 4] = ["storage", "servingMode", "modelConfiguration", "additionalMetadata"];
 
 /// Patches the model `model`, which was read from `text`.
 ///
-/// A field that says something else is kept, with a finding, unless `overwrite` is set. A file that
-/// needs nothing is returned as it is; nothing is returned when the layout cannot be kept.
+/// A field with another value is kept, with a finding, unless `overwrite` is set. A file that needs
+/// no change is returned unchanged; `None` is returned if the layout cannot be kept.
 pub fn patch(
     source: SourceId,
     text: &str,
@@ -58,7 +58,7 @@ pub fn patch(
     Checked { value: patched, diagnostics: found }
 }
 
-/// Whether the new text is the old one with the values in it.
+/// Whether the new text is the old one with the values in it, compared as trees.
 fn is_proved(
     source: SourceId,
     old: &str,
@@ -90,7 +90,7 @@ struct Patch<'a> {
 }
 
 impl Patch<'_> {
-    /// Plans the changes of a model; returns its tree afterwards.
+    /// Plans the changes of a model; returns the changed tree.
     fn spec(&mut self, model: &Node, values: &Map) -> Option<Node> {
         let mut wanted = model.clone();
         let root = model.as_map()?;
@@ -145,8 +145,7 @@ impl Patch<'_> {
         if absent.is_empty() { Some(()) } else { self.insert(spec, node, &absent) }
     }
 
-    /// Compares what is written with what was imported. Parts that the file leaves out are left
-    /// out.
+    /// Compares existing values with imported ones. Parts that the file does not set are not added.
     fn compare(&mut self, written: &Node, value: &Node, path: &FieldPath, wanted: &mut Node) {
         if let (Value::Map(inner), Some(map)) = (&value.value, written.as_map()) {
             for entry in inner {
@@ -183,11 +182,11 @@ impl Patch<'_> {
         );
     }
 
-    /// Gives a key that has no value one, on the line of the key.
+    /// Sets the value of a key without a value, on the line of the key.
     fn fill(&mut self, entry: &Entry, value: &Node) -> Option<()> {
         let key = entry.key_origin.span()?;
         let colon = key.end as usize + self.text.get(key.end as usize..)?.find(':')?;
-        // `null`, `~`, `{}` or `""` is replaced; a value that is not written has no text.
+        // `null`, `~`, `{}` or `""` is replaced; a missing value has no text to replace.
         let written = entry
             .node
             .origin
@@ -201,7 +200,7 @@ impl Patch<'_> {
         Some(())
     }
 
-    /// Adds entries to a mapping, in its own style.
+    /// Adds entries to a mapping, in the style of the mapping.
     fn insert(&mut self, map: &Map, node: &Node, entries: &[Entry]) -> Option<()> {
         let span = node.origin.span()?;
         let last = map.iter().last();
@@ -250,7 +249,7 @@ impl Patch<'_> {
         Some(())
     }
 
-    /// Start and indentation of the line of a key that is first on it.
+    /// Start and indentation of the line of a key, if the key is the first text on the line.
     fn line_of(&self, key: Span) -> Option<(usize, String)> {
         let before = self.text.get(..key.start as usize)?;
         let line = before.rfind('\n').map_or(0, |feed| feed + 1);
@@ -258,7 +257,7 @@ impl Patch<'_> {
         indent.chars().all(|c| c == ' ').then(|| (line, indent.to_owned()))
     }
 
-    /// Comments of the same indentation directly above a line belong to it.
+    /// Start of the comments with the same indentation directly above a line: they belong to it.
     fn before_comments(&self, mut line: usize, indent: &str) -> usize {
         while line > 0 {
             let above = self.text[..line - 1].rfind('\n').map_or(0, |feed| feed + 1);
@@ -273,7 +272,7 @@ impl Patch<'_> {
         line
     }
 
-    /// Where the text of a value ends, without the white space behind it.
+    /// End of the text of a value, without trailing white space.
     fn end_of(&self, node: &Node, key: Span) -> Option<usize> {
         let inner = match &node.value {
             Value::Map(map) => {
@@ -303,8 +302,8 @@ impl Patch<'_> {
     }
 }
 
-/// Whether a value is empty: null, empty, or a format without a name, which upstream's model
-/// agent fills in too.
+/// Whether a value is unset: null, empty, or a format without a name, which upstream's model agent
+/// fills in too.
 fn is_unset(node: &Node) -> bool {
     node.is_empty()
         || node.as_str() == Some("")
@@ -313,7 +312,7 @@ fn is_unset(node: &Node) -> bool {
             .is_some_and(|map| map.get("name").is_some_and(|name| name.as_str() == Some("")))
 }
 
-/// Sizes that are written in round numbers mean the same when they are within a tenth.
+/// Rounded sizes are equal if they differ by at most a tenth.
 fn is_same_size(path: &FieldPath, written: &Node, value: &Node) -> bool {
     let size = |node: &Node| node.as_str().and_then(|text| ParamCount::parse(text).ok());
     path.to_string() == "modelParameterSize"
@@ -322,7 +321,7 @@ fn is_same_size(path: &FieldPath, written: &Node, value: &Node) -> bool {
             .is_some_and(|(written, value)| written.0.abs_diff(value.0) <= value.0 / 10)
 }
 
-/// A value on one line, as JSON, which YAML reads alike.
+/// A value on one line as JSON, which is valid YAML.
 fn flow(node: &Node) -> String {
     node.to_json().to_string()
 }

@@ -1,4 +1,4 @@
-//! What becomes of the files that take the facts of a config.
+//! Files into which the facts of a config are imported.
 
 use super::*;
 use crate::diag::Diagnostic;
@@ -62,8 +62,8 @@ fn files_keep_their_layout() {
             "a: 1\n---\nspec:\n  storage: {storageUri: a}\n",
             format!("a: 1\n---\nspec:\n{ADDED}  storage: {{storageUri: a}}\n"),
         ),
-        // Nothing to be before: at the end, behind the comment of the last line, without a line
-        // feed there.
+        // No key to insert before: at the end, after the comment of the last line, without a
+        // newline there.
         (
             "spec:\n  vendor: meta\n  apiCapabilities:\n  - A\n  - B # last",
             format!(

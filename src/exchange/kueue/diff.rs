@@ -1,4 +1,4 @@
-//! `ome kueue diff`: where classes and flavors differ.
+//! `ome kueue diff`: differences between classes and flavors.
 
 use super::import::admission;
 use super::labels::{Labels, alternatives, split_names};
@@ -12,21 +12,21 @@ use crate::yaml::{FieldPath, Node, Origin};
 use ecow::EcoString;
 use std::collections::BTreeSet;
 
-/// How a class and a flavor stand to each other.
+/// The relation of a class and a flavor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// They say the same.
+    /// They are equal.
     InSync,
-    /// They do not.
+    /// They differ.
     Differs,
-    /// The class names a flavor that is not there.
+    /// The class names a flavor that does not exist.
     MissingFlavor,
     /// The flavor has no class.
     MissingClass,
 }
 
 impl State {
-    /// Its word in output.
+    /// The value in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InSync => "in-sync",
@@ -37,7 +37,7 @@ impl State {
     }
 }
 
-/// A class and a flavor, or one that lacks the other.
+/// A class and a flavor, or one of them without the other.
 #[derive(Clone, Debug)]
 pub struct Pair {
     /// Name of the class.
@@ -46,27 +46,28 @@ pub struct Pair {
     pub flavor: Option<EcoString>,
     /// Name that the missing one would have.
     pub wanted: Option<EcoString>,
-    /// Their state.
+    /// Their relation.
     pub state: State,
-    /// What the class would have to change to follow the flavor.
+    /// The changes after which the class follows the flavor.
     pub changes: Vec<Change>,
 }
 
 /// All pairs.
 #[derive(Clone, Debug, Default)]
 pub struct Diffed {
-    /// By name of the class, else of the flavor.
+    /// By name of the class, otherwise of the flavor.
     pub pairs: Vec<Pair>,
 }
 
 impl Diffed {
-    /// Whether nothing is to be done.
+    /// Whether every pair is in sync.
     pub fn is_in_sync(&self) -> bool {
         self.pairs.iter().all(|pair| pair.state == State::InSync)
     }
 }
 
-/// Compares every class that names a flavor, and every flavor of accelerators, with its other half.
+/// Compares every class that names a flavor, and every flavor of accelerators, with its
+/// counterpart.
 pub fn diff(catalog: &Catalog, options: Options<'_>) -> Checked<Diffed> {
     let links = Links::of(catalog, options.semantics);
     let mut found: Vec<Diagnostic> =
@@ -131,8 +132,8 @@ pub fn diff(catalog: &Catalog, options: Options<'_>) -> Checked<Diffed> {
     Checked { value: Diffed { pairs }, diagnostics: found }
 }
 
-/// Names of the flavors that a class lacks: its own, or of one that became several those that are
-/// not there.
+/// Names of the missing flavors of a class: its own one or, for a class that was split, those of
+/// its flavors that do not exist.
 fn lacking(class: &AcceleratorClass, name: &EcoString, catalog: &Catalog) -> Vec<EcoString> {
     if catalog.flavor(name).is_some() {
         return Vec::new();
@@ -159,7 +160,7 @@ fn lacking(class: &AcceleratorClass, name: &EcoString, catalog: &Catalog) -> Vec
     }
 }
 
-/// What a class would have to change to follow a flavor.
+/// The changes after which a class follows a flavor.
 fn changes(
     class: &AcceleratorClass,
     flavor: &ResourceFlavor,

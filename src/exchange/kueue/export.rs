@@ -1,4 +1,4 @@
-//! `ome kueue export`: classes that name a flavor make sure that it exists (OEP-0003, Kueue
+//! `ome kueue export`: creates and updates the flavors that classes name (OEP-0003, Kueue
 //! Integration).
 
 use super::flavor::Wanted;
@@ -19,24 +19,24 @@ use crate::yaml::{Map, Node, Origin, Value};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// Most labels, taints or tolerations of a flavor.
+/// Maximum number of labels, taints or tolerations of a flavor.
 const MOST: usize = 8;
 
-/// What is done with a flavor.
+/// The action for a flavor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlavorAction {
-    /// It is not there yet.
+    /// The flavor does not exist yet.
     Create,
-    /// It is there and says something else.
+    /// The flavor exists and differs.
     Update,
-    /// It is there and says the same.
+    /// The flavor exists and is equal.
     InSync,
-    /// It is there, says something else, and is not made from the class.
+    /// The flavor exists, differs, and is not made from the class.
     Conflict,
 }
 
 impl FlavorAction {
-    /// Its word in output.
+    /// The value in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -46,7 +46,7 @@ impl FlavorAction {
         }
     }
 
-    /// Whether an object is to be written.
+    /// Whether the object has to be written.
     pub fn writes(self) -> bool {
         matches!(self, Self::Create | Self::Update)
     }
@@ -55,16 +55,16 @@ impl FlavorAction {
 /// Why a class makes no flavor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NotExported {
-    /// It names none.
+    /// It names no flavor.
     NoFlavorLink,
-    /// The flavor is right and stays as it is.
+    /// The flavor is preferred and is not changed.
     FlavorPreferred,
     /// Another class makes the same flavor.
     SameFlavor,
 }
 
 impl NotExported {
-    /// Its word in output.
+    /// The value in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NoFlavorLink => "no-flavor-link",
@@ -74,33 +74,33 @@ impl NotExported {
     }
 }
 
-/// What becomes of one flavor.
+/// The result for one flavor.
 #[derive(Clone, Debug)]
 pub struct Exported {
     /// Name of the flavor.
     pub name: EcoString,
     /// Name of the class.
     pub class: EcoString,
-    /// What is done.
+    /// The action.
     pub action: FlavorAction,
-    /// The flavor as it will be.
+    /// The flavor after the action.
     pub object: Node,
-    /// What changes in it.
+    /// Its changes.
     pub changes: Vec<Change>,
 }
 
-/// What becomes of all flavors.
+/// The results for all flavors.
 #[derive(Clone, Debug, Default)]
 pub struct Flavors {
     /// By name.
     pub exported: Vec<Exported>,
-    /// Classes that make none, by name.
+    /// Classes that make no flavor, by name.
     pub skipped: Vec<(EcoString, NotExported)>,
-    /// A class names a flavor and cannot be expressed as one.
+    /// A class names a flavor but cannot be expressed as one.
     pub failed: bool,
 }
 
-/// What becomes of the flavor of every class.
+/// Exports the flavor of every class.
 pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
     let links = Links::of(catalog, options.semantics);
     let mut found: Vec<Diagnostic> =
@@ -186,7 +186,7 @@ fn exported(
     Exported { name: wanted.name.clone(), class: class.name().clone(), action, object, changes }
 }
 
-/// A flavor that is there already; none when it is to stay as it is.
+/// The result for an existing flavor; `None` if it is not changed.
 fn existing(
     class: &AcceleratorClass,
     wanted: &Wanted,
@@ -238,7 +238,7 @@ fn existing(
     }
 }
 
-/// The flavors that a class requests.
+/// The flavors that a class requires.
 pub(super) fn wanted(
     class: &AcceleratorClass,
     name: &Field<EcoString>,
@@ -294,8 +294,8 @@ pub(super) fn wanted(
     for (labels, name) in alternatives.into_iter().zip(names) {
         check_labels(class, &labels, &mut found);
         let mut carried = carried.clone();
-        // What the class itself carries comes from its flavor; nodes are read for what neither has
-        // said yet.
+        // Values that the class carries come from its flavor; nodes are only read for values that
+        // neither of them has.
         if carried.iter().all(|(field, _)| *field == TOPOLOGY) {
             carried.extend(of_machines(&labels, machines, options.tolerations));
         } else if !options.tolerations {
@@ -350,8 +350,8 @@ fn check_labels(class: &AcceleratorClass, labels: &Labels, found: &mut Vec<Diagn
     }
 }
 
-/// Taints that every node with these labels has, but those that Kubernetes sets itself, and
-/// tolerations of them.
+/// Taints that every node with these labels has, except those that Kubernetes sets itself, and
+/// tolerations for them.
 fn of_machines(
     labels: &Labels,
     machines: &[Machine],

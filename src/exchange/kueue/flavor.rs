@@ -13,13 +13,13 @@ const ORIGIN: Origin = Origin::Derived(&PROPOSED);
 pub enum KueueVersion {
     /// Deprecated.
     V1Beta1,
-    /// The one that is stored.
+    /// The storage version.
     #[default]
     V1Beta2,
 }
 
 impl KueueVersion {
-    /// Its word.
+    /// The name of the version.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V1Beta1 => "v1beta1",
@@ -28,14 +28,14 @@ impl KueueVersion {
     }
 }
 
-/// A flavor as it should be.
+/// A proposed flavor.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) name: EcoString,
     pub(super) labels: Labels,
     /// Other fields of the spec.
     pub(super) carried: Vec<(&'static str, Node)>,
-    /// The class, of a flavor that is one of several.
+    /// The class, if the flavor is one of several of this class.
     pub(super) one_of: Option<EcoString>,
 }
 
@@ -53,7 +53,8 @@ fn labels(labels: &Labels) -> Option<Node> {
 }
 
 impl Wanted {
-    /// As a new object. An empty spec is written: it says that any node will do.
+    /// The flavor as a new object. An empty spec is written, because it means that any node
+    /// matches.
     pub(super) fn object(&self, version: KueueVersion) -> Node {
         let mut object = Node::map(ORIGIN);
         let mut set = |keys: &[&str], value: Option<Node>| object.set(&path(keys).0, value);
@@ -74,7 +75,8 @@ impl Wanted {
         object
     }
 
-    /// Laid over what is on disk; what this one does not mention stays.
+    /// The object on disk with the values of this flavor; fields that this flavor does not set are
+    /// kept.
     pub(super) fn over(&self, written: &Node, carries: bool) -> (Node, Vec<Change>) {
         let mut object = written.clone();
         let mut changes = Vec::new();

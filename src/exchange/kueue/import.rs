@@ -1,4 +1,4 @@
-//! `ome kueue import`: flavors become classes.
+//! `ome kueue import`: makes classes from flavors.
 
 use super::{
     Links, Options, Prefer, Tie, carried_by, carried_in, carries_the_same, conflict, labels_of,
@@ -18,21 +18,21 @@ use crate::operators::kueue::read::{CARRIED, FLAVOR_OF_CLASS, IS_ACCELERATOR};
 use crate::yaml::{Entry, FieldPath, Node, Segment, Value};
 use ecow::{EcoString, eco_format};
 
-/// Why a flavor is taken for one of accelerators.
+/// Why a flavor counts as one of accelerators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// Its name begins with `gpu-` (OEP-0003, Kueue Integration).
     Prefix,
-    /// It has a label about accelerators.
+    /// It has a label for accelerators.
     GpuLabel,
-    /// Its annotation.
+    /// Its annotation is set.
     Annotation,
     /// A class names it.
     Link,
 }
 
 impl Admission {
-    /// Its word in output.
+    /// The value in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Prefix => "prefix",
@@ -43,17 +43,17 @@ impl Admission {
     }
 }
 
-/// Why a flavor is left alone.
+/// Why a flavor is not imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotImported {
-    /// Nothing says that it is one of accelerators.
+    /// Nothing marks it as one of accelerators.
     NotAGpuFlavor,
-    /// Its annotation says that it is none.
+    /// Its annotation excludes it.
     OptedOut,
 }
 
 impl NotImported {
-    /// Its word in output.
+    /// The value in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotAGpuFlavor => "not-a-gpu-flavor",
@@ -62,35 +62,35 @@ impl NotImported {
     }
 }
 
-/// What becomes of one class.
+/// The result for one class.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// Name of the class.
     pub name: EcoString,
     /// Name of the flavor.
     pub flavor: EcoString,
-    /// What is done.
+    /// The action.
     pub action: Action,
-    /// Why the flavor is taken for one of accelerators.
+    /// Why the flavor counts as one of accelerators.
     pub rule: Admission,
-    /// The class as it will be.
+    /// The class after the action.
     pub object: Node,
-    /// What changes in it.
+    /// Its changes.
     pub changes: Vec<Change>,
-    /// Why its values are believed.
+    /// Its values with their evidence.
     pub facts: Vec<Fact>,
 }
 
-/// What becomes of all classes.
+/// The results for all classes.
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
     /// By name of the class, then of the flavor.
     pub classes: Vec<Imported>,
-    /// Flavors that are left alone, by name.
+    /// Flavors that are not imported, by name.
     pub skipped: Vec<(EcoString, NotImported)>,
 }
 
-/// Whether a flavor is one of accelerators. What its annotation denies, nothing else grants.
+/// Whether a flavor is one of accelerators. An annotation that denies it has precedence.
 pub(super) fn admission(
     flavor: &ResourceFlavor,
     is_linked: bool,
@@ -112,7 +112,7 @@ pub(super) fn admission(
     }
 }
 
-/// What becomes of the classes of every flavor.
+/// Imports the classes of every flavor.
 pub fn import(catalog: &Catalog, options: Options<'_>) -> Checked<Classes> {
     let links = Links::of(catalog, options.semantics);
     let mut found: Vec<Diagnostic> =
@@ -147,10 +147,10 @@ pub fn import(catalog: &Catalog, options: Options<'_>) -> Checked<Classes> {
     Checked { value: out, diagnostics: found }
 }
 
-/// What is left of a class without figures.
+/// Path of the figures of a class, which may become empty.
 const PERFORMANCE: [&str; 3] = ["spec", "capabilities", "performance"];
 
-/// One flavor.
+/// The import of one flavor.
 struct One<'a, 'o> {
     flavor: &'a ResourceFlavor,
     rule: Admission,
@@ -184,7 +184,7 @@ impl One<'_, '_> {
         self.imported(self.flavor.name(), Action::Create, object, Vec::new(), draft)
     }
 
-    /// A class that is there already.
+    /// The result for an existing class.
     fn follow(&self, class: &AcceleratorClass, tie: &Tie, found: &mut Vec<Diagnostic>) -> Imported {
         let auto = is_auto_discovered(&class.object);
         let said = alternatives(class);
@@ -307,8 +307,9 @@ impl One<'_, '_> {
         self.imported(class.name(), action, object, changes, draft)
     }
 
-    /// What the class has of an earlier state of its flavor, with what stays of it: annotations for
-    /// what the flavor no longer says, and what was said of its former accelerators.
+    /// Values that the class has from an earlier state of its flavor, each with its replacement:
+    /// annotations for fields that the flavor no longer sets, and values for its former
+    /// accelerators.
     fn stale(
         &self,
         class: &AcceleratorClass,
@@ -355,7 +356,7 @@ impl One<'_, '_> {
         stale
     }
 
-    /// The class as the flavor describes it.
+    /// The class that the flavor describes.
     fn draft(&self, name: &EcoString, found: &mut Vec<Diagnostic>) -> Draft {
         let flavor = self.flavor;
         let mut draft = Draft::new(name.clone());
@@ -403,7 +404,7 @@ impl One<'_, '_> {
         draft
     }
 
-    /// Which flavor the class belongs to, and what it carries for it.
+    /// Sets the flavor that the class belongs to, and the values that the class carries for it.
     fn say_link(&self, draft: &mut Draft) {
         let evidence = || Evidence::Flavor(self.flavor.name().clone());
         draft.text(
@@ -438,7 +439,7 @@ impl One<'_, '_> {
         }
     }
 
-    /// What a label of the flavor says, as evidence; data sheets stay what they are.
+    /// Evidence from a label becomes evidence from the flavor; evidence from data sheets is kept.
     fn by_flavor(&self, evidence: &Evidence) -> Evidence {
         match evidence {
             Evidence::Catalogue(product) => Evidence::Catalogue(product),
@@ -451,8 +452,8 @@ impl One<'_, '_> {
         }
     }
 
-    /// What the labels of the flavor say of its accelerators, as the labels of a node would, and
-    /// data sheets; then what its nodes say.
+    /// Sets the values that follow from the flavor's labels, read like labels of a node, and from
+    /// data sheets; then those that follow from its nodes.
     fn say_accelerator(&self, draft: &mut Draft) {
         let flavor = Machine::of_flavor(self.flavor);
         let selector =

@@ -1,9 +1,10 @@
-//! Which labels a class asks its nodes for, as a flavor can say it: one value per key, no
-//! operators.
+//! The labels that a class requires of its nodes, as a flavor can express them: one value per key,
+//! no operators.
 //!
-//! What matters is where the pods of the class are sent, as they carry the flavor's labels: the
-//! selector and, beside it, one of the terms, whose keys replace those of the selector, or the
-//! selector alone where it is one more alternative; a shipped affinity narrows the selector.
+//! The labels have to match where the pods of the class are scheduled, because the pods carry the
+//! flavor's labels. They consist of the selector and one of the terms, whose keys replace those of
+//! the selector, or of the selector alone if it is one more alternative. A shipped affinity narrows
+//! the selector.
 
 use crate::api::AcceleratorClass;
 use crate::cluster::{pinned, required_terms};
@@ -14,22 +15,22 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Labels of one kind of node.
 pub(super) type Labels = BTreeMap<EcoString, EcoString>;
 
-/// More flavors than this are not made of one class.
+/// Maximum number of flavors that are made from one class.
 const MOST: usize = 64;
 
-/// Something that labels cannot say.
+/// A requirement that labels cannot express.
 #[derive(Clone, Debug)]
 pub(super) struct Obstacle {
     /// Key and operator.
     pub(super) text: EcoString,
-    /// Where it is.
+    /// Its location.
     pub(super) origin: Origin,
 }
 
-/// The kinds of nodes of a class, each by its labels, in order; any of them will do.
+/// The kinds of nodes of a class, each by its labels, in order; a node of any kind matches.
 ///
 /// # Errors
-/// Selections that labels cannot express.
+/// The requirements that labels cannot express.
 pub(super) fn alternatives(class: &AcceleratorClass) -> Result<Vec<Labels>, Vec<Obstacle>> {
     let discovery = &class.discovery;
     let labels = |selector: &Node| -> Labels {
@@ -124,7 +125,7 @@ fn of_term(base: &Labels, term: &Node) -> Result<Vec<Labels>, Vec<Obstacle>> {
     Ok(found)
 }
 
-/// The keys whose values tell several kinds of nodes apart, each with `In` and its values.
+/// The keys whose values distinguish several kinds of nodes, each with `In` and its values.
 pub(super) fn apart(alternatives: &[Labels]) -> Vec<EcoString> {
     keys_apart(alternatives)
         .into_iter()
@@ -149,8 +150,8 @@ fn keys_apart(alternatives: &[Labels]) -> Vec<EcoString> {
     keys.into_iter().filter(differs).cloned().collect()
 }
 
-/// A name for each of several kinds of nodes: that of the flavor and the values that tell it from
-/// the others.
+/// A name for each of several kinds of nodes: the name of the flavor, and the values that
+/// distinguish the kind from the others.
 pub(super) fn split_names(flavor: &str, alternatives: &[Labels]) -> Vec<EcoString> {
     let keys = keys_apart(alternatives);
     let mut names: Vec<EcoString> = Vec::new();
@@ -166,8 +167,8 @@ pub(super) fn split_names(flavor: &str, alternatives: &[Labels]) -> Vec<EcoStrin
         let plain: String =
             format!("{flavor}-{}", plain.trim_matches('-')).chars().take(240).collect();
         let plain = plain.trim_end_matches(['-', '.']);
-        // Values may differ in what a name cannot hold; there are no more of them than names so
-        // far.
+        // Values may differ only in characters that a name cannot contain, so equal names get a
+        // number. A free number is at most one more than the number of names so far.
         let free = (1..=names.len() + 1).map(|number| {
             if number == 1 { EcoString::from(plain) } else { eco_format!("{plain}-{number}") }
         });

@@ -1,11 +1,11 @@
-//! ResourceFlavors of Kueue as AcceleratorClasses, and back (OEP-0003, OEP-0003, Kueue
+//! Conversion of Kueue ResourceFlavors to AcceleratorClasses and back (OEP-0003, Kueue
 //! Integration).
 //!
-//! In: the flavors, classes and nodes of the catalog. Out: what becomes of every class
-//! ([`import()`]) or flavor ([`export()`]), object and changes included, or how the two stand to
-//! each other ([`diff()`]). A class that was made from a flavor follows it; one written by hand is
-//! changed only when that is requested. Both directions look at what was read and never at what the
-//! other one proposes, so that nothing is made of what was made of itself.
+//! Input: the flavors, classes and nodes of the catalog. Output: the result for every class
+//! ([`import()`]) or flavor ([`export()`]), with object and changes, or the relation between the
+//! two ([`diff()`]). A class that was made from a flavor follows it; a class written by hand is
+//! only changed on request. Both directions use the input and never the result of the other one, so
+//! that no result is derived from itself.
 
 mod diff;
 mod export;
@@ -28,7 +28,7 @@ use ecow::EcoString;
 use labels::{Labels, Obstacle};
 use std::collections::BTreeMap;
 
-/// Who is right where a class and its flavor disagree.
+/// Which one wins if a class and its flavor differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefer {
     /// The flavor.
@@ -37,44 +37,44 @@ pub enum Prefer {
     Class,
 }
 
-/// What is requested.
+/// Options of a conversion.
 #[derive(Clone, Copy)]
 pub struct Options<'o> {
-    /// In whose shape classes are written.
+    /// The mode that determines the format in which classes are written.
     pub semantics: Semantics,
-    /// Who is right; without it a class made from a flavor follows it, and any other disagreement
-    /// is left alone.
+    /// Which one wins. If it is not set, a class made from a flavor follows it, and any other
+    /// conflict is not resolved.
     pub prefer: Option<Prefer>,
-    /// A class that stands for several kinds of nodes becomes several flavors.
+    /// Make several flavors from a class with several kinds of nodes.
     pub split: bool,
-    /// Flavors tolerate the taints that they have.
+    /// Add tolerations for the taints of flavors.
     pub tolerations: bool,
     /// Version in which flavors are written.
     pub version: KueueVersion,
-    /// The objects that the command is about.
+    /// Selects the objects that the command is about.
     pub selected: &'o dyn Fn(&Object) -> bool,
 }
 
-/// How a class and a flavor came together.
+/// How a class and a flavor are linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Tie {
     /// The class names the flavor.
     Link,
-    /// The flavor names the class: it is one of several.
+    /// The flavor names the class: it is one of several flavors of the class.
     Split,
-    /// They have one name, and the class names no flavor.
+    /// They have the same name, and the class names no flavor.
     Name,
-    /// They have one name, and the class names another flavor.
+    /// They have the same name, and the class names another flavor.
     Other(EcoString),
 }
 
-/// The user's classes by the flavors that they name. Built-in ones name none, and whoever writes a
-/// class of their name replaces them.
+/// The user's classes by the flavors that they name. Built-in classes name none, and a user's class
+/// with the same name replaces them.
 struct Links<'a> {
     catalog: &'a Catalog,
     semantics: Semantics,
     by_flavor: BTreeMap<EcoString, Vec<&'a AcceleratorClass>>,
-    /// Classes that name two flavors.
+    /// Classes that name two different flavors.
     contradicting: Vec<(&'a AcceleratorClass, Diagnostic)>,
 }
 
@@ -106,7 +106,8 @@ impl<'a> Links<'a> {
         self.contradicting.iter().any(|(known, _)| known.name() == class.name())
     }
 
-    /// The classes that a flavor belongs to, by name; what it says of a class that is not there.
+    /// The classes that a flavor belongs to, by name; and a finding if it names a class that does
+    /// not exist.
     fn classes_of(
         &self,
         flavor: &ResourceFlavor,
@@ -151,7 +152,7 @@ impl<'a> Links<'a> {
     }
 }
 
-/// The flavor that a class names; an error where it names two.
+/// The flavor that a class names; an error if it names two.
 fn link(class: &AcceleratorClass) -> Result<Option<Field<EcoString>>, Box<Diagnostic>> {
     match flavor_of_class(class) {
         [Some(field), Some(annotation)] if field.value != annotation.value => Err(Box::new(
@@ -182,7 +183,7 @@ fn labels_of(flavor: &ResourceFlavor) -> Labels {
         .collect()
 }
 
-/// What a flavor says that a class has no field for: annotation and text.
+/// Values of a flavor that a class has no field for: annotation and text.
 fn carried_by(flavor: &ResourceFlavor) -> Vec<(&'static str, EcoString)> {
     let said = |field: &str| flavor.object.spec(field).filter(|node| !node.is_empty());
     let text = |node: &Node, list: bool| {
@@ -198,10 +199,10 @@ fn carried_by(flavor: &ResourceFlavor) -> Vec<(&'static str, EcoString)> {
         .collect()
 }
 
-/// What a class carries for its flavor: field and value.
+/// Values that a class carries for its flavor: field and value.
 ///
 /// # Errors
-/// An annotation that is no JSON list.
+/// An annotation is not a JSON list.
 fn carried_in(class: &AcceleratorClass) -> Result<Vec<(&'static str, Node)>, Box<Diagnostic>> {
     let mut found = Vec::new();
     for (annotation, field, list) in CARRIED {
@@ -234,8 +235,8 @@ fn carried_in(class: &AcceleratorClass) -> Result<Vec<(&'static str, Node)>, Box
     Ok(found)
 }
 
-/// Whether what a class carries is what the flavor says. A class written by hand that carries
-/// nothing says nothing of it.
+/// Whether the values that a class carries equal those of the flavor. A class written by hand
+/// without such values is not compared.
 fn carries_the_same(
     class: &AcceleratorClass,
     carried: &[(&'static str, Node)],
@@ -254,7 +255,7 @@ fn carries_the_same(
     })
 }
 
-/// The finding of a class and a flavor that disagree.
+/// The finding for a class and a flavor that differ.
 fn conflict(
     class: &AcceleratorClass,
     flavor: &ResourceFlavor,
@@ -272,7 +273,7 @@ fn conflict(
     .help(help)
 }
 
-/// The finding of a class that labels cannot describe.
+/// The finding for a class that labels cannot describe.
 fn not_expressible(class: &AcceleratorClass, obstacles: &[Obstacle]) -> Diagnostic {
     let texts: Vec<&str> = obstacles.iter().map(|obstacle| obstacle.text.as_str()).collect();
     Diagnostic::new(

@@ -1,4 +1,4 @@
-//! Edits of a service that may let its update complete, and the edited service.
+//! Edits of a service that may complete its update, and the service with these edits applied.
 
 use super::serving::ServingKind;
 use super::track::{Kind, Track};
@@ -19,7 +19,7 @@ static EDIT: Rule = Rule {
     cite: "docs/decisions.md#rollout-edits",
 };
 
-/// How many replicas fewer there are while the update goes through.
+/// How many replicas fewer run during the update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fewer {
     /// One.
@@ -30,18 +30,18 @@ pub(super) enum Fewer {
     AllButOne,
 }
 
-/// The kinds of edits of a service.
+/// The kind of edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EditKind {
     /// No pod beyond the replicas, one below them.
     NoSurge,
-    /// All old pods end first.
+    /// Strategy Recreate: all old pods end first.
     Recreate,
     /// Fewer replicas.
     Fewer(Fewer),
 }
 
-/// Whose fields are edited.
+/// The object whose fields are edited.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Subject<'a> {
     Service(&'a Service),
@@ -58,7 +58,7 @@ impl<'a> Subject<'a> {
 }
 
 impl Fewer {
-    /// How many of some replicas are left.
+    /// How many of `replicas` are left.
     fn of(self, replicas: i64) -> i64 {
         match self {
             Self::One => replicas - 1,
@@ -68,8 +68,8 @@ impl Fewer {
     }
 }
 
-/// The fields that an edit sets, with their values; null takes a field out. None where the edit
-/// is a repetition.
+/// The fields that an edit sets, with their values; null removes a field. `None` if the edit
+/// changes nothing.
 pub(super) fn fields(
     what: EditKind,
     subject: Subject<'_>,
@@ -97,7 +97,7 @@ pub(super) fn fields(
         }
         (EditKind::Recreate, Kind::Deployment(spec)) if spec.strategy != Strategy::Recreate => {
             let mut edits = vec![(strategy.field("type"), json!("Recreate"))];
-            // The API server refuses both.
+            // The API server rejects type Recreate together with rollingUpdate.
             if own.is_some_and(|own| own.at(&["deploymentStrategy", "rollingUpdate"]).is_some()) {
                 edits.push((strategy.field("rollingUpdate"), Value::Null));
             }
@@ -111,7 +111,7 @@ pub(super) fn fields(
             if written("minReplicas").is_some_and(|least| least > left) {
                 edits.push((component.field("minReplicas"), json!(left)));
             }
-            // Nothing scales the groups of a LeaderWorkerSet.
+            // No autoscaler scales the groups of a LeaderWorkerSet.
             if !matches!(kind, Kind::Groups(_))
                 && written("maxReplicas").is_some_and(|most| most > left)
             {
@@ -123,7 +123,7 @@ pub(super) fn fields(
     }
 }
 
-/// The same as they are shown.
+/// The edits in the form in which they are shown.
 pub(super) fn shown(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Vec<RollEdit> {
     let edits = fields.iter().map(|(path, to)| what_if::edit(subject.object(), path, to.clone()));
     let shown = edits.map(|edit| RollEdit {
@@ -135,8 +135,8 @@ pub(super) fn shown(subject: Subject<'_>, fields: &[(FieldPath, Value)]) -> Vec<
     shown.collect()
 }
 
-/// A track with its object edited: read, decided and rendered once more. None where no workload
-/// comes of it.
+/// A track with its object edited: read, decided and rendered again. `None` if that yields no
+/// workload.
 pub(super) fn edited(
     ground: &Ground<'_>,
     semantics: Follow,
@@ -151,7 +151,7 @@ pub(super) fn edited(
         object.node.set(&path.0, to);
     }
     match subject {
-        // In the previous schema a component is elsewhere.
+        // The previous schema has its components at other paths.
         Subject::Service(service) if service.predictor.migrated => None,
         Subject::Service(service) => {
             let policy = ground.world.catalog.policy(object.api, semantics)?;

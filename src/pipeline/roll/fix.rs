@@ -1,4 +1,4 @@
-//! The smallest edits with which a stuck update completes, each played.
+//! Searches the smallest edits that complete a stuck update. Each edit is simulated.
 
 use super::edit::{self, EditKind, Fewer, Subject};
 use super::outcome::{ComponentRollout, RollEnd};
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Most edits that are shown.
+/// Maximum number of fixes to show.
 const MOST: usize = 4;
-/// Most nodes that are added, and kinds of nodes that are tried.
+/// Maximum number of nodes to add, and of node kinds to try.
 const MOST_NODES: usize = 8;
 const MOST_KINDS: usize = 4;
-/// With more updates that are stuck the same edit is tried for all of them at once.
+/// Above this number of stuck updates, the same edit is tried for all of them at once.
 const MOST_ALONE: usize = 8;
 
 /// Edits of services, the smallest first.
@@ -30,7 +30,7 @@ const EDITS: [EditKind; 5] = [
     EditKind::Fewer(Fewer::AllButOne),
 ];
 
-/// Finds edits with which stuck updates complete.
+/// Finds the edits that complete the stuck updates.
 pub(super) fn all<'a>(
     ground: &Ground<'_>,
     semantics: Follow,
@@ -66,9 +66,9 @@ struct Search<'s, 'a> {
     context: &'s PodContext,
     tracks: &'s [Track],
     subject: &'s dyn Fn(&Track) -> Option<Subject<'a>>,
-    /// The tracks that are edited, in the same way.
+    /// Indices of the tracks that get the same edit.
     group: &'s [usize],
-    /// The edit for each of them.
+    /// The fixes of each of them.
     found: Vec<Vec<Fix>>,
 }
 
@@ -84,14 +84,14 @@ impl Search<'_, '_> {
         // Neither alone is enough.
         self.nodes(Some(EditKind::NoSurge));
         if !self.is_done() {
-            // Fewer replicas for good.
+            // Fewer replicas permanently.
             for fewer in [Fewer::One, Fewer::Half, Fewer::AllButOne] {
                 self.take(Some(EditKind::Fewer(fewer)), &[], false);
             }
         }
     }
 
-    /// Something was found for all of them.
+    /// Whether each track of the group has a fix.
     fn is_done(&self) -> bool {
         self.found.iter().all(|found| !found.is_empty())
     }
@@ -142,7 +142,7 @@ impl Search<'_, '_> {
         any.then_some(tracks)
     }
 
-    /// How the group ends with an edit and more nodes; none where the edit has no effect.
+    /// How the group ends with an edit and more nodes; `None` if the edit changes no track.
     fn played(
         &self,
         what: Option<EditKind>,
@@ -209,7 +209,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// The name of the node that an added one is like.
+/// The name of the node that an added node copies.
 fn like_name(added: &Machine) -> &str {
     added.name.rsplit_once('+').map_or(&added.name, |(name, _)| name)
 }

@@ -2,8 +2,8 @@ use super::*;
 
 #[test]
 fn somebodys_own_class_stands_for_its_product() {
-    // OEP-0003, Deployment Strategies: by selector, by terms, by device id, by name; not by a range
-    // of memory, not by anything else.
+    // OEP-0003, Deployment Strategies: a class covers its product by selector, by terms, by device
+    // id or by name, but not by a range of memory or anything else.
     for (name, discovery, covers) in [
         ("mine", json!({"nodeSelector": {SELECTOR.0: SELECTOR.1}}), true),
         (
@@ -57,7 +57,8 @@ fn a_class_that_somebodys_own_replaces_is_named() {
 
 #[test]
 fn drift_is_what_nodes_contradict() {
-    // OEP-0003, Auto-Discovery Examples: missing values and what only data sheets say are none.
+    // OEP-0003, Auto-Discovery Examples: missing values, and values only from data sheets, are no
+    // drift.
     for (capabilities, drifts) in [
         (json!({"memoryGB": "80Gi"}), false),
         (json!({"memoryGB": "81559Mi", "computeCapability": "9.0"}), false),
@@ -111,7 +112,7 @@ fn a_class_that_follows_states_what_is_seen() {
         ),
         (Action::Update, json!("3350"), json!("5"))
     );
-    // Under another name it goes on to follow.
+    // A class with another name continues to follow its nodes.
     let (discovered, _) = found(&[class("gpu-h100", true, &spec("40Gi")), h100("h1")]);
     assert_eq!(
         (discovered.classes.len(), one(&discovered, "gpu-h100").action),
@@ -149,7 +150,7 @@ fn a_class_of_two_products_states_what_they_share() {
     );
     assert_eq!(codes(&said), ["nodes-differ"]);
 
-    // A class that has the name of one product is that product's; the other gets its own.
+    // A class with the name of one product belongs to that product; the other gets its own class.
     let named = class(
         "nvidia-h100-80gb-hbm3",
         true,

@@ -17,7 +17,7 @@ fn values_make_classes() {
         (at(&gaudi, &["discovery"]), at(&gaudi, &["capabilities", "memoryGB"])),
         (json!({"pciVendorID": "1da3", "deviceIDs": ["1060", "1063"]}), json!("128Gi"))
     );
-    // SXM and PCIe have more in one than in the other; the class has what both have.
+    // SXM and PCIe differ in their capabilities; the class has those that both have.
     let both = one(&discovered, "nvidia-a100-80gb");
     assert_eq!(
         (at(&both, &["capabilities", "memoryBandwidthGBps"]), codes(&said)),

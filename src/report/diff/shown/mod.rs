@@ -1,4 +1,4 @@
-//! The answer as people read it, for every shape but JSON.
+//! The answer for people; every output format but JSON is made from it.
 
 pub(super) mod fields;
 mod group;
@@ -14,13 +14,13 @@ use group::group;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Names of a group and causes of a group that are shown before they are counted.
+/// Number of services and of causes of a group to show; the rest is counted.
 pub(super) const NAMES: usize = 6;
 const CAUSES: usize = 8;
-/// Services that are named in the order of their restarts.
+/// Number of services to name in the order of restarts.
 const ORDER: usize = 20;
 
-/// What stays of an object that should go.
+/// The consequence for an object that should be deleted but is left behind.
 pub(super) fn left_behind(object: &ObjectChange) -> &'static str {
     match object.id.kind.as_str() {
         "Ingress" | "VirtualService" | "HTTPRoute" => {
@@ -33,7 +33,7 @@ pub(super) fn left_behind(object: &ObjectChange) -> &'static str {
     }
 }
 
-/// Everything.
+/// Everything that is shown.
 #[derive(Debug, Serialize)]
 pub(super) struct Shown {
     pub(super) headline: String,
@@ -42,19 +42,21 @@ pub(super) struct Shown {
     pub(super) compared: String,
     gpus: Bars,
     pub(super) groups: Vec<ShownGroup>,
-    /// Services that the later release serves and the earlier one refuses, in place of their groups.
+    /// Services that the later release serves and the earlier one refuses, shown instead of their
+    /// groups.
     pub(super) served: Option<Served>,
-    /// What the change does to the room on the nodes, and what it leaves refused, a sentence each.
+    /// The effect on the capacity of the nodes, and the services that are refused before and after,
+    /// one sentence each.
     pub(super) capacity: Vec<String>,
-    /// What an upgrade changes beside objects.
+    /// The rules of an upgrade that change no objects.
     pub(super) notes: Vec<ShownNote>,
-    /// How the rules of the releases are known.
+    /// The basis of the rules of the releases.
     pub(super) basis: Option<&'static str>,
-    /// Groups that are left out.
+    /// Number of groups that are left out.
     left_out: usize,
 }
 
-/// Services that are refused before an upgrade, and served after it.
+/// Services that are refused before an upgrade and served after it.
 #[derive(Debug, Serialize)]
 pub(super) struct Served {
     pub(super) title: String,
@@ -95,23 +97,23 @@ pub(super) struct ShownGroup {
     pub(super) error: Option<String>,
     pub(super) choices: Vec<Choice>,
     gpus: Bars,
-    /// How a ModelServing is rolled by an upgrade, a sentence each.
+    /// The rollout of a ModelServing by an upgrade, one sentence each.
     pub(super) rollout: Vec<String>,
     pub(super) rules: Vec<ShownRule>,
-    /// All edits together, a sentence each.
+    /// All edits together, one sentence each.
     pub(super) edits: Vec<String>,
     /// The edits as YAML, line by line.
     pub(super) patch: Vec<String>,
-    /// What fences it in Markdown.
+    /// The Markdown fence of the patch.
     patch_fence: String,
     pub(super) causes: Vec<ShownCause>,
     pub(super) more_causes: usize,
     pub(super) objects: Vec<ShownObject>,
-    /// What fences its objects in Markdown.
+    /// The Markdown fence of the objects.
     fence: String,
 }
 
-/// A decision that is another one.
+/// A decision that differs.
 #[derive(Debug, Serialize)]
 pub(super) struct Choice {
     pub(super) what: String,
@@ -125,7 +127,7 @@ pub(super) struct ShownRule {
     /// "A5: PARALLELISM_SIZE is set only where no class was chosen (#503, …)".
     pub(super) title: String,
     pub(super) action: Option<&'static str>,
-    /// The edit that keeps what runs, with its proof; or why there is none.
+    /// The edit that keeps the running objects, with its proof; or why there is none.
     pub(super) edit: Vec<String>,
 }
 
@@ -145,7 +147,7 @@ pub(super) struct ShownCause {
 pub(super) struct ShownObject {
     pub(super) marker: &'static str,
     class: &'static str,
-    /// How a diff in Markdown colors the line.
+    /// The sign by which a diff in Markdown colors the line.
     sign: &'static str,
     pub(super) name: String,
     pub(super) note: String,
@@ -162,7 +164,7 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
-/// What the change does to the room on the nodes.
+/// The effect of the change on the capacity of the nodes.
 fn capacity(capacity: &Capacity) -> Vec<String> {
     let mut out = Vec::new();
     let mut listed = |what: &str, all: &[Waits]| {
@@ -244,7 +246,8 @@ impl Shown {
     }
 }
 
-/// Services that are refused on both sides for the same reason: no group shows them.
+/// The services that are refused on both sides for the same reason, as a sentence; no group shows
+/// them.
 fn still_refused(view: &View<'_>) -> Option<String> {
     let newly = |group: &&Group| group.error.as_ref().is_some_and(|error| error.to.is_some());
     let shown: usize = view.diff.groups.iter().filter(newly).map(|own| own.services.len()).sum();
@@ -261,7 +264,8 @@ fn still_refused(view: &View<'_>) -> Option<String> {
     Some(format!("✗ {services} {verb} refused before and after; {plan} prints why"))
 }
 
-/// Whether services are only refused no longer: nothing of them exists that a rule could change.
+/// Whether services are refused before and served afterwards: they have no existing objects that a
+/// rule could change.
 fn is_new(group: &Group) -> bool {
     let served = |error: &Pair<_>| matches!(error, Pair { from: Some(_), to: None });
     group.rules.is_empty()
@@ -333,7 +337,7 @@ fn gpus(gpus: &Pair<Count>) -> String {
     }
 }
 
-/// Dollars per hour, where any class has a price.
+/// Dollars per hour, if any class has a price.
 fn dollars(costs: &Pair<Cost>) -> Option<String> {
     let amount = |cost: Cost| cost.known().map(|cost| cost.to_string());
     match (amount(costs.from), amount(costs.to)) {
