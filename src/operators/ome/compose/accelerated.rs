@@ -1,6 +1,7 @@
-//! How a chosen accelerator class changes a component by the documents (OEP-0003, InferenceService
-//! Extensions and Notes/Constraints/Caveats; docs/decisions.md#layers): its configurations are a
-//! layer between runtime and service, resources take the maximum, arguments follow the service's.
+//! How a chosen accelerator class changes a component in documented mode (OEP-0003,
+//! InferenceService Extensions and Notes/Constraints/Caveats; docs/decisions.md#layers): its
+//! configurations are a layer between runtime and service, the larger amount of a resource applies,
+//! and by default its arguments follow the service's.
 
 pub(super) mod counts;
 mod target;
@@ -18,8 +19,8 @@ use crate::yaml::{Map, Node, Value};
 use ecow::{EcoString, EcoVec};
 use std::collections::HashMap;
 
-/// The accelerator's configurations between a runtime's part and a service's, merged; arguments and
-/// resources with their own rules. The recorder is at the component.
+/// Merges the accelerator's configurations as a layer between the runtime's part and the service's
+/// part. Arguments and resources have their own rules. The recorder is at the component.
 pub(crate) fn layered<R: Record>(
     accelerator: &Accelerator<'_>,
     options: &AcceleratorOptions,
@@ -109,7 +110,7 @@ pub(crate) fn layered<R: Record>(
 }
 
 /// The fields that a configuration sets on the container, and its arguments. Resources have their
-/// own rule; a command is an error of `validate` and is not applied.
+/// own rule. A command is an error of `validate` and is not applied.
 fn block(configuration: &Node) -> (Node, EcoVec<Node>) {
     let mut container = Map::new();
     let mut args = EcoVec::new();
@@ -137,8 +138,8 @@ fn block(configuration: &Node) -> (Node, EcoVec<Node>) {
     (Node::new(Value::Map(container), configuration.origin), args)
 }
 
-/// If a flag is given twice, the service's stays, else the last one; a value that is a separate
-/// argument goes with its flag.
+/// Removes duplicate flags: the service's flag stays, else the last one. A value that is a separate
+/// argument belongs to its flag.
 fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     let mut groups: Vec<Vec<(Node, bool)>> = Vec::new();
     for item in all {
@@ -159,7 +160,7 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
         }
     }
     let name = |group: &[(Node, bool)]| group[0].0.as_str().and_then(flag).map(EcoString::from);
-    // By flag: the argument that stays, and whether it is the service's.
+    // By flag: the index of the group that stays, and whether it is the service's.
     let mut stays: HashMap<EcoString, (usize, bool)> = HashMap::new();
     for (index, group) in groups.iter().enumerate() {
         let Some(name) = name(group) else { continue };

@@ -15,7 +15,7 @@ use crate::yaml::{Entry, Node, Value};
 const TENSOR: [&str; 3] = ["--tp-size", "--tp", "--tensor-parallel-size"];
 const PIPELINE: [&str; 3] = ["--pp-size", "--pp", "--pipeline-parallel-size"];
 
-/// The class of a component with what the runtime configures for it.
+/// The class of a component, with the runtime's configuration for it.
 #[derive(Clone, Debug)]
 pub struct Accelerator<'a> {
     /// The class.
@@ -24,12 +24,12 @@ pub struct Accelerator<'a> {
     config: Option<&'a Node>,
     /// The runtime has an `acceleratorConfig`, for any class.
     is_configured: bool,
-    /// `acceleratorConfigurations` that mean this class, lowest layer first (OEP-0003,
+    /// `acceleratorConfigurations` that match this class, lowest layer first (OEP-0003,
     /// InferenceService Extensions; docs/decisions.md#layers).
     pub(crate) configurations: Vec<&'a AcceleratorConfiguration>,
     /// The runtime has configurations, for any class.
     pub(crate) has_configurations: bool,
-    /// Accelerators one replica needs by its memory.
+    /// Accelerators that one replica needs for its memory.
     pub(crate) gpus: Option<u64>,
     /// Accelerators of the largest node of the class.
     pub(crate) per_node: i64,
@@ -66,7 +66,7 @@ impl<'a> Accelerator<'a> {
         })
     }
 
-    /// Whether the runtime configures classes, and this one not.
+    /// Whether the runtime configures classes, but not this one.
     pub(crate) fn lacks_config(&self) -> bool {
         self.is_configured && self.config.is_none()
     }
@@ -82,7 +82,7 @@ impl<'a> Accelerator<'a> {
         self.pinned().selector
     }
 
-    /// The class's affinity: its own, and its terms as Kubernetes takes them.
+    /// The class's affinity: its own, and its terms in the form of Kubernetes.
     fn affinity(&self) -> Option<Node> {
         let discovery = &self.class.discovery;
         let terms = self.pinned().terms.map(|terms| {
@@ -106,7 +106,7 @@ impl<'a> Accelerator<'a> {
 }
 
 impl ClassResourceRule {
-    /// Whether an amount replaces an existing one.
+    /// Whether a new amount replaces an existing one.
     pub(crate) fn replaces(self, known: &Node, new: &Node) -> bool {
         let amount =
             |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());
@@ -118,11 +118,11 @@ impl ClassResourceRule {
     }
 }
 
-/// Sets the class's resources in every runner, in requests and limits, over any earlier values
+/// Sets the class's resources in requests and limits of every runner, over any earlier values
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go, MergeEngineResources and
 /// MergeDecoderResources).
 ///
-/// Quirk: `quantity` is per accelerator and is set per container, so that it lowers what a runtime
+/// Quirk: `quantity` is per accelerator but is set per container, so that it lowers what a runtime
 /// requests.
 pub(crate) fn overwrite_resources<R: Record>(
     rule: ClassResourceRule,
@@ -199,8 +199,8 @@ fn set_in<R: Record>(
     }
 }
 
-/// Whether the service's own top-level runner states resources. Empty ones are gone by then: the
-/// webhook and the controller write the service back, and Go leaves empty maps and lists out
+/// Whether the service's own top-level runner sets resources. Empty ones are removed before: the
+/// webhook and the controller write the service back, and Go omits empty maps and lists
 /// (components/base.go, isResourcesUnspecified; controller.go, Reconcile).
 pub(crate) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
     service
@@ -213,9 +213,9 @@ pub(crate) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
         })
 }
 
-/// Environment, arguments and parallel sizes of the runtime's acceleratorConfig, over whatever the
-/// container has (pkg/controller/v1beta1/inferenceservice/components/base.go, UpdateEnvVariables
-/// and MergeRuntimeArgumentsOverride). Quirk: also over the service's values.
+/// Applies the environment, arguments and parallel sizes of the runtime's acceleratorConfig to a
+/// container, over existing values (pkg/controller/v1beta1/inferenceservice/components/base.go,
+/// UpdateEnvVariables and MergeRuntimeArgumentsOverride). Quirk: also over the service's values.
 pub(crate) fn overwrite_container<R: Record>(
     release: &OmeRelease,
     accelerator: &Accelerator<'_>,
@@ -312,8 +312,9 @@ pub(crate) fn replace_affinity<R: Record>(
     }
 }
 
-/// The class's affinity and the pod's hold together: the class's terms outside (OEP-0003,
-/// Notes/Constraints/Caveats; docs/decisions.md#affinity).
+/// Combines the class's affinity with the pod's: both must match. Each of the class's terms is
+/// combined with each of the pod's (OEP-0003, Notes/Constraints/Caveats;
+/// docs/decisions.md#affinity). Returns the number of terms.
 pub(crate) fn join_affinity<R: Record>(
     accelerator: &Accelerator<'_>,
     pod: &mut Node,

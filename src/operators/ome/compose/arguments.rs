@@ -7,7 +7,7 @@ use ecow::{EcoString, EcoVec, eco_format};
 use indexmap::IndexMap;
 use std::collections::HashMap;
 
-/// Whether a list is printed as one shell text: only its first element decides.
+/// Whether a list is a shell script: only its first element decides.
 fn is_script(list: &[Node]) -> bool {
     list.first().and_then(Node::as_str).is_some_and(is_multi_line)
 }
@@ -16,7 +16,7 @@ fn is_multi_line(text: &str) -> bool {
     text.contains('\n') || text.contains('\\')
 }
 
-/// One word or line, with the element that it is from.
+/// One word or line, with the origin of its element.
 type Piece = (EcoString, Origin);
 
 fn pieces(list: &[Node]) -> Vec<Piece> {
@@ -46,7 +46,7 @@ fn key(text: &str) -> &str {
     }
 }
 
-/// A flag together with its value. A value that looks like a flag is read as one.
+/// A flag together with its value. A value that looks like a flag is treated as a flag.
 fn groups(list: &[Node]) -> Vec<Vec<Piece>> {
     let mut rest = pieces(list).into_iter().peekable();
     let mut out = Vec::new();
@@ -83,8 +83,8 @@ pub(crate) fn merged(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<Node> {
     flat.into_iter().map(|(text, origin)| Node::str(text, origin)).collect()
 }
 
-/// The arguments with overrides merged in as before v0.1.5: into one text line by line, behind a
-/// list (utils/merging.go, MergeMultilineArgs).
+/// The arguments with overrides merged in as before v0.1.5: line by line into a script, or appended
+/// to a list (utils/merging.go, MergeMultilineArgs).
 pub(crate) fn merged_lines(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<Node> {
     if over.is_empty() {
         return base.clone();
@@ -131,8 +131,8 @@ fn bare(line: &str) -> &str {
     line.trim().trim_end_matches('\\').trim()
 }
 
-/// The lines, with those replaced for which an override has another value. Indents stay; empty
-/// lines after the first are dropped.
+/// Rebuilds the lines, with new values for the overridden ones. Indentation stays; empty lines
+/// after the first are dropped.
 fn rebuilt(lines: &[&str], mut replaced: HashMap<&str, &str>, added: &[&str]) -> String {
     let mut text = String::new();
     for (index, line) in lines.iter().enumerate() {
@@ -160,15 +160,15 @@ fn rebuilt(lines: &[&str], mut replaced: HashMap<&str, &str>, added: &[&str]) ->
     text
 }
 
-/// As [`set_size`] before v0.1.5: in the first argument alone, as in one text.
+/// Like [`set_size`], as before v0.1.5: only in the first argument, which is treated as a script.
 pub(crate) fn set_size_in_first(args: Option<&mut EcoVec<Node>>, aliases: &[&str], size: &Node) {
     if let (Some(args), Some(number)) = (args, size.scalar_text()) {
         set_in(args, aliases, &number, size.origin, true);
     }
 }
 
-/// Sets the number of one parallelism flag, whichever of its spellings comes first in the list of
-/// aliases; nothing happens when none is there.
+/// Sets the number of one parallelism flag: of the first alias that the list contains. Nothing
+/// happens when it contains none.
 pub(crate) fn set_size(
     args: Option<&mut EcoVec<Node>>,
     command: Option<&mut EcoVec<Node>>,
@@ -218,7 +218,7 @@ fn set_in_words(list: &mut EcoVec<Node>, alias: &str, number: &str, origin: Orig
     false
 }
 
-/// Every `ALIAS=DIGITS` and `ALIAS DIGITS` of the first element, wherever they are.
+/// Replaces every `ALIAS=DIGITS` and `ALIAS DIGITS` of the first element, at any position.
 fn set_in_script(list: &mut EcoVec<Node>, alias: &str, number: &str, origin: Origin) -> bool {
     let Some(text) = list.first().and_then(Node::as_str).map(EcoString::from) else { return false };
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! The pipeline: from a resolution to pods and metadata of every component.
+//! Builds pods and metadata of every component from a resolution.
 
 use super::component::{Merged, MergedComponent};
 use super::container::{self, Steps};
@@ -45,16 +45,16 @@ const COMPONENT_FIELDS: [&str; 22] = [
     "resources",
 ];
 
-/// More node selector terms than this are reported (OEP-0003, Notes/Constraints/Caveats;
+/// More node selector terms than this give a finding (OEP-0003, Notes/Constraints/Caveats;
 /// docs/decisions.md#affinity).
 const MOST_TERMS: usize = 32;
 
 /// Merges and assembles every component of a service.
 ///
-/// A finding of level error: a server would refuse the composed pods (documented mode).
+/// A finding of level error means that the API server rejects the composed pods (documented mode).
 ///
 /// # Errors
-/// That of the resolution, or the operator's error.
+/// The error of the resolution, or the operator's error.
 #[cfg(test)]
 pub(crate) fn compose<'a, R: Record>(
     policy: &Policy,
@@ -78,11 +78,11 @@ pub(crate) fn compose<'a, R: Record>(
     assemble(policy, service, resolution, merged, context, rec).map_err(|stop| stop.failure)
 }
 
-/// Why the components of a service could not all be built.
+/// Why not all components of a service could be built.
 pub struct Stop<'a> {
     /// The failure.
     pub failure: Failure,
-    /// The components that were built before; none where the operator fails before the first one.
+    /// The components built before the failure; none if the operator fails before the first one.
     pub unfinished: Option<Unfinished<'a>>,
 }
 
@@ -97,7 +97,7 @@ impl From<Failure> for Stop<'_> {
 /// A service that is a `VirtualDeployment` as a whole has no components.
 ///
 /// # Errors
-/// The operator's error, the earliest of its failures.
+/// The earliest failure of the operator.
 pub fn assemble<'a, R: Record>(
     policy: &Policy,
     service: &'a Service,
@@ -184,7 +184,7 @@ struct Builder<'a> {
 
 /// A pod and the index of its main container.
 type Pod = (Node, usize);
-/// A pod and, of a component with workers, the workers' pod with their number.
+/// The main pod and, in a component with workers, the workers' pod with their number.
 type Pods = (Pod, Option<(Pod, i64)>);
 
 impl Builder<'_> {
@@ -199,8 +199,8 @@ impl Builder<'_> {
             })?,
             None => self.pod(&self.component.spec, PodRole::Main, rec, findings)?,
         };
-        // Upstream builds the worker in every mode, so that its errors stop the service even where
-        // it is not used.
+        // Upstream builds the worker in every mode, so that its errors stop the service even if the
+        // worker is not used.
         let worker = self.component.worker_part();
         let worker = worker
             .map(|part| {
@@ -213,7 +213,8 @@ impl Builder<'_> {
         Ok((pod, worker.filter(|_| used).map(|pod| (pod, self.component.written_workers()))))
     }
 
-    /// The steps d to j of pkg/controller/v1beta1/inferenceservice/controller.go.
+    /// Builds a pod, in the order of steps of
+    /// pkg/controller/v1beta1/inferenceservice/controller.go.
     fn pod<R: Record>(
         &self,
         part: &Node,
@@ -301,8 +302,8 @@ impl Builder<'_> {
         Ok((pod, main))
     }
 
-    /// Pods that PARALLELISM_SIZE counts: the main pod and its workers; a decoder without leader
-    /// and runner has no main pod that counts
+    /// Pods that PARALLELISM_SIZE counts: the main pod and its workers. In a decoder without leader
+    /// and runner, only the workers count
     /// (pkg/controller/v1beta1/inferenceservice/components/engine.go,
     /// setParallelismEnvVarForEngine).
     fn pods_of_parallelism(&self) -> i64 {

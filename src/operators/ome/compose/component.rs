@@ -226,7 +226,7 @@ pub fn merged<'a, R: Record>(
     Ok(Checked { value: Merged { components }, diagnostics: findings })
 }
 
-/// Facts about a merged component that need no pods.
+/// Findings about a merged component that need no pods.
 fn faults(
     policy: &Policy,
     place: &Place<'_>,
@@ -252,7 +252,7 @@ fn faults(
     }
 }
 
-/// The parts below the service's part, and the rules of the merge.
+/// The layers below the service's part, and the rules of the merge.
 struct Over<'a> {
     policy: &'a Policy,
     options: &'a AcceleratorOptions,
@@ -310,8 +310,8 @@ fn fill_in_replicas(spec: &mut Node) {
     }
 }
 
-/// A component that cannot scale to zero gets one replica (OME docs, Serving Runtime, Engine
-/// Configuration and Decoder Configuration; docs/decisions.md#replicas).
+/// Raises minReplicas to 1 in a component that cannot scale to zero (OME docs, Serving Runtime,
+/// Engine Configuration and Decoder Configuration; docs/decisions.md#replicas).
 fn raise_min_replicas<R: Record>(
     place: &Place<'_>,
     spec: &mut Node,

@@ -42,7 +42,7 @@ pub(crate) struct Steps<'a> {
     pub(crate) fine_tuned: Option<&'a FineTuned>,
     pub(crate) annotations: &'a Map,
     pub(crate) service: &'a str,
-    /// Pods whose GPUs together are one replica: the factor of PARALLELISM_SIZE.
+    /// The number of pods of a replica: the factor of PARALLELISM_SIZE.
     pub(crate) pods: i64,
 }
 
@@ -110,7 +110,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Adds a variable of the operator's.
+    /// Adds a variable that the operator sets.
     fn add_env(&self, container: &mut Node, name: &str, value: EcoString, rule: &'static Rule) {
         match self.policy.ome().variables {
             VariableRule::WhereAbsent => default_env(container, name, value, rule),
@@ -187,7 +187,7 @@ impl Steps<'_> {
         if let Some(mounts) = list_mut(container, "volumeMounts", origin)
             && let Some(index) = position(mounts, "name", MODEL_DIRECTORY)
         {
-            // Only these fields of an existing mount are written; its others stay.
+            // Only these fields of an existing mount are replaced.
             let base = mount(MODEL_DEFAULT_PATH, "base");
             if let Some(map) = mounts.make_mut()[index].as_map_mut() {
                 map.remove("readOnly");
@@ -266,7 +266,7 @@ impl Steps<'_> {
     }
 }
 
-/// Whether command or arguments read a variable: `$(NAME)`, `$NAME` or `${NAME}`.
+/// Whether command or arguments contain the name of a variable, as in `$(NAME)` or `$NAME`.
 fn refers_to(container: &Node, name: &str) -> bool {
     ["command", "args"]
         .iter()
@@ -276,8 +276,8 @@ fn refers_to(container: &Node, name: &str) -> bool {
         .any(|text| text.contains(name))
 }
 
-/// Adds resources that the runtime's container of this name has and this one lacks. Upstream does
-/// so unless the service's runner sets resources
+/// Adds the resources that this container lacks and the runtime's container of the same name has.
+/// Upstream does so unless the service's runner sets resources
 /// (pkg/controller/v1beta1/inferenceservice/components/base.go, MergeResources).
 pub(crate) fn resources_of_runtime(
     rule: ClassResourceRule,
@@ -303,7 +303,7 @@ pub(crate) fn resources_of_runtime(
             .unwrap_or_else(|| Node::map(source.origin));
         if let Some(map) = amounts.as_map_mut() {
             for entry in source.entries().filter(|entry| !entry.node.is_null()) {
-                // Amounts with which the class overrides are set already, and stay.
+                // Amounts that the class overrides are already set and stay.
                 let larger = |known: &Node| {
                     rule == ClassResourceRule::Largest && rule.replaces(known, &entry.node)
                 };

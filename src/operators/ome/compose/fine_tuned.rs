@@ -1,4 +1,4 @@
-//! Fine-tuned weights: which one a service serves and how.
+//! Fine-tuned weights: the weight that a service uses, and how it is served.
 
 use crate::api::{Failure, FineTunedWeight, Service};
 use crate::diag::Code;
@@ -9,11 +9,11 @@ use ecow::EcoString;
 /// ReconcileFineTunedWeights).
 #[derive(Clone, Debug)]
 pub(crate) struct FineTuned {
-    /// Its name.
     pub(crate) name: EcoString,
     /// `configuration.merged_weights: true`: the weights hold the whole model.
     pub(crate) merged: bool,
-    /// `hyperParameters.strategy`; without it upstream drops all annotations of the component.
+    /// `hyperParameters.strategy`; if it is missing, upstream drops all annotations of the
+    /// component.
     pub(crate) strategy: Option<EcoString>,
 }
 

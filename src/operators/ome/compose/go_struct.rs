@@ -1,4 +1,4 @@
-//! One Go struct over another: how the controller merges a service over a runtime.
+//! Merges one Go struct over another, as the controller merges a service over a runtime.
 //!
 //! Both sides are marshalled structs, so that zero values vanish and fields without `omitempty`
 //! always win, and the merge is a strategic merge patch
@@ -43,8 +43,8 @@ fn within_kind(kind: &str, field: &str) -> &'static Type {
         .unwrap_or(&Type::Any)
 }
 
-/// A runtime's configuration of a component as the controller's Go struct has it, with the defaults
-/// of the CRD; decoded once per runtime.
+/// A runtime's configuration of a component as the controller's Go struct holds it, with the
+/// defaults of the CRD; decoded once per runtime.
 pub(crate) fn of_runtime(
     policy: &Policy,
     runtime: &Runtime,
@@ -56,7 +56,7 @@ pub(crate) fn of_runtime(
         if policy.ome().crd_defaults {
             config_type(kind).default(&mut layer);
         }
-        // Quirk: upstream copies the fields one by one and not this one
+        // Quirk: upstream copies the fields one by one and omits this one
         // (pkg/controller/v1beta1/inferenceservice/utils/merging.go).
         if layer.get("acceleratorOverride").is_some()
             && let Some(map) = layer.as_map_mut()
@@ -81,9 +81,8 @@ pub(crate) fn component<R: Record>(
 ) -> Result<Node, String> {
     let upper = decoded(upper, component_type(kind), LIBRARY)?;
     let Some(lower) = lower else { return Ok(upper) };
-    // Upstream decodes the result once more. The merge of two marshalled structs is unchanged by
-    // that, except for nulls that are not printed. The struct is the runtime's: the schema of a
-    // service leaves ephemeralContainers out.
+    // Upstream decodes the result once more, which only removes nulls that are not printed. The
+    // type is the runtime's: the schema of a service has no ephemeralContainers.
     smp::merge(lower, &upper, Some(config_type(kind)), rec).map_err(|error| error.to_string())
 }
 

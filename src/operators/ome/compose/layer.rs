@@ -1,7 +1,6 @@
 //! The order of layers: the runtime's configuration of a component below, the service's part above.
 //!
-//! An accelerator's layer, when there is one, belongs between the two; `component::laid_over` is
-//! the one place where they meet.
+//! `component::laid_over` inserts an accelerator's layer between the two.
 
 use super::go_struct;
 use crate::api::{ComponentKind, Runtime, Service};
@@ -14,9 +13,9 @@ use crate::policy::Policy;
 use crate::policy::ome::ReplicaRule;
 use crate::yaml::{Map, Node, Origin, Value};
 
-/// Pod fields that a runtime may hold beside its component configurations: the older form, one
-/// engine without `engineConfig` (OEP-0003, Story 2). Upstream reads two of them only: nodeSelector
-/// and the resources of containers.
+/// Pod fields that a runtime may set directly in its spec: the older form, one engine without
+/// `engineConfig` (OEP-0003, Story 2). Upstream reads only two of them: nodeSelector and the
+/// resources of containers.
 const TOP_LEVEL_POD_FIELDS: [&str; 11] = [
     "containers",
     "volumes",
@@ -63,7 +62,7 @@ fn has_container(component: &Node) -> bool {
         .any(|key| component.get(key).is_some_and(|found| !found.is_empty()))
 }
 
-/// The runtime's own pod fields below its engine configuration.
+/// The pod fields of the runtime's spec, below its engine configuration.
 fn with_top_level_pod(runtime: &Runtime, config: Option<&Node>) -> Option<Node> {
     let spec = runtime.object.node.get("spec")?;
     let top: Map = spec

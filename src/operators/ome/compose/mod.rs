@@ -1,10 +1,8 @@
-//! Layers become components: runtime, accelerator, service and annotations merged, every leaf with
-//! its origin.
+//! Merges runtime, accelerator, service and annotations into components; every leaf has its origin.
 //!
-//! In: a [`crate::decision::Resolution`] and the service it is for. Out:
-//! [`Built`](crate::pods::built::Built), one tree per component and pod, each leaf with its source;
-//! with a recorder also the overridden values. This module chooses nothing: neither a runtime nor a
-//! workload kind.
+//! In: a [`crate::decision::Resolution`] and its service. Out:
+//! [`Built`](crate::pods::built::Built), one tree per component and pod; with a recorder also the
+//! overridden values. This module selects neither a runtime nor a workload kind.
 
 pub(crate) mod accelerated;
 pub(crate) mod accelerator;

@@ -1,19 +1,18 @@
-//! How components are deployed: read from the merged specs.
+//! Deployment modes of components, derived from the merged specs.
 
 use crate::api::{ComponentKind, DeploymentMode, OperatorConfig, Service};
 use crate::policy::Policy;
 use crate::yaml::Node;
 
-/// The annotation that requests a mode.
+/// The annotation that sets a mode.
 pub(crate) const MODE_ANNOTATION: &str = DeploymentMode::ANNOTATION;
 
 /// The mode of one component.
 ///
-/// An engine's own annotation comes first, then leader or worker, then minReplicas 0; beside a
-/// decoder it cannot scale to zero. Of a decoder only leader and worker count, of a router only
-/// minReplicas. Upstream: utils/deployment.go
-/// (pkg/controller/v1beta1/inferenceservice/utils/deployment.go; OME docs, Serving Runtime, Engine
-/// Configuration and Decoder Configuration; docs/decisions.md#replicas).
+/// For an engine: its own annotation, then leader or worker, then minReplicas 0, which has no
+/// effect next to a decoder. For a decoder only leader and worker count, for a router only
+/// minReplicas (pkg/controller/v1beta1/inferenceservice/utils/deployment.go; OME docs, Serving
+/// Runtime, Engine Configuration and Decoder Configuration; docs/decisions.md#replicas).
 pub(crate) fn of_component(
     policy: &Policy,
     kind: ComponentKind,
@@ -60,8 +59,8 @@ pub fn of_service(service: &Service, config: &OperatorConfig) -> Option<Deployme
         .or_else(|| DeploymentMode::from_annotation(&config.default_deployment_mode))
 }
 
-/// Whether the main pod of a component is built from `leader`: in both multi-node modes, when there
-/// is one.
+/// Whether the main pod of a component is built from `leader`: in both multi-node modes, if the
+/// spec has a leader.
 pub(crate) fn uses_leader(mode: DeploymentMode, spec: &Node) -> bool {
     matches!(mode, DeploymentMode::MultiNode | DeploymentMode::MultiNodeRayVllm)
         && spec.get("leader").is_some()

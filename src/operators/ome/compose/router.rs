@@ -1,4 +1,4 @@
-//! Additions for routers only.
+//! Additions to routers only.
 
 use crate::merge::edit::{list_mut, lost, mapping, text};
 use crate::merge::history::{Record, Step};

@@ -261,8 +261,7 @@ fn the_documents_imply_an_engine() {
     );
 }
 
-// pkg/controller/v1beta1/inferenceservice/utils/deployment.go: base selection, inheritance of
-// nothing.
+// pkg/controller/v1beta1/inferenceservice/utils/deployment.go: leader and worker inherit nothing.
 #[test]
 fn leaders_and_workers_inherit_nothing() {
     let runtime = "{engineConfig: {tolerations: [{key: lost}], runner: {name: c, image: own}, leader: {nodeSelector: {a: b}, runner: {name: c, image: leader}}, \
@@ -358,7 +357,7 @@ fn faults_stop_documented_services_only() {
     assert_eq!(message, "engine container has no image");
 }
 
-// Whatever is where something else belongs: findings are made elsewhere, nothing crashes here.
+// Any shape in place of the expected one: findings are made elsewhere, and nothing panics here.
 #[test]
 fn no_shape_of_input_panics() {
     let shapes = [

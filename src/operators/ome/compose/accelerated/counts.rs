@@ -13,14 +13,15 @@ use crate::yaml::{Entry, Node, Origin};
 use ecow::EcoString;
 use std::collections::HashSet;
 
-/// Flags that say how many accelerators one tensor-parallel group has, by engine.
+/// Flags that set the size of a tensor-parallel group, of all engines.
 pub(super) const TENSOR_FLAGS: [&str; 4] = ["--tp-size", "--tp", "--tensor-parallel-size", "-tp"];
 
-/// The variable that says the same.
+/// The environment variable that sets the same size.
 pub(super) const TENSOR_VARIABLE: &str = "TENSOR_PARALLEL_SIZE";
 
-/// Per name the larger of the merged value and the accelerator's; extended resources are requested
-/// as they are limited (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#resources).
+/// Sets each resource to the larger of the merged amount and the accelerator's; requests of
+/// extended resources equal their limits (OEP-0003, Notes/Constraints/Caveats;
+/// docs/decisions.md#resources).
 pub(super) fn resources<R: Record>(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,
@@ -96,7 +97,7 @@ pub(super) fn raised(
     .help("resources take the maximum: write the larger value")
 }
 
-/// Sets an amount unless a larger one is there; answers whether it was set.
+/// Sets an amount unless the container has a larger one; returns whether it was set.
 pub(super) fn raise<R: Record>(
     target: Target,
     container: &mut Node,
@@ -146,8 +147,8 @@ pub(super) fn raise<R: Record>(
     true
 }
 
-/// The tensor parallelism of a pod: a flag of its arguments or command, else the variable. A
-/// reference (`$(TP)`) may be a number where the pod runs.
+/// The tensor parallelism of a container: a flag of its arguments or command, else the variable. A
+/// reference (`$(TP)`) is ignored: its value is known only in the pod.
 pub(super) fn told(container: &Node) -> Option<(EcoString, Origin)> {
     let words =
         ["args", "command"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items);
@@ -163,7 +164,7 @@ pub(super) fn told(container: &Node) -> Option<(EcoString, Origin)> {
             _ => None,
         };
         if let Some(number) = value.filter(|value| is_whole(value)) {
-            // The last one counts for argparse-style engines.
+            // Engines that use argparse take the last occurrence.
             found = Some((number.into(), *origin));
         }
     }
@@ -180,7 +181,7 @@ pub(super) fn is_whole(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Tensor parallelism as a number of devices; what cannot be one is found.
+/// Tensor parallelism as a number of devices; reports a value that is out of range.
 pub(super) fn parallelism(
     container: &Node,
     place: &Place<'_>,
@@ -209,7 +210,7 @@ pub(super) fn parallelism(
 }
 
 /// Requests accelerators where no layer does: as many as the parallelism, else as many as the
-/// model's memory needs; reports numbers that disagree.
+/// model's memory needs. Reports numbers that contradict each other.
 pub(crate) fn count(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,
@@ -224,8 +225,8 @@ pub(crate) fn count(
     let mut exceeds = None;
     for target in &targets {
         let Some(container) = ensure(*target, spec) else { continue };
-        // What is no number of devices stays as it is: it has its finding, and nothing is computed
-        // from it.
+        // An invalid number of devices stays as it is: it has its own finding, and nothing is
+        // computed from it.
         let Some(asked) = gpus_of(accelerator, container) else {
             known = false;
             continue;
@@ -255,7 +256,7 @@ pub(crate) fn count(
             );
         }
         let number = if asked > 0 { asked } else { derived };
-        // Parallelism spans pods; what one pod requests is its own.
+        // Parallelism spans pods, so a pod counts with at most the number that it requests.
         configured = configured.saturating_add(if asked > 0 {
             parallelism.map_or(asked, |(told, _)| told.min(asked))
         } else {
@@ -304,7 +305,7 @@ pub(super) fn gpus_of(accelerator: &Accelerator<'_>, container: &Node) -> Option
     })
 }
 
-/// Writes the class's resources times a number of accelerators into limits and requests.
+/// Sets the class's resources, times a number of accelerators, in limits and requests.
 pub(super) fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i64) {
     for resource in accelerator.class.whole_resources() {
         let each = resource
@@ -328,7 +329,7 @@ pub(super) fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i
     }
 }
 
-/// Says that one pod requests more than a node has: it stays Pending wherever it is put.
+/// Reports a pod that requests more accelerators than a node has: it stays Pending.
 pub(super) fn too_many_for_a_node(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,
@@ -350,7 +351,7 @@ pub(super) fn too_many_for_a_node(
         .object(object())
         .help("use a multi-node component with `leader` and `worker`, or request fewer accelerators in one pod"),
     );
-    // Where the model's memory requires them, the choice of the class reports it.
+    // If the model's memory requires that many, the choice of the class reports it.
     if need.is_none_or(|need| need <= most) {
         findings.push(
             Diagnostic::new(

@@ -50,7 +50,7 @@ impl Target {
         }
     }
 
-    /// The container as a layer of a component.
+    /// The container as a layer of a component, in the place of the target.
     pub(super) fn layer(self, container: Node, name: Option<&Node>) -> Node {
         let origin = container.origin;
         match self {
@@ -68,7 +68,7 @@ impl Target {
         }
     }
 
-    /// Does something where the container is.
+    /// Runs `inner` with the recorder at the container.
     pub(super) fn within<R: Record, T>(
         self,
         container: Option<&Node>,

@@ -27,8 +27,7 @@ fn node_selectors_from_low_to_high() {
     );
 }
 
-// pkg/controller/v1beta1/inferenceservice/components/base.go, annotations;
-// pkg/controller/v1beta1/inferenceservice/components/base.go, labels.
+// pkg/controller/v1beta1/inferenceservice/components/base.go, annotations and labels.
 #[test]
 fn labels_and_annotations() {
     let service = "{metadata: {name: chat, labels: {team: a, component: mine, x: isvc}, annotations: {x: isvc, eng: isvc, autoscaling.knative.dev/min-scale: '1'}}, \
@@ -68,7 +67,7 @@ fn labels_and_annotations() {
         pairs(&router.annotations).contains(&"x=isvc".to_owned())
             && pairs(&router.labels).contains(&"component=router".to_owned())
     );
-    // The webhook's stamp is the controller's alone.
+    // Only the controller adds the annotation of the webhook.
     let documented = fixture.compose(&OME_DOCUMENTED).unwrap();
     assert_eq!(
         pairs(&engine(&documented).annotations),

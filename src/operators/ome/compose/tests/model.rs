@@ -61,8 +61,8 @@ fn gpus_and_parallelism() {
             assert_eq!(found, sizes, "{spec} {}", policy.semantics);
         }
     }
-    // No document names the variable: without a reader it is not set. Other vendors count only
-    // there.
+    // No document names the variable, so it is set only if something reads it. Accelerators of
+    // other vendors count only in documented mode.
     let silent = Fixture::new(
         "{metadata: {name: chat}, spec: {engine: {runner: {name: c, image: i, resources: {limits: {nvidia.com/gpu: 2}}}}}}",
     );
@@ -96,7 +96,7 @@ fn the_model_is_mounted_where_it_lies() {
             .model(MODEL);
         assert_eq!(env(container(&engine(&own.compose(policy).unwrap()).pod)), ["MODEL_PATH=mine"]);
     }
-    // Upstream repeats the volume of a user and gives it to the router; nothing of that is
+    // Upstream adds a volume that the user already has, and adds it to the router; neither is
     // documented.
     let written = Fixture::new("{metadata: {name: chat}, spec: {engine: {volumes: [{name: m, emptyDir: {}}]}, router: {runner: {name: r, image: i}}}}")
         .runtime(RUNTIME)
@@ -113,7 +113,7 @@ fn the_model_is_mounted_where_it_lies() {
             policy.semantics
         );
     }
-    // No path, nothing but the ready label; a path and no runner, nothing but the volume.
+    // Without a path only the ready label is set; with a path and no runner only the volume.
     let pvc = Fixture::new(SILENT)
         .runtime(RUNTIME)
         .model("{metadata: {name: m}, spec: {storage: {storageUri: 'pvc://a'}}}");
@@ -135,10 +135,8 @@ fn the_model_is_mounted_where_it_lies() {
     assert_eq!(codes(&checked), ["variable-outside-container"]);
 }
 
-// pkg/controller/v1beta1/inferenceservice/components/base.go, fine-tuned weights;
-// pkg/controller/v1beta1/inferenceservice/components/base.go;
-// pkg/controller/v1beta1/inferenceservice/components/base.go, volumes: vendor, strategy, merged;
-// what they leave behind.
+// pkg/controller/v1beta1/inferenceservice/components/base.go, fine-tuned weights and volumes, by
+// vendor, strategy and merged weights.
 #[test]
 fn fine_tuned_weights_by_vendor_and_strategy() {
     let compose = |vendor: &str, spec: &str| {
