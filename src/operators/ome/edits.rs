@@ -1,7 +1,7 @@
-//! Edits that keep a service of OME as it is through an upgrade, rule by rule.
+//! Edits that keep an OME service unchanged through an upgrade, one function per rule.
 //!
-//! In: a service as the release that runs decides and writes it. Out: sets of fields that may keep
-//! it, the best first. Whether they do is found by deciding again; nothing is promised here.
+//! In: a service as the running release decides and writes it. Out: sets of fields that may keep
+//! it, the best set first. The caller verifies a set by deciding the service again.
 
 use crate::api::{Api, ComponentKind, FieldEdit, Object, ObjectRef, Scope, Today};
 use crate::policy::upgrade::EditRule;
@@ -40,10 +40,11 @@ pub(super) const NAME_RUNTIME: EditRule = EditRule::Fields(name_runtime);
 pub(super) const KEEP_INGRESS: EditRule = EditRule::Fields(shipped_settings);
 pub(super) const KEEP_PROBER: EditRule = EditRule::Fields(shipped_settings);
 
-/// Components that have accelerators, with the key of their configuration in a runtime.
+/// Components that have accelerators, each with its key in a runtime.
 const ACCELERATED: [(ComponentKind, &str); 2] =
     [(ComponentKind::Engine, "engineConfig"), (ComponentKind::Decoder, "decoderConfig")];
-/// Parts of a component that have a runner: itself, and of several nodes the leader and the worker.
+/// Parts of a component that have a runner: the component itself or, on several nodes, its leader
+/// and its worker.
 const PARTS: [&[&str]; 3] = [&[], &["leader"], &["worker"]];
 /// Prefix of the node labels that the model agent sets.
 const MODEL_LABEL: &str = "models.ome.io/";
@@ -60,18 +61,18 @@ fn named(path: &FieldPath, name: &str) -> FieldPath {
     path
 }
 
-/// A field that is there is taken out.
+/// Removes a field if it is set.
 fn without(object: &Object, fields: &[&str]) -> Option<FieldEdit> {
     object.node.at(fields).map(|_| FieldEdit::remove(object, path(fields)))
 }
 
-/// One set of edits, where there is any.
+/// One set of edits; none if it is empty.
 fn one(edits: impl IntoIterator<Item = FieldEdit>) -> Edits {
     let edits: Vec<FieldEdit> = edits.into_iter().collect();
     if edits.is_empty() { Vec::new() } else { vec![edits] }
 }
 
-/// The service names the class that it has.
+/// Names the class that the service has today.
 fn name_class(today: &Today<'_>) -> Edits {
     let chosen: Vec<(ComponentKind, &EcoString)> = today
         .classes
@@ -92,8 +93,8 @@ fn name_class(today: &Today<'_>) -> Edits {
     found
 }
 
-/// The service names no policy: one that chooses nothing today. Where it has a class, that is
-/// named.
+/// The policy chooses nothing today: names the class that the service has, if there is one, or
+/// removes the policy.
 fn no_policy(today: &Today<'_>) -> Edits {
     let mut found = name_class(today);
     let places: [&[&str]; 3] = [
@@ -105,7 +106,7 @@ fn no_policy(today: &Today<'_>) -> Edits {
     found
 }
 
-/// A part of a component with a container of its own, as it is written today.
+/// A part of a component with its own container, as it is written today.
 struct Running<'a> {
     component: ComponentKind,
     part: &'static [&'static str],
@@ -161,7 +162,7 @@ impl Running<'_> {
         path.field("runner")
     }
 
-    /// Fields of the runner in the service, which has its name beside.
+    /// Sets fields of the runner in the service, and its name if that is missing.
     fn edits(
         &self,
         service: &Object,
@@ -176,7 +177,7 @@ impl Running<'_> {
     }
 }
 
-/// The runner of the service names the resources that its container has.
+/// Sets the resources of today's container on the service's runner.
 fn own_resources(today: &Today<'_>) -> Edits {
     one(running(today).iter().flat_map(|running| {
         let resources = running.container.get("resources").map(Node::to_json);
@@ -185,8 +186,8 @@ fn own_resources(today: &Today<'_>) -> Edits {
     }))
 }
 
-/// The runner of the service sets `PARALLELISM_SIZE` as its container has it; or, for the sake of
-/// their order, every variable that the operator sets up to it.
+/// Sets today's `PARALLELISM_SIZE` on the service's runner; as an alternative, which keeps the
+/// order of the variables, also every variable before it that the operator sets.
 fn own_parallelism(today: &Today<'_>) -> Edits {
     const SIZE: &str = "PARALLELISM_SIZE";
     let written: BTreeSet<&str> = layers(today)
@@ -221,18 +222,18 @@ fn own_parallelism(today: &Today<'_>) -> Edits {
     if alone == all { alone } else { alone.into_iter().chain(all).collect() }
 }
 
-/// Entries of a runtime's formats, with their position.
+/// Entries of a runtime's formats, with their index.
 fn formats(runtime: &Object) -> impl Iterator<Item = (usize, &Node)> {
     runtime.spec("supportedModelFormats").map(Node::items).unwrap_or_default().iter().enumerate()
 }
 
-/// Below a field of an entry of a runtime's formats.
+/// The path of a field in an entry of a runtime's formats.
 fn format_field(index: usize, fields: &[&str]) -> FieldPath {
     let formats = path(&["spec", "supportedModelFormats"]).index(index);
     fields.iter().fold(formats, |path, name| path.field(*name))
 }
 
-/// The runtime sets no sizes for the classes that are chosen: today they reach no argument.
+/// Removes the runtime's parallel sizes of the chosen classes: today they reach no argument.
 fn no_sizes(today: &Today<'_>) -> Edits {
     let Some(runtime) = today.runtime else { return Vec::new() };
     let chosen: Vec<&EcoString> =
@@ -250,7 +251,7 @@ fn no_sizes(today: &Today<'_>) -> Edits {
     }))
 }
 
-/// The runtime has no `acceleratorConfig` in entries that are not read today.
+/// Removes `acceleratorConfig` from entries of the runtime that are not read today.
 fn no_unused_config(today: &Today<'_>) -> Edits {
     let Some(runtime) = today.runtime else { return Vec::new() };
     let unused = formats(runtime).filter(|(_, entry)| {
@@ -261,7 +262,7 @@ fn no_unused_config(today: &Today<'_>) -> Edits {
         .map(|(index, _)| FieldEdit::remove(runtime, format_field(index, &["acceleratorConfig"]))))
 }
 
-/// The objects that a component is merged of, with the key of the component in each.
+/// The objects from which a component is merged, with the key of the component in each.
 fn layers<'a>(today: &Today<'a>) -> Vec<(&'a Object, [&'static str; 2])> {
     ACCELERATED
         .into_iter()
@@ -273,7 +274,7 @@ fn layers<'a>(today: &Today<'a>) -> Vec<(&'a Object, [&'static str; 2])> {
         .collect()
 }
 
-/// Neither the service nor the runtime sets the variables that the operator sets.
+/// Removes variables that the operator sets from the service and the runtime.
 fn no_variable(today: &Today<'_>) -> Edits {
     let mut edits = Vec::new();
     for (object, root) in layers(today) {
@@ -291,7 +292,7 @@ fn no_variable(today: &Today<'_>) -> Edits {
     one(edits)
 }
 
-/// The service mounts the block lists itself.
+/// Adds the mounts of the block lists to the service.
 fn own_blocklist(today: &Today<'_>) -> Edits {
     const VOLUME: &str = "configmap-blocklist-volume";
     let mut edits: Vec<FieldEdit> = Vec::new();
@@ -327,7 +328,7 @@ fn own_blocklist(today: &Today<'_>) -> Edits {
     vec![edits]
 }
 
-/// No annotation names a mode on an engine or its runtime.
+/// Removes the mode annotations of components from the service and the runtime.
 fn no_mode(today: &Today<'_>) -> Edits {
     one(layers(today).into_iter().filter_map(|(object, [spec, component])| {
         without(object, &[spec, component, "annotations", MODE])
@@ -345,7 +346,7 @@ fn selectors<'a>(today: &Today<'a>) -> Vec<(&'a Object, Vec<&'static str>)> {
     top.into_iter().chain(own).collect()
 }
 
-/// No layer selects nodes by the label of a model.
+/// Removes node selectors by the label of a model.
 fn no_label(today: &Today<'_>) -> Edits {
     one(selectors(today).into_iter().flat_map(|(object, keys)| {
         let entries = object.node.at(&keys).map(Node::entries).into_iter().flatten();
@@ -356,8 +357,8 @@ fn no_label(today: &Today<'_>) -> Edits {
     }))
 }
 
-/// Node selectors that reach no pod, or not all, are taken out: of the runtime as a whole, then of
-/// the components.
+/// Removes node selectors that do not reach all pods: only that of the runtime's spec or, as an
+/// alternative, also those of the components.
 fn no_selector(today: &Today<'_>) -> Edits {
     let all: Vec<FieldEdit> =
         selectors(today).into_iter().filter_map(|(object, keys)| without(object, &keys)).collect();
@@ -370,13 +371,13 @@ fn no_selector(today: &Today<'_>) -> Edits {
     found
 }
 
-/// The annotation requests the stable Service in every release.
+/// Sets the annotation that requests the stable Service in every release.
 fn stable_service(today: &Today<'_>) -> Edits {
     let key = path(&["metadata", "annotations", "ome.io/ingress-disable-creation"]);
     one([FieldEdit::set(today.service, key, "true")])
 }
 
-/// The service names its runtime.
+/// Names the runtime that the service has today.
 fn name_runtime(today: &Today<'_>) -> Edits {
     let name = today.runtime.map(|runtime| {
         let field = path(&["spec", "runtime", "name"]);
@@ -385,8 +386,8 @@ fn name_runtime(today: &Today<'_>) -> Edits {
     one(name)
 }
 
-/// The settings of today in a ConfigMap of their own: without one each release follows the one that
-/// it ships.
+/// Writes today's settings into a ConfigMap: without one, each release uses the settings that it
+/// ships.
 fn shipped_settings(today: &Today<'_>) -> Edits {
     let ingress = &today.config.ingress;
     let prober = today.config.multinode_prober.as_ref().map(Node::to_json);

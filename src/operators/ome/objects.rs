@@ -1,4 +1,4 @@
-//! Which objects OME's controller writes for a service, in which order
+//! The objects that OME's controller writes for a service, in its order
 //! (pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile).
 
 pub(crate) mod component;
@@ -50,7 +50,7 @@ pub(crate) fn objects(
     Ok(Checked { value: writer.objects, diagnostics: writer.diagnostics })
 }
 
-/// The objects that the controller writes of a service before it fails, in its order.
+/// The objects that the controller writes for a service before it fails, in its order.
 pub(crate) fn before_failure(
     unfinished: &Unfinished<'_>,
     model_config: Option<&ModelConfig<'_>>,
@@ -70,7 +70,7 @@ pub(crate) fn before_failure(
 /// Whether the controller can write a component; see [`objects`].
 ///
 /// # Errors
-/// Where it fails or crashes on it.
+/// The controller fails or crashes on the component.
 pub(crate) fn writable(
     service: &Service,
     component: &Component,
@@ -79,10 +79,10 @@ pub(crate) fn writable(
     decide::workload(service, component, settings).map(drop)
 }
 
-/// Whether the controller can write what leads to a service; see [`objects`].
+/// Whether the controller can write the Ingress or other entry of a service; see [`objects`].
 ///
 /// # Errors
-/// Where it fails after the components are written.
+/// The controller fails after the components are written.
 pub(crate) fn reachable(composed: &Built<'_>, settings: Settings<'_>) -> Result<(), Failure> {
     if is_virtual(composed, settings) {
         return Ok(());
@@ -90,7 +90,7 @@ pub(crate) fn reachable(composed: &Built<'_>, settings: Settings<'_>) -> Result<
     decide::entrance(composed, settings).map(drop)
 }
 
-/// Nothing is deployed of a service that is a `VirtualDeployment` as a whole.
+/// Whether the service as a whole is a `VirtualDeployment`, for which nothing is deployed.
 fn is_virtual(composed: &Built<'_>, settings: Settings<'_>) -> bool {
     compose::service_mode(composed.service, settings.config)
         == Some(DeploymentMode::VirtualDeployment)
@@ -105,7 +105,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// A writer that has written what describes the model, which comes first.
+    /// Creates a writer and writes the model ConfigMap, which comes first.
     fn new(
         composed: &'a Built<'a>,
         model_config: Option<&ModelConfig<'_>>,
@@ -132,7 +132,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Says that something is written as the operator writes it and does not work as meant.
+    /// Reports an object that is written as the operator writes it but does not work as intended.
     fn remark(
         &mut self,
         severity: Severity,
@@ -175,8 +175,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// What is written of the component that the controller fails on: the access of a router, which
-    /// comes before its pods, and the workload of a component whose Sidecar cannot be written
+    /// Writes objects of the component on which the controller fails: the access of a router, which
+    /// precedes its pods, and the workload of a component whose Sidecar cannot be written
     /// (components/router.go, Reconcile; reconcilers/multinode/multinode_reconciler.go and
     /// reconcilers/multinodevllm/multinodevllm_reconciler.go, Reconcile).
     fn part(&mut self, stopped: &'a Stopped) {
@@ -228,7 +228,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Says so where Services of two components take each other's pods.
+    /// Reports Services of two components that select each other's pods.
     fn shared_heads(&mut self) {
         let heads = self
             .composed
@@ -273,7 +273,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What leads to the service.
+    /// Writes the entry of the service: an Ingress, routes, a VirtualService or a stable Service.
     fn entrance(&mut self, entrance: Entrance) {
         let service = self.service();
         let config = self.settings.config;
@@ -334,7 +334,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The Service that stands in for an Ingress.
+    /// Writes the Service that replaces an Ingress.
     fn external(&mut self, entry: &ingress::Entry<'_>) {
         let service = self.service();
         let main = if entry.has(ComponentKind::Router) {
@@ -376,7 +376,7 @@ impl<'a> Writer<'a> {
         self.push(None, object);
     }
 
-    /// Says so where an Ingress leads to a port that the Service behind it does not expose.
+    /// Reports an Ingress that leads to a port that the Service behind it does not expose.
     fn backends(&mut self, entry: &ingress::Entry<'_>) {
         for kind in entry.components {
             let name = entry.component_name(*kind);
@@ -408,7 +408,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// When an object is needed (see [`RenderedObject::wave`]).
+/// The wave in which an object is needed (see [`RenderedObject::wave`]).
 fn wave(object: &Node, component: Option<ComponentKind>) -> i32 {
     match object.get("kind").and_then(Node::as_str) {
         Some("ConfigMap" | "ServiceAccount" | "Role" | "RoleBinding") => 0,

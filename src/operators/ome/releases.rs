@@ -1,10 +1,10 @@
-//! The releases of OME's operator: one constant each, which says what differs from the next.
+//! The releases of OME's operator: one constant each, with the values that differ from the next.
 //!
-//! A new release is a row of [`RELEASES`] with the values in which it differs from the one before
-//! it: what every engine reads in a [`Policy`], what OME alone reads in an [`OmeRelease`]. Nothing
-//! else changes, but for a rule that is new.
+//! A new release is a row of [`RELEASES`] with the values that differ from the release before it:
+//! common ones in a [`Policy`], those of OME alone in an [`OmeRelease`]. Nothing else changes
+//! unless a rule is new.
 //!
-//! Source: trees of sgl-project/ome at the tags; the fields name the functions.
+//! Source: trees of sgl-project/ome at the tags; the fields cite the functions.
 
 use crate::api::{Api, NEWEST_PROBER, Release, Semantics};
 use crate::policy::ome::{
@@ -92,7 +92,7 @@ pub static V0_1_3: Policy = Policy {
 /// The releases of OME that can be followed, oldest first.
 pub static RELEASES: [&Policy; 4] = [&V0_1_3, &V0_1_4, &V0_1_5, &HEAD];
 
-/// What the CRDs of v0.1.3 drop (`git diff v0.1.3 v0.1.4 -- config/crd/full`).
+/// Fields that the CRDs of v0.1.3 drop (`git diff v0.1.3 v0.1.4 -- config/crd/full`).
 const UNKNOWN_TO_V0_1_3: &[Unknown] = &[
     since_v0_1_4(&["AcceleratorClass"], ""),
     since_v0_1_4(RUNTIMES, "spec.acceleratorRequirements"),
@@ -118,7 +118,7 @@ const UNKNOWN_TO_V0_1_3: &[Unknown] = &[
     since_v0_1_5(SERVICES, "spec.kedaConfig.authenticationRef"),
 ];
 
-/// What the CRDs of v0.1.4 drop (`git diff v0.1.4 v0.1.5 -- config/crd/full`).
+/// Fields that the CRDs of v0.1.4 drop (`git diff v0.1.4 v0.1.5 -- config/crd/full`).
 const UNKNOWN_TO_V0_1_4: &[Unknown] = &[
     since_v0_1_5(MODELS, "spec.apiCapabilities"),
     since_v0_1_5(MODELS, "spec.diffusionPipeline"),
@@ -145,7 +145,7 @@ const UNKNOWN_TO_V0_1_4: &[Unknown] = &[
     since_v0_1_5(SERVICES, "spec.kedaConfig.authenticationRef"),
 ];
 
-/// What the CRDs of v0.1.5 drop that those before it knew.
+/// Fields that the CRDs of v0.1.5 drop and earlier ones have.
 const RETIRED_WITH_V0_1_5: &[Unknown] = &[
     v0_1_4_only(RUNTIMES, "spec.acceleratorRequirements.minComputeCapability"),
     v0_1_4_only(RUNTIMES, "spec.*.acceleratorOverride.constraints.minComputeCapability"),

@@ -1,4 +1,4 @@
-//! What an upgrade of OME changes, rule by rule: a row per field of its releases.
+//! Changes of an upgrade of OME: one rule per field of its releases.
 
 use super::edits::{
     KEEP_INGRESS, KEEP_PROBER, NAME_CLASS, NAME_RUNTIME, NO_ARGUMENTS, NO_LABEL, NO_MODE,
@@ -14,7 +14,7 @@ use crate::policy::upgrade::{
 use crate::policy::{Own, Policy};
 use crate::yaml::Node;
 
-/// What the releases of OME change, apart from the rules that are seen in the input.
+/// Changes between the releases of OME, except rules that are found in the input.
 pub(crate) static UPGRADE: Upgrade =
     Upgrade { rules: &[RULES, &WHOLE], effects: EFFECTS, basis: None };
 
@@ -118,7 +118,7 @@ fn take_resources(policy: &mut Policy, from: &Policy) {
     policy.own = Own::Ome(Box::leak(Box::new(own)));
 }
 
-/// Rules about what is read: they are seen in the input, not by deciding again.
+/// A rule about the input: it is found there, without deciding the service again.
 pub static INGRESS: Switch = Switch {
     rule: ReleaseRule {
         id: "B1",
@@ -144,8 +144,8 @@ pub static PROBER: Switch = Switch {
     take: None,
 };
 
-/// Rules about fields that one of the releases drops, each with what it is about: kinds and parts of
-/// paths. The first that a field belongs to is its rule.
+/// Rules about fields that one of the releases drops, each with kinds and parts of paths. The first
+/// rule that matches a field applies.
 pub static READ: [(&Switch, &[&str]); 4] = [
     (&DIFFUSION, &["diffusionPipeline"]),
     (
@@ -206,7 +206,7 @@ static CLASSES: Switch = Switch {
     take: None,
 };
 
-/// A policy that crashes the controller, which is seen where a service fails.
+/// A policy that crashes the controller; found where a service fails.
 pub static CRASH: ReleaseRule = ReleaseRule {
     id: "C1",
     title: "BestFit without constraints crashes the controller if two or more classes are candidates: the service is no longer updated, and its running pods are not touched",
@@ -281,7 +281,7 @@ fn is_serverless(object: &Object) -> bool {
     mode == Some("Serverless") || least == Some(0)
 }
 
-/// Whether an autoscaler may give a component more replicas than the least.
+/// Whether an autoscaler may give a component more replicas than minReplicas.
 fn scales(object: &Object) -> bool {
     ["engine", "decoder", "router"].into_iter().any(|component| {
         let Some(spec) = object.spec(component) else { return false };
@@ -291,9 +291,9 @@ fn scales(object: &Object) -> bool {
     })
 }
 
-/// Whether every release's webhook looks for a runtime of the model: an engine is there, no runtime
-/// is named, and the engine has no runner with an image of its own, nor a leader and a worker that
-/// do (inference_service_validation.go, validateRuntimeAndModelResolution).
+/// Whether the webhook of every release looks for a runtime of the model: there is an engine, no
+/// runtime is named, and neither the engine's runner nor both its leader and its worker set an
+/// image (inference_service_validation.go, validateRuntimeAndModelResolution).
 fn asks_for_runtime(object: &Object) -> bool {
     let engine = object.spec("engine");
     let has_image = |runner: &[&str]| {
@@ -305,14 +305,14 @@ fn asks_for_runtime(object: &Object) -> bool {
     has(object, "engine") && !has(object, "runtime") && !has_runner
 }
 
-/// Whether `spec.model` names a model that is not there; its kind is not asked (GetBaseModel).
+/// Whether `spec.model` names a model that does not exist; its kind is not checked (GetBaseModel).
 fn names_no_model(object: &Object, has_model: &dyn Fn(&str, &str) -> bool) -> bool {
     let name = object.node.at(&["spec", "model", "name"]).and_then(Node::as_str);
     let namespace = object.id.scope.namespace().map_or("default", |own| own.as_str());
     name.is_some_and(|name| !name.is_empty() && !has_model(namespace, name))
 }
 
-/// Whether the model agent has something to fill in.
+/// Whether the model agent has a field to fill in.
 fn is_completed(object: &Object) -> bool {
     ["modelFormat", "modelArchitecture", "modelParameterSize", "modelCapabilities"]
         .into_iter()

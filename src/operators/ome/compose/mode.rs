@@ -9,10 +9,10 @@ pub(crate) const MODE_ANNOTATION: &str = DeploymentMode::ANNOTATION;
 
 /// The mode of one component.
 ///
-/// For an engine: its own annotation, then leader or worker, then minReplicas 0, which has no
-/// effect next to a decoder. For a decoder only leader and worker count, for a router only
-/// minReplicas (pkg/controller/v1beta1/inferenceservice/utils/deployment.go; OME docs, Serving
-/// Runtime, Engine Configuration and Decoder Configuration; docs/decisions.md#replicas).
+/// For an engine: its own annotation, then leader or worker, then minReplicas 0; next to a decoder,
+/// it is RawDeployment instead of Serverless. For a decoder only leader and worker count, for a
+/// router only minReplicas (pkg/controller/v1beta1/inferenceservice/utils/deployment.go; OME docs,
+/// Serving Runtime, Engine Configuration and Decoder Configuration; docs/decisions.md#replicas).
 pub(crate) fn of_component(
     policy: &Policy,
     kind: ComponentKind,

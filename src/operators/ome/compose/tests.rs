@@ -172,7 +172,7 @@ fn services_that_no_operator_builds() {
     for (policy, spec, expected) in [
         (&OME_DOCUMENTED, "{decoder: {}}", "decoder-without-engine: a decoder needs an engine"),
         (&OME_V0_1_5, "{router: {}}", "invalid-input: engine component is required"),
-        // Pods come before the mode that is none, and before the worker that is not there.
+        // Errors of pods come before those of the mode and of the missing worker.
         (
             &OME_V0_1_5,
             "{engine: {annotations: {ome.io/deploymentMode: VirtualDeployment}}}",

@@ -1,10 +1,9 @@
 //! Decides which objects the controller writes for a component, and which Ingress or
-//! VirtualService, without building them; where the controller fails, the error.
+//! VirtualService, without building them. If the controller fails, the result is its error.
 //!
-//! `plan` uses the decision alone, `render` builds the objects that were decided. Components and
-//! the checks of each are in the controller's order
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers): of two failures the earlier one is
-//! reported.
+//! `plan` uses only the decision; `render` builds the decided objects. Components and their checks
+//! are in the controller's order (pkg/controller/v1beta1/inferenceservice/reconcilers), so that the
+//! earlier of two failures is reported.
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
 use crate::diag::Code;
@@ -18,7 +17,8 @@ use crate::policy::ome::{ExternalServiceRule, LongNameRule, ReplicaRule};
 use crate::source::Span;
 use crate::yaml::{Map, Node};
 
-/// Most RayClusters of one component. Upstream has no limit; this one catches typing errors.
+/// Maximum number of RayClusters of one component. Upstream has no limit; this one catches typing
+/// errors.
 const MOST_CLUSTERS: i64 = 1000;
 
 /// How a component is deployed.
@@ -35,18 +35,18 @@ pub(super) enum Workload<'a> {
 
 /// How a service is reached from outside its namespace.
 pub(super) enum Entrance {
-    /// Nothing.
+    /// No entry.
     None,
     /// A Service in place of an Ingress.
     External,
-    /// Nothing, and the controller fails after everything is written.
+    /// No entry, and the controller fails after everything is written.
     ClusterLocal(Option<Span>),
     /// HTTPRoutes.
     Routes(Vec<Node>),
     /// An Ingress.
     Ingress(Option<Node>),
-    /// A VirtualService and an alias; none of the first where the controller waits for a condition
-    /// that it sets of serverless services only.
+    /// A VirtualService and an alias. If `waits`, there is no VirtualService: the controller waits
+    /// for a condition that it sets only for serverless services.
     Knative { waits: bool },
 }
 
@@ -68,7 +68,7 @@ fn panic(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) 
     Failure { code: Code::WouldPanic, ..failure(message, span, help) }
 }
 
-/// Settings with which the manager does not start.
+/// Reports settings with which the manager does not start.
 pub(crate) fn settings(service: &Service, settings: Settings<'_>) -> Result<(), Failure> {
     if let Some(error) = &settings.config.error {
         return Err(failure(
@@ -87,10 +87,10 @@ pub(crate) fn settings(service: &Service, settings: Settings<'_>) -> Result<(), 
     }
 }
 
-/// How a component is deployed.
+/// Decides how a component is deployed.
 ///
 /// # Errors
-/// Where the controller fails or crashes before or while it writes the component.
+/// The controller fails or crashes before or while it writes the component.
 pub(super) fn workload<'a>(
     service: &Service,
     component: &'a Component,
@@ -103,10 +103,10 @@ pub(super) fn workload<'a>(
     Ok(workload)
 }
 
-/// How a component is deployed, up to its Sidecar, which is written after the workload.
+/// Decides how a component is deployed, without its Sidecar, which is written after the workload.
 ///
 /// # Errors
-/// Where the controller fails or crashes before it writes anything of the component.
+/// The controller fails or crashes before it writes any object of the component.
 pub(super) fn before_sidecar<'a>(
     service: &Service,
     component: &'a Component,
@@ -168,7 +168,7 @@ pub(super) fn before_sidecar<'a>(
     }
 }
 
-/// Pods of a group: the controller's number has 32 bits and wraps.
+/// Pods of a group. The controller's number has 32 bits and wraps around.
 fn group_size(workers: i64, settings: Settings<'_>) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "as Go's int32() does")]
     let wrapped = (workers as i32).wrapping_add(1);
@@ -211,8 +211,8 @@ fn autoscaler_class(
     })
 }
 
-/// The controller computes the component's host before it writes the component, also where no
-/// Ingress uses it.
+/// The controller computes the component's host before it writes the component, even if no Ingress
+/// uses the host.
 fn host(service: &Service, component: &Component, settings: Settings<'_>) -> Result<(), Failure> {
     let annotations = &component.annotations;
     let ingress = IngressSettings::resolve(settings.config, annotations);
@@ -298,7 +298,7 @@ fn ray_clusters<'a>(
 /// that receives the requests.
 ///
 /// # Errors
-/// Where the controller fails after its components are written.
+/// The controller fails after its components are written.
 pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<Entrance, Failure> {
     let service = composed.service;
     let config = settings.config;
@@ -317,7 +317,7 @@ pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<E
             _ => Entrance::External,
         });
     }
-    // Declaration order of components is engine, decoder, router: the last one takes the requests.
+    // Components are in the order engine, decoder, router; the last one receives the requests.
     let Some(last) = composed.components.last() else { return Ok(Entrance::None) };
     let refused = |message: String| {
         failure(
@@ -357,8 +357,9 @@ pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<E
             Ok(Entrance::None)
         }
         DeploymentMode::Serverless => Ok(Entrance::Knative {
-            // Quirk: of a router the controller waits for a condition that it sets of no service
-            // whose own mode is another one (status/status_reconciler.go, PropagateStatus).
+            // Quirk: for a router, the controller waits for a condition that it sets only if the
+            // mode of the service itself is Serverless (status/status_reconciler.go,
+            // PropagateStatus).
             waits: last.kind == ComponentKind::Router
                 && compose::service_mode(service, config) != Some(DeploymentMode::Serverless),
         }),
@@ -366,7 +367,7 @@ pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<E
     }
 }
 
-/// A service for objects that route to it.
+/// The values of a service that its Ingress, routes or VirtualService use.
 pub(super) struct Surface<'a> {
     service: &'a Service,
     namespace: Node,

@@ -1,4 +1,4 @@
-//! What the model ConfigMap describes.
+//! The model and the weights that the model ConfigMap describes.
 
 use crate::api::{FineTunedWeight, Model, ModelLookup, Scope, Service};
 use crate::catalog::Catalog;
@@ -22,8 +22,8 @@ impl<'a> ModelConfig<'a> {
     /// The models that the ConfigMap of a service describes; none when it names no model. `served`
     /// is the chosen model.
     ///
-    /// Quirk: only here does the controller look the model up by its kind, so that with a BaseModel
-    /// and a ClusterBaseModel of one name the ConfigMap shows one of them and pods use the other
+    /// Quirk: the controller looks the model up by its kind only here. With a BaseModel and a
+    /// ClusterBaseModel of one name, the ConfigMap describes one of them and pods use the other
     /// (pkg/controller/v1beta1/inferenceservice/reconcilers/modelconfig/modelconfig_reconciler.go,
     /// getBaseModelSpec).
     pub(crate) fn look_up(

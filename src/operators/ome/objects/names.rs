@@ -1,7 +1,7 @@
-//! Names of objects: how long ones are shortened.
+//! Names of objects, and how long names are shortened.
 //!
-//! In: names as written. Out: the names the operator and KubeRay make of them. Shortening counts
-//! bytes, as Go does; names of Kubernetes are ASCII, so that no character is ever cut.
+//! In: names as written. Out: the names that the operator and KubeRay derive from them. Shortening
+//! counts bytes, as in Go; Kubernetes names are ASCII, so that no character is cut.
 
 use crate::quantity::hash::tail;
 use ecow::{EcoString, eco_format};

@@ -1,5 +1,5 @@
-//! The wrappers against objects recorded from the controller: pods, labels and annotations are
-//! taken from the recording, everything around them must be rendered alike.
+//! Compares the wrappers with objects recorded from the controller: pods, labels and annotations
+//! are taken from the recording, everything around them must be rendered equally.
 
 #![expect(clippy::disallowed_methods, reason = "the recording is read from where it lies")]
 
@@ -28,7 +28,7 @@ struct World {
     config: OperatorConfig,
 }
 
-/// Everything a run of a case reads.
+/// Reads all files of a case.
 fn world(files: &[std::path::PathBuf]) -> World {
     let mut builder = Builder::new(Options {
         semantics: Semantics::Controller.into(),
@@ -129,7 +129,7 @@ const SCALING: [&str; 5] = [
     "autoscaling.knative.dev/metric",
 ];
 
-/// A component as it must have been composed, from the workload that was recorded for it.
+/// Reconstructs a component from the workload that was recorded for it.
 fn component(
     world: &World,
     service: &Service,
@@ -174,8 +174,7 @@ fn component(
     let mut annotations = map(template.pointer("/metadata/annotations"), annotations_dropped);
     let service_labels = service.object.labels();
     let mut with_hidden = labels.clone();
-    // Knative's revisions lose the label of visibility, and a label `app` of the user is written
-    // over.
+    // Knative revisions lose the visibility label, and a user's label `app` is overwritten.
     for entry in service_labels
         .iter()
         .filter(|entry| entry.key == crate::objects::metadata::VISIBILITY || entry.key == "app")
@@ -202,7 +201,7 @@ fn component(
             spec.insert(key, Node::int(default, ORIGIN));
         }
     }
-    // What the autoscaler of Knative writes may have been written by the component too.
+    // An annotation that Knative's autoscaler writes may also be set by the component.
     for entry in spec.get("annotations").map(Node::entries).into_iter().flatten() {
         if !annotations.contains_key(&entry.key) && !annotations_dropped.is_empty() {
             annotations.insert_entry(entry.clone());
@@ -223,7 +222,7 @@ fn component(
     })
 }
 
-/// Maps merge, everything else replaces: enough for the few fields that wrappers read.
+/// Merges maps and replaces everything else: enough for the few fields that wrappers read.
 fn lay_over(base: &mut Map, over: &Map) {
     for entry in over {
         match (base.get_mut(&entry.key).and_then(Node::as_map_mut), entry.node.as_map()) {
@@ -233,7 +232,7 @@ fn lay_over(base: &mut Map, over: &Map) {
     }
 }
 
-/// An object without what no comparison looks at.
+/// An object without the fields that no comparison uses.
 fn plain(value: &Json, key: &str) -> Option<Json> {
     match value {
         Json::Null => None,

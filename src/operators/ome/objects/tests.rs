@@ -1,4 +1,4 @@
-//! Which objects a service gets, in which order, and where the controller fails.
+//! The objects of a service, their order, and the failures of the controller.
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, OperatorConfig};
 use crate::diag::{Checked, Code, Severity};
@@ -15,7 +15,7 @@ const POD: &str =
 
 fn part(kind: ComponentKind, mode: DeploymentMode) -> Component {
     let mut part = component("chat", kind, mode, r#"{"minReplicas":1,"maxReplicas":3}"#, POD);
-    // Every component has some, but that of a fine-tuned weight without a strategy.
+    // Every component has annotations, unless its fine-tuned weight has no strategy.
     part.annotations.insert("ome.io/base-model-name", parse("\"m\""));
     if mode == MultiNode {
         part.worker = Some((parse(POD), 2));
@@ -146,7 +146,7 @@ fn the_way_in_follows_the_component_that_takes_requests() {
             &["Ingress/chat 3"],
         ),
         (vec![part(Engine, Serverless)], &ingress(), &["VirtualService/chat 3", "Service/chat 3"]),
-        // No condition reports that a router is ready unless the service itself is serverless.
+        // The controller reports a router as ready only if the service itself is serverless.
         (
             vec![part(Engine, RawDeployment), part(Router, Serverless)],
             &ingress(),
@@ -200,7 +200,7 @@ fn the_stable_address_has_the_port_of_the_first_container() {
         .and_then(|ports| ports.items()[0].get("port"))
         .and_then(Node::as_int);
     assert_eq!(port, Some(9100));
-    // An Ingress leads to 8080 all the same, which is worth a warning.
+    // The Ingress leads to port 8080 anyway, which gives a warning.
     let rendered = render("", vec![engine], &ingress()).expect("renders");
     assert!(rendered.diagnostics.iter().any(|finding| finding.message.contains("exposes 9100")));
 }

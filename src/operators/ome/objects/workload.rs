@@ -1,4 +1,4 @@
-//! Workloads of other kinds than the operator's: `render --workload`.
+//! Workload kinds that the operator does not write: `render --workload`.
 //!
 //! In: the objects of a service as OME's operator writes them. Out: the same pods in a workload of
 //! another kind, and findings about fields that the kind does not have. This is a design of `ome`
@@ -19,7 +19,7 @@ use crate::quantity::{IntOrPercent, Rounding, names};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
 
-/// Which workload wraps the pods of engine and decoder.
+/// The workload kind that wraps the pods of engine and decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Workload {
     /// The kind that the operator writes in the deployment mode.
@@ -47,7 +47,7 @@ const LEADER_WORKER_SET: &str = "LeaderWorkerSet";
 /// Rewrites the objects of a service for the requested workload.
 ///
 /// # Errors
-/// Where the pods of a component cannot be wrapped in it.
+/// The pods of a component cannot be wrapped in the workload.
 pub(crate) fn apply(
     composed: &Built<'_>,
     objects: Vec<RenderedObject>,
@@ -202,7 +202,7 @@ impl<'a> Converter<'a> {
         Ok(Part { component, entry, worker, workers })
     }
 
-    /// Surge and strategies that a ModelServing does not support.
+    /// Records the surge and the strategies that a ModelServing does not support.
     fn losses(&mut self, component: &Component, workload: &RenderedObject) {
         let surge = workload.node.at(&["spec", "strategy", "rollingUpdate", "maxSurge"]);
         let surge = surge.or_else(|| {
@@ -222,8 +222,8 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// How many of `total` may be missing while a component updates, by its Deployment: percentages
-    /// are rounded down, and at least 1, because 0 would never update
+    /// How many of `total` pods may be unavailable while a component updates, by its Deployment:
+    /// percentages are rounded down, and the minimum is 1, because 0 would never update
     /// (docs/decisions.md#services-as-model-servings).
     fn unavailable(&mut self, component: &Component, total: i64) -> Option<i64> {
         let written = component.spec.at(&["deploymentStrategy", "rollingUpdate", "maxUnavailable"]);
@@ -242,16 +242,16 @@ impl<'a> Converter<'a> {
         Some(most.clamp(1, total.max(1)))
     }
 
-    /// A pod template without the labels of its workload, with references to LeaderWorkerSet
-    /// variables renamed.
+    /// A pod template without the labels of its workload, and with renamed references to variables
+    /// of LeaderWorkerSet.
     fn template(&self, component: &Component, template: Option<&Node>) -> Result<Node, Failure> {
         let rule = &WORKLOAD;
         let part = |path: &[&str]| template.and_then(|template| template.at(path));
         let map = |key: &str| {
             part(&["metadata", key]).and_then(Node::as_map).cloned().unwrap_or_default()
         };
-        // `app` selects the pods of the Deployment that is not there, `ray.io/node-type` those of
-        // every leader.
+        // `app` selects the pods of the Deployment, which is not written; `ray.io/node-type`
+        // selects those of every leader.
         let labels = without(&map("labels"), |key| {
             key == "app" || key == "ray.io/node-type" || key.starts_with("modelserving.volcano.sh/")
         });
@@ -394,8 +394,8 @@ impl<'a> Converter<'a> {
         Ok((name, node.unwrap_or_else(|| Node::map(Origin::Derived(rule)))))
     }
 
-    /// What is beside a workload: Services lead to entry pods, an autoscaler finds the
-    /// ModelServing.
+    /// Adapts an object next to a workload: Services select entry pods, an autoscaler targets the
+    /// ModelServing. None if a ModelServing does not support the object.
     fn beside(
         &mut self,
         mut object: RenderedObject,
@@ -451,7 +451,7 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// The variables of LeaderWorkerSet and those of Kthena that mean the same.
+/// The variables of LeaderWorkerSet, each with Kthena's variable of the same meaning.
 const VARIABLES: [(&str, &str); 3] = [
     ("LWS_LEADER_ADDRESS", "ENTRY_ADDRESS"),
     ("LWS_GROUP_SIZE", "GROUP_SIZE"),

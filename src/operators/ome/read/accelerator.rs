@@ -1,9 +1,9 @@
-//! Accelerators: classes, requirements of runtimes, wishes of services. Both spellings are read
-//! into one view.
+//! Accelerators: classes, requirements of runtimes, selectors of services. Both spellings are read
+//! into one representation.
 //!
-//! The controller's reader knows the shipped fields only, as the CRD prunes the rest; the
-//! documents' reader knows both (OEP-0003, AcceleratorClass; docs/decisions.md#api-shapes). A value
-//! that does not fit reads as absent: `validate` reports it.
+//! In controller mode only the shipped fields are read, because the CRD prunes the others; in
+//! documented mode all fields are read (OEP-0003, AcceleratorClass; docs/decisions.md#api-shapes).
+//! A value of the wrong type counts as absent: `validate` reports it.
 
 use crate::api::fields::{boolean, integer, text, texts};
 use crate::api::{
@@ -17,19 +17,20 @@ use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 use std::sync::Arc;
 
-/// Annotation that chooses the strategy.
+/// Annotation that sets the strategy.
 pub const SELECTION_STRATEGY: &str = "ome.io/selection-strategy";
 /// Annotation with the size of requests in tokens: this tool's own (OEP-0003, Story 6;
 /// docs/decisions.md#preference-order).
 pub const REQUEST_SIZE: &str = "ome.io/request-size";
-/// Annotation with the highest price of one replica, dollars an hour (OEP-0003, Story 6;
+/// Annotation with the maximum price of one replica, in dollars per hour (OEP-0003, Story 6;
 /// docs/decisions.md#cost).
 pub const COST_THRESHOLD: &str = "ome.io/cost-threshold";
 
-/// Key of what is set when a class is chosen.
+/// Key of the configurations that apply when a class is chosen.
 const CONFIGURATIONS: &str = "acceleratorConfigurations";
 
-/// A bare number of memory below this is GiB by the documents (docs/decisions.md#memory-fit).
+/// In documented mode, a memory number without unit below this limit is in GiB
+/// (docs/decisions.md#memory-fit).
 const UNITLESS_LIMIT: u64 = 4096;
 
 static ONE_EACH: Rule = Rule {
@@ -44,8 +45,7 @@ static IMPLIED_RESOURCE: Rule = Rule {
     cite: "OEP-0003, Test Plan; docs/decisions.md#kueue-exchange",
 };
 
-/// What devices of a vendor are called as a resource: by the vendor's name, and by the beginning of
-/// the labels it writes.
+/// Vendors, each with a prefix of its node labels and the resource name of its devices.
 const VENDOR_RESOURCES: [(&str, &str, &str); 8] = [
     ("nvidia", "nvidia.com/", "nvidia.com/gpu"),
     ("amd", "amd.com/", "amd.com/gpu"),
@@ -57,7 +57,7 @@ const VENDOR_RESOURCES: [(&str, &str, &str); 8] = [
     ("aws", "aws.amazon.com/neuron", "aws.amazon.com/neuron"),
 ];
 
-/// The resource of a class that lists none.
+/// The resource of a class that lists none, derived from its vendor or its node labels.
 fn implied_resource(
     vendor: Option<&Field<EcoString>>,
     discovery: &Discovery,
@@ -155,7 +155,7 @@ fn quantity(node: Option<&Node>) -> Option<Field<Quantity>> {
     Some(Field::new(Range::AMOUNT.read(&node.scalar_text()?)?, node.origin))
 }
 
-/// Memory by the rules of a semantics.
+/// Parses memory by the rules of a mode.
 pub fn memory(text: &str, semantics: Semantics) -> Option<Memory> {
     let memory = Memory::parse(text).ok()?;
     let unitless = semantics == Semantics::Documented
@@ -175,7 +175,7 @@ pub fn memory(text: &str, semantics: Semantics) -> Option<Memory> {
     Some(memory)
 }
 
-/// Reads capabilities or minimums of them.
+/// Reads capabilities, or minimums for them.
 pub fn capabilities(node: Option<&Node>, semantics: Semantics) -> Capabilities {
     let Some(node) = node.filter(|node| node.as_map().is_some()) else {
         return Capabilities::default();
@@ -265,7 +265,7 @@ fn selector(node: Option<&Node>, semantics: Semantics) -> AcceleratorSelector {
 fn annotations(node: Option<&Node>) -> AcceleratorAnnotations {
     let value = |key: &str| {
         let found = node?.get(key)?;
-        // Numbers are written without quotes where the API server would refuse them.
+        // Unquoted numbers are accepted, although the API server rejects them.
         let text = found.scalar_text().filter(|text| !text.is_empty())?;
         Some(Field::new(text, found.origin))
     };
@@ -277,7 +277,7 @@ fn annotations(node: Option<&Node>) -> AcceleratorAnnotations {
     }
 }
 
-/// Everything a service says about accelerators. `spec` is its spec after migration.
+/// All accelerator settings of a service. `spec` is its spec after migration.
 pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<AcceleratorWish> {
     let parts = [ComponentKind::Engine, ComponentKind::Decoder].map(|kind| spec.get(kind.as_str()));
     let own = spec.get("acceleratorSelector");
@@ -339,13 +339,13 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<Ac
     })
 }
 
-/// `acceleratorRequirements` of a runtime by the documents.
+/// `acceleratorRequirements` of a runtime in documented mode.
 pub(super) fn requirements(node: Option<&Node>) -> AcceleratorRequirements {
     let Some(node) = node.filter(|node| node.as_map().is_some()) else {
         return AcceleratorRequirements::default();
     };
     let mut required = capabilities(node.get("requiredCapabilities"), Semantics::Documented);
-    // The shipped siblings say the same with less.
+    // The shipped sibling fields apply where the capabilities set no value.
     if required.memory.is_none()
         && let Some(least) = integer(node.get("minMemory"))
         && let Some(memory) = u64::try_from(least.value).ok().and_then(Memory::from_gib)

@@ -1,8 +1,8 @@
-//! The operator's own settings: ConfigMap `inferenceservice-config` (ConfigMap
-//! inferenceservice-config; pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile).
+//! The operator's settings: ConfigMap `inferenceservice-config`
+//! (pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile).
 //!
-//! Every key holds JSON, which Go decodes: names of fields in any case, unknown ones ignored, null
-//! leaves what is there.
+//! Every key holds JSON, decoded as in Go: field names match in any case, unknown fields are
+//! ignored, null keeps the existing value.
 
 use crate::api::ingress;
 use crate::api::ingress::Spelling;
@@ -13,7 +13,7 @@ use crate::quantity::go_json_text::{fields, mismatch, string};
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 
-/// How OME spells what KServe spells otherwise.
+/// OME's names for settings that KServe names differently.
 const SPELLING: Spelling = Spelling {
     gateway: "omeIngressGateway",
     switch: "enableGatewayAPI",
@@ -32,8 +32,8 @@ const PROBER_NUMBERS: [&str; 5] = [
     "unavailableThresholdSeconds",
 ];
 
-/// Reads the ConfigMap. Whatever is wrong with it is a finding at its key; what makes every
-/// reconcile fail also is in [`OperatorConfig::error`], in the operator's words.
+/// Reads the ConfigMap. Every error is a finding at its key; an error that makes every reconcile
+/// fail is also in [`OperatorConfig::error`], with the operator's message.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorConfig {
     let mut config = OperatorConfig {
         default_deployment_mode: EcoString::new(),
@@ -79,7 +79,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
             config.error = config.error.or(Some(message));
         }
     }
-    // Also when the key is absent.
+    // Also applies when the key is absent.
     ingress::default_empty(&mut config.ingress, &SPELLING);
     if let Some((entry, text)) = texts("multinodeProber") {
         match prober(text, entry.node.origin) {
@@ -124,7 +124,7 @@ fn read_ingress(text: &str, found: &mut IngressConfig) -> Result<(), EcoString> 
     ingress::path_has_a_domain(found)
 }
 
-/// The prober's settings under their own names, quantities in canonical form.
+/// The prober's settings under their canonical names, quantities in canonical form.
 fn prober(text: &str, origin: Origin) -> Result<Node, EcoString> {
     const WHAT: &str = "multinodeProber config";
     let mut map = Map::new();

@@ -4,10 +4,9 @@
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Entry, Map, Node, Value};
 
-/// The spec of a runtime whose entries all write `modelFormat`; `None` when they do.
+/// The spec of a runtime with `modelFormat` in all entries; `None` when it is already so.
 ///
-/// An entry that writes both names keeps the current one; where they differ, that was reported when
-/// it was read.
+/// An entry with both names keeps the current one; a difference is reported when the entry is read.
 pub fn current_formats(runtime: &Node) -> Option<Node> {
     rewritten(runtime, |map| {
         let name = map.entry("name")?.clone();
@@ -28,8 +27,8 @@ pub fn current_formats(runtime: &Node) -> Option<Node> {
     })
 }
 
-/// The spec of a runtime in the deprecated spelling, with what it cannot say; `None` when no entry
-/// writes `modelFormat`.
+/// The spec of a runtime in the deprecated spelling, with findings about values that it cannot
+/// express; `None` when no entry has `modelFormat`.
 pub fn previous_formats(runtime: &Node) -> Option<(Node, Vec<Diagnostic>)> {
     let mut losses = Vec::new();
     let mut index = 0;

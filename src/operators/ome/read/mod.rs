@@ -41,7 +41,7 @@ static IMPLIED_ENGINE: Rule = Rule {
     cite: "OEP-0003, Story 1; docs/decisions.md#implied-engine; OME docs, Serving Runtime, Router Configuration",
 };
 
-/// Reads a BaseModel or ClusterBaseModel, with what is known of it from elsewhere.
+/// Reads a BaseModel or ClusterBaseModel, completed with facts from other sources.
 pub fn model(
     mut object: Object,
     known: Completion,
@@ -66,7 +66,7 @@ pub fn model(
     }
 }
 
-/// Writes what is known into the spec, so that whoever reads it later finds it there.
+/// Adds known facts to the spec, so that later readers find them there.
 fn complete(model: &mut Node, known: &Completion) {
     if known.fields.is_empty() {
         return;
@@ -175,8 +175,7 @@ fn format_entry(entry: &Node, reader: &mut Reader<'_>) -> FormatEntry {
     }
 }
 
-/// Reads an InferenceService by the rules of one policy. The deprecated predictor form is migrated
-/// first.
+/// Reads an InferenceService under one policy. The deprecated predictor form is migrated first.
 pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
     let namespace = match &object.id.scope {
         Scope::Namespace(namespace) => namespace.clone(),
@@ -237,7 +236,7 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
             },
         );
     }
-    // A fleet has many of them.
+    // A fleet has many services, so unused capacity is released.
     components.shrink_to_fit();
     Service {
         protocol: protocol(&object, policy, diagnostics),
@@ -260,8 +259,8 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
     }
 }
 
-/// The annotation, then the deprecated form's field (OME docs, Serving Runtime, Protocol Version
-/// Support; docs/decisions.md#protocols).
+/// The annotation, else the field of the deprecated form (OME docs, Serving Runtime, Protocol
+/// Version Support; docs/decisions.md#protocols).
 fn protocol(
     object: &Object,
     policy: &Policy,
@@ -294,7 +293,7 @@ fn protocol(
     asked
 }
 
-/// The finding about a protocol that is none of the four.
+/// The finding about an unknown protocol.
 pub fn unknown_protocol(name: &str) -> Diagnostic {
     Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`")).help(
         match nearest(name, PROTOCOLS) {
@@ -304,8 +303,8 @@ pub fn unknown_protocol(name: &str) -> Diagnostic {
     )
 }
 
-/// Union of annotation, selector and component overrides; a class that is set counts, also when it
-/// is empty.
+/// Union of annotation, selector and component overrides. A class that is set to an empty text is
+/// included.
 fn accelerator_classes(object: &Object, spec: &Node) -> Vec<Field<EcoString>> {
     let mut classes: Vec<Field<EcoString>> = [
         object.annotation(ACCELERATOR_CLASS),

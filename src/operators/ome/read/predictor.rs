@@ -21,7 +21,7 @@ static CLUSTER_RUNTIME: Rule = Rule {
 pub struct Migration {
     /// The spec with engine, model and runtime instead of the predictor.
     pub spec: Node,
-    /// Migration requests a ClusterBaseModel first.
+    /// The lookup order of the model: migration looks for a ClusterBaseModel first.
     pub lookup: ModelLookup,
 }
 
@@ -71,8 +71,8 @@ pub fn migrate(service: &Node, semantics: Semantics) -> Option<Migration> {
     Some(Migration { spec: Node::new(Value::Map(spec_map), spec.origin), lookup })
 }
 
-/// Whether the webhook takes a predictor for used (isPredictorUsed). An affinity counts also when
-/// it is empty: it is a pointer upstream.
+/// Whether the webhook considers a predictor used (isPredictorUsed). An affinity counts even if it
+/// is empty: it is a pointer upstream.
 pub(super) fn used(predictor: &Node) -> bool {
     let has = |key: &str| predictor.get(key).is_some_and(|node| !node.is_empty());
     predictor.at(&["model", "baseModel"]).is_some()
@@ -84,8 +84,8 @@ pub(super) fn used(predictor: &Node) -> bool {
         || ["containers", "volumes", "nodeSelector", "tolerations"].into_iter().any(has)
 }
 
-/// Whether the controller takes a predictor for used (migration_util.go, IsPredictorUsed):
-/// workers count here as well, and, `by_most`, maxReplicas.
+/// Whether the controller considers a predictor used (migration_util.go, IsPredictorUsed): workers
+/// count too and, with `by_most`, maxReplicas.
 pub(super) fn used_by_controller(predictor: &Node, by_most: bool) -> bool {
     let most = || predictor.get("maxReplicas").and_then(Node::as_int);
     used(predictor)
@@ -93,7 +93,7 @@ pub(super) fn used_by_controller(predictor: &Node, by_most: bool) -> bool {
         || (by_most && most().is_some_and(|replicas| replicas != 0))
 }
 
-/// Whether a predictor is used for its maxReplicas alone.
+/// Whether a predictor is used only because of its maxReplicas.
 pub(in crate::operators::ome) fn used_by_most_alone(predictor: &Node) -> bool {
     used_by_controller(predictor, true) && !used_by_controller(predictor, false)
 }

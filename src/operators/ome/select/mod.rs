@@ -1,7 +1,7 @@
-//! How OME comes to a model, a runtime and accelerator classes for a service.
+//! Selects model, runtime and accelerator classes for an OME service.
 //!
-//! In: a service, the catalog, a [`Search`]. Out: a [`Resolution`], in the order in which the
-//! operator asks: model, runtime, accelerator classes.
+//! In: a service, the catalog, a [`Search`]. Out: a [`Resolution`], in the order of the operator:
+//! model, runtime, accelerator classes.
 
 pub(crate) mod model;
 
@@ -16,7 +16,7 @@ use crate::select::{Messages, Request, Search};
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// The sentences of OME's runtime selector (pkg/runtimeselector/errors.go).
+/// The messages of OME's runtime selector (pkg/runtimeselector/errors.go).
 pub(crate) static WORDS: Messages = Messages {
     not_found: |name, namespace| {
         format!("runtime {name} not found in namespace {namespace} or at cluster scope")
@@ -55,14 +55,14 @@ pub(crate) static WORDS: Messages = Messages {
     },
 };
 
-/// What a decision is made in.
+/// The inputs of a decision that all services share.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a, 'k> {
-    /// Everything that is known.
+    /// All loaded objects.
     pub(crate) catalog: &'a Catalog,
-    /// Where runtimes are looked for.
+    /// The search for runtimes.
     pub(crate) search: Search<'a, 'k>,
-    /// What is known of the classes, and what was chosen before.
+    /// The facts of the classes, and remembered choices.
     pub(crate) accelerators: &'k Memo<'a>,
 }
 
@@ -100,8 +100,8 @@ pub(crate) fn resolve<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolutio
     resolution
 }
 
-/// Whether nothing is deployed for a service, by its own annotation; the operator's default is
-/// never this mode.
+/// Whether nothing is deployed for a service because of its own annotation; the operator's default
+/// is never this mode.
 fn is_virtual(service: &Service) -> bool {
     let asked = service
         .object
@@ -127,8 +127,8 @@ fn judged<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolution<'a> {
         Err(error) => return failed(None, error),
     };
     let Some(model) = model else {
-        // A named runtime may render without a model (OEP-0003, Story 8;
-        // docs/decisions.md#runtime-without-model); with neither there is nothing to go by.
+        // A service that names a runtime may have no model (OEP-0003, Story 8;
+        // docs/decisions.md#runtime-without-model); without both, nothing can be selected.
         let Some(runtime) = named_runtime.filter(|_| policy.ome().model_optional) else {
             let message = if policy.ome().model_optional {
                 "the service names neither a model nor a runtime"
@@ -175,11 +175,12 @@ fn judged<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolution<'a> {
     }
 }
 
-/// The first resolution, or where no accelerator class serves its runtime that of the next eligible
-/// runtime which one does serve (OEP-0003, Graduation Criteria: "Runtime selection considers
-/// accelerator requirements").
+/// The first resolution. If no accelerator class can serve its runtime, the resolution of the next
+/// eligible runtime that a class can serve (OEP-0003, Graduation Criteria: "Runtime selection
+/// considers accelerator requirements").
 ///
-/// When none can be served the first stays in error, and its help names the next runtime.
+/// If no class can serve any of them, the first resolution keeps its error, and its help names the
+/// next runtime.
 fn served<'s, 'a: 's>(
     scene: &Scene<'a, '_>,
     service: &'s Service,
@@ -220,7 +221,7 @@ fn served<'s, 'a: 's>(
     first
 }
 
-/// The runtime of a resolution that no accelerator class serves, and why it is passed over.
+/// The runtime of a resolution that no accelerator class can serve, and the reason to skip it.
 fn unserved<'a>(resolution: &Resolution<'a>) -> Option<(&'a Runtime, Rejection)> {
     let runtime = resolution.runtime.chosen?;
     let decision = resolution.accelerators.last()?;
@@ -232,7 +233,7 @@ fn unserved<'a>(resolution: &Resolution<'a>) -> Option<(&'a Runtime, Rejection)>
     Some((runtime, Rejection { reason, origin }))
 }
 
-/// The accelerators of a service whose runtime is decided.
+/// Decides the accelerators of a service whose runtime is decided.
 fn with_accelerators<'a>(
     scene: &Scene<'a, '_>,
     service: &Service,

@@ -1,4 +1,4 @@
-//! The model a service names.
+//! The model that a service names.
 
 use crate::api::{Failure, Field, Model, ModelLookup, Scope, Service};
 use crate::catalog::Catalog;
@@ -22,7 +22,7 @@ pub(crate) fn resolve<'a>(
     let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
     let found = match (wanted.lookup, policy.ome().model_kind) {
         (ModelLookup::ClusterFirst, ModelKindRule::Honored) => in_cluster().or_else(in_namespace),
-        // Migration writes the kind of the model it finds, which the ConfigMap honors and
+        // Migration writes the kind of the model that it finds. The ConfigMap uses the kind,
         // selection does not.
         (ModelLookup::ClusterFirst, ModelKindRule::ConfigMapOnly)
             if !policy.ome().predictor_model_looked_up =>
@@ -61,8 +61,8 @@ pub(crate) fn resolve<'a>(
     Ok(Some(model))
 }
 
-/// The model ConfigMap is written before selection and honors the kind, which the CRD defaults to
-/// ClusterBaseModel; a model of the other scope fails there although selection would find it
+/// The model ConfigMap is written before selection and uses the kind, which the CRD defaults to
+/// ClusterBaseModel. A model of the other scope fails there, although selection would find it
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/modelconfig/modelconfig_reconciler.go,
 /// getBaseModelSpec).
 fn config_map_lookup(
@@ -93,7 +93,7 @@ fn config_map_lookup(
     if !found {
         return Err(not_found(catalog, service, name, kind));
     }
-    // Only the first weight is looked at here.
+    // Only the first weight is checked here.
     if kind != Some("FineTunedWeight")
         && let Some(weight) = wanted
             .and_then(|wanted| wanted.fine_tuned.first())

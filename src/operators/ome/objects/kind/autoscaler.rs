@@ -30,7 +30,7 @@ pub(crate) const KEDA_ANNOTATIONS: [&str; 4] = [
     "autoscaling.keda.sh/operator",
 ];
 
-/// The class that an annotation names.
+/// The class that an annotation sets.
 ///
 /// # Errors
 /// The operator's error for an unknown class; the empty one and `none` are unknown too.
@@ -63,7 +63,7 @@ fn bounds(frame: &Frame<'_>) -> (Option<Node>, Option<Node>) {
     (min, max)
 }
 
-/// The Deployment that is scaled.
+/// The Deployment that the autoscaler scales.
 fn target(frame: &Frame<'_>, rule: &'static Rule) -> Option<Node> {
     node!(rule; { kind: "Deployment", name: (&frame.scaled), apiVersion: "apps/v1" })
 }
@@ -91,8 +91,8 @@ pub(crate) fn horizontal(frame: &Frame<'_>) -> Option<Node> {
     })
 }
 
-/// Percent of what is requested: annotation, scaleTarget, 80. An annotation that is no number
-/// counts as 0 upstream.
+/// Utilization in percent of the requests: the annotation, else scaleTarget, else 80. An annotation
+/// that is not a number counts as 0 upstream.
 fn utilization(frame: &Frame<'_>) -> Option<Node> {
     match frame.annotations.get("ome.io/targetUtilizationPercentage") {
         Some(node) => {
@@ -121,8 +121,9 @@ fn atoi32(text: &str) -> i32 {
     }
 }
 
-/// The ScaledObject of a component, and remarks about its query. Quirk: labels lack `app` and those
-/// of queues; `kedaConfig` of a component is never read, the service's counts for all of them.
+/// The ScaledObject of a component, and remarks about its query. Quirk: its labels lack `app` and
+/// those of queues; a component's `kedaConfig` is not read, the service's applies to all
+/// components.
 pub(crate) fn scaled_object(frame: &Frame<'_>) -> (Option<Node>, Option<String>) {
     const RULE: &Rule = &rules::KEDA;
     const DEFAULTS: Origin = Origin::Default(&rules::KEDA_DEFAULTS);
@@ -206,8 +207,8 @@ fn names_the_component_once(format: &str) -> bool {
         && ((plain == 1 && indexed == 0) || (plain == 0 && indexed >= 1))
 }
 
-/// The default query. Quirk: it selects by the component's name, and pods are labeled with the
-/// service's, so that the default finds no pods
+/// The default query. Quirk: it selects by the component's name, but pods are labeled with the
+/// service's name, so that the query finds no pods
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/keda/keda_reconciler.go,
 /// getPrometheusQuery).
 fn default_query(component: &EcoString) -> String {

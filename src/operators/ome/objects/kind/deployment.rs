@@ -9,7 +9,7 @@ use crate::yaml::{Map, Node, Origin, Value};
 const DEFAULT: Origin = Origin::Default(&rules::DEPLOYMENT);
 const STRATEGY: Origin = Origin::Default(&rules::DEPLOYMENT_STRATEGY);
 
-/// The Deployment of a component. `spec.replicas` is never written: the autoscaler owns it.
+/// The Deployment of a component. `spec.replicas` is never set: the autoscaler manages it.
 pub(crate) fn object(frame: &Frame<'_>, pod_spec: &Node) -> Option<Node> {
     node!(&rules::DEPLOYMENT; {
         apiVersion: "apps/v1",

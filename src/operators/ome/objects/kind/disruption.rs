@@ -6,8 +6,8 @@ use crate::objects::rules;
 use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Node, Origin, Rule};
 
-/// The budget of a component. Quirk: if both bounds are set, both are written, which a server
-/// refuses.
+/// The budget of a component. Quirk: if both bounds are set, both are written, which the API server
+/// rejects.
 pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::DISRUPTION;
     let available = frame.spec("minAvailable").cloned();

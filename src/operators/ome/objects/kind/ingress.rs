@@ -9,8 +9,8 @@ use crate::objects::rules;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
-/// The Ingress of a service with these components. Quirk: backends have port 8080, whichever ports
-/// their Services expose.
+/// The Ingress of a service. Quirk: backends have port 8080, even if their Services expose other
+/// ports.
 ///
 /// # Errors
 /// The operator's error for an invalid host.

@@ -1,7 +1,7 @@
-//! One file per kind: a component, or a service, becomes an object.
+//! One file per kind: builds the object from a component or from a service.
 //!
-//! In: a [`super::component::Frame`] or the service. Out: a tree. Which objects a service gets, and in
-//! which order, is decided in `operators/ome/objects.rs`.
+//! In: a [`super::component::Frame`] or the service. Out: a tree. `operators/ome/objects.rs`
+//! decides which objects a service gets, and their order.
 
 pub(crate) mod autoscaler;
 pub(crate) mod config_map;

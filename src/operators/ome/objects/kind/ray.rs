@@ -1,4 +1,4 @@
-//! RayCluster, `ray.io/v1`, and the prober Deployment beside each
+//! RayCluster, `ray.io/v1`, and the prober Deployment of each
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/multinodevllm/multinodevllm_reconciler.go).
 
 use crate::objects::build::node;
@@ -9,8 +9,8 @@ use crate::operators::ome::objects::names;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
-/// The RayCluster of one replica. Quirk: it always has one worker, made like the head; the worker
-/// section of the service and its size are not read.
+/// The RayCluster of one replica. Quirk: it always has one worker, with the pod of the head; the
+/// worker section of the service and its size are not read.
 pub(crate) fn cluster(frame: &Frame<'_>, index: i64) -> Option<Node> {
     const RULE: &Rule = &rules::RAY;
     let name = eco_format!("{}-{index}", frame.name());
@@ -36,9 +36,8 @@ pub(crate) fn cluster(frame: &Frame<'_>, index: i64) -> Option<Node> {
     })
 }
 
-/// The prober of one replica. Quirk: all of them select the same pods
-/// (reconcilers/multinodevllm/multinodeprober_reconciler.go,
-/// createRawDeployment).
+/// The prober of one replica. Quirk: all probers select the same pods
+/// (reconcilers/multinodevllm/multinodeprober_reconciler.go, createRawDeployment).
 pub(crate) fn prober(frame: &Frame<'_>, index: i64, config: &Node) -> Option<Node> {
     const RULE: &Rule = &rules::RAY_PROBER;
     let name = names::ray(&eco_format!("{}-{index}-mnp", frame.name()));

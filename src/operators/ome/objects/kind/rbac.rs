@@ -6,8 +6,7 @@ use crate::objects::rules;
 use crate::operators::ome::objects::component::Frame;
 use crate::yaml::{Map, Node, Rule};
 
-/// The objects that let a router read the pods of its namespace, in the order in which they are
-/// written.
+/// The objects that let a router read the pods of its namespace, in the controller's order.
 pub(crate) fn objects(frame: &Frame<'_>) -> Vec<Node> {
     const RULE: &Rule = &rules::ROUTER_ACCESS;
     let name = frame.name();

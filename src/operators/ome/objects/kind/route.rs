@@ -15,7 +15,7 @@ use ecow::{EcoString, eco_format};
 const RULE: &Rule = &rules::HTTP_ROUTE;
 
 /// The routes of a service: router, decoder, and the top-level one, which upstream writes over the
-/// engine's of the same name. `timeout` returns a component's timeout in seconds.
+/// engine's route of the same name. `timeout` returns a component's timeout in seconds.
 ///
 /// # Errors
 /// The operator's error for an invalid host or path, or for a gateway that is not `namespace/name`.
@@ -46,8 +46,8 @@ pub(crate) fn objects(
         objects.extend(route(entry, gateway, &name, vec![host(&name)?], vec![rule]));
     }
 
-    // Quirk: without a router the backend has the name of the service, and no Service has it in
-    // this mode.
+    // Quirk: without a router the backend has the name of the service, but no Service has that name
+    // in this mode.
     let (top, top_timeout) = if entry.has(ComponentKind::Router) {
         (entry.component_name(ComponentKind::Router), seconds(ComponentKind::Router))
     } else {

@@ -24,8 +24,8 @@ pub(crate) fn of_leader(frame: &Frame<'_>, leader: &Node) -> Option<Node> {
     component(frame, &frame.labels, selector, ports(leader, None))
 }
 
-/// The Service of Ray heads. Quirk: it selects by the component's name, and pods are labeled with
-/// the service's, so that it selects no pod
+/// The Service of Ray heads. Quirk: it selects by the component's name, but pods are labeled with
+/// the service's name, so that it selects no pod
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/service/ray_service_reconciler.go,
 /// buildRayHeadSelectorLabels); its own ports have no protocol.
 pub(crate) fn of_ray(frame: &Frame<'_>) -> Option<Node> {
@@ -74,7 +74,7 @@ fn service(
     })
 }
 
-/// The type that an annotation requests; all but three known types become ClusterIP.
+/// The type that an annotation sets; any value except the three known types becomes ClusterIP.
 fn service_type(annotations: &Map) -> Node {
     annotations
         .get(SERVICE_TYPE)

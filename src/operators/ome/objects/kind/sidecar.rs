@@ -13,7 +13,7 @@ pub(crate) fn asked(labels: &Map) -> Option<&Node> {
 }
 
 /// The Sidecar of a multi-node component whose labels request one. Quirk: it selects by the
-/// component's name, and pods are labeled with the service's
+/// component's name, but pods are labeled with the service's name
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/istiosidecar/istiosidecar_reconciler.go,
 /// createSidecar).
 pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {

@@ -14,8 +14,7 @@ use ecow::{EcoString, eco_format};
 const RULE: &Rule = &rules::VIRTUAL_SERVICE;
 
 /// The VirtualService of a serverless service. Quirk: upstream alternates between writing and
-/// deleting it
-/// (reconcilers/ingress/builders/virtualservice_builder.go).
+/// deleting it (reconcilers/ingress/builders/virtualservice_builder.go).
 pub(crate) fn object(
     entry: &Entry<'_>,
     config: &OperatorConfig,
@@ -118,8 +117,7 @@ pub(crate) fn object(
 
 /// The host that Knative gives the component, without the component's name: if the host contains
 /// `-default`, the first `-engine-default` or `-router-default` is removed, else the first
-/// `-engine` or `-router`
-/// (reconcilers/ingress/builders/virtualservice_builder.go).
+/// `-engine` or `-router` (reconcilers/ingress/builders/virtualservice_builder.go).
 fn public_host(entry: &Entry<'_>, main: ComponentKind) -> EcoString {
     let host =
         eco_format!("{}.{}.{KNATIVE_DOMAIN}", entry.component_name(main), entry.namespace_name);

@@ -1,4 +1,4 @@
-//! The workloads of a service under the queue of one of them.
+//! The workloads of a service that is in a Volcano queue.
 
 use crate::api::Failure;
 use crate::diag::Checked;
@@ -10,9 +10,9 @@ use crate::pods::built::Built;
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// Keeps the operator's workloads where they are of the kind requested; those in a Volcano queue
-/// get a PodGroup that their pods join (Kthena blog, A Deep Dive of ModelServing, Instance-Level
-/// Gang Scheduling).
+/// Keeps the operator's workloads if they are of the requested kind. Those in a Volcano queue get a
+/// PodGroup that their pods join (Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang
+/// Scheduling).
 pub(super) fn gathered(
     composed: &Built<'_>,
     objects: Vec<RenderedObject>,
@@ -42,7 +42,7 @@ pub(super) fn gathered(
     Ok(Checked::clean(out))
 }
 
-/// Makes the pods of a workload join a PodGroup in the queue that its annotations name; answers the
+/// Makes the pods of a workload join a PodGroup in the queue that its annotations name; returns the
 /// PodGroup.
 pub(super) fn join_queue(object: &mut RenderedObject) -> Option<RenderedObject> {
     let rule = &WORKLOAD;
@@ -58,7 +58,7 @@ pub(super) fn join_queue(object: &mut RenderedObject) -> Option<RenderedObject> 
         .node;
     let metadata = object.node.get("metadata")?.clone();
     let name: EcoString = metadata.get("name").and_then(Node::as_str)?.into();
-    // One replica is what has to start together: the leader with its workers, or a pod.
+    // The pods of one replica must start together: the leader with its workers, or a single pod.
     let size = object
         .node
         .at(&["spec", "leaderWorkerTemplate", "size"])
