@@ -1,7 +1,7 @@
-//! A service of KServe built as far as its operator gets with it.
+//! Builds a KServe service up to its first failure.
 //!
-//! In: what is decided for a service. Out: its components with their pods, or the earliest failure
-//! and what is known without them. No object is written here.
+//! In: the decisions for a service. Out: its components with their pods, or the earliest failure
+//! and the outlines that are known without pods. The objects themselves are rendered elsewhere.
 
 use super::compose::{BuiltComponent, components};
 use super::objects;
@@ -14,7 +14,7 @@ use crate::pods::built::{Built, Outcome, Outline};
 use crate::quantity::Range;
 use crate::yaml::Node;
 
-/// Builds a service, up to its first failure, which may be that of the decisions.
+/// Builds a service up to its first failure. A failed decision counts as the first failure.
 pub(crate) fn build<'a, R: Record>(
     settings: Settings<'_>,
     service: &'a Service,
@@ -53,8 +53,8 @@ fn outlines(made: &[BuiltComponent]) -> Vec<Outline> {
     made.iter().map(outline).collect()
 }
 
-/// What is known of a component without its objects. Without maxReplicas, as many as minReplicas
-/// (hpa_reconciler.go).
+/// The mode, replicas, pods and accelerators of a component. Without maxReplicas, the maximum is
+/// minReplicas, except in Serverless mode (hpa_reconciler.go).
 fn outline(BuiltComponent { component, basis }: &BuiltComponent) -> Outline {
     let written = |key| component.spec.get(key).and_then(Node::as_int);
     let least = written("minReplicas").unwrap_or(1);

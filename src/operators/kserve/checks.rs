@@ -1,4 +1,4 @@
-//! Rules about services and runtimes that KServe's webhooks keep
+//! Checks that report violations of the rules in KServe's webhooks
 //! (pkg/apis/serving/v1beta1/inference_service_validation.go;
 //! pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 
@@ -8,7 +8,7 @@ use crate::check::refusals::Refusals;
 use crate::check::{Check, View};
 use crate::diag::{Code, Diagnostic};
 
-/// Every rule.
+/// All checks of KServe.
 pub(crate) static CHECKS: &[Check] = &[Check {
     codes: &[
         Code::ServerRefuses,
@@ -22,14 +22,14 @@ pub(crate) static CHECKS: &[Check] = &[Check {
     run: webhook,
 }];
 
-/// What the webhooks refuse.
+/// Reports every service and runtime that the webhooks would refuse.
 fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let config = &view.catalog.config().kserve;
     let semantics = view.semantics.of(Api::KServe);
     for views in view.catalog.services() {
         let service = views.of(semantics);
         if service.object.api == Api::KServe {
-            // The first one is the error of the service, which is found where services are decided.
+            // The first violation is already reported as the error of the service.
             let said = service.refusal.as_ref().map(|refusal| refusal.message.as_str());
             let violations = refused(service, config)
                 .into_iter()
@@ -43,7 +43,8 @@ fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Refusals of one object; under the documents without what their own rules say.
+/// Reports the violations of one object. In documented mode, rules that the documents also have are
+/// left to the checks of the documents.
 fn refuse(
     semantics: Semantics,
     object: &Object,

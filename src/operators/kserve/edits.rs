@@ -1,7 +1,8 @@
-//! Edits that keep a service of KServe as it is through an upgrade, rule by rule.
+//! Edits to a KServe service that may keep its objects unchanged through an upgrade, one function
+//! per rule.
 //!
-//! In: a service as the release that runs decides and writes it. Out: sets of fields that may keep
-//! it. Whether they do is found by deciding again; nothing is promised here.
+//! In: a service with its objects under the running release. Out: sets of edits to its fields. The
+//! caller verifies each set by deciding the service again.
 
 use crate::api::{FieldEdit, Today};
 use crate::policy::upgrade::EditRule;
@@ -26,7 +27,7 @@ fn path(fields: &[&str]) -> FieldPath {
     fields.iter().fold(FieldPath::root(), |path, name| path.field(*name))
 }
 
-/// The tag of today's image is the version of the runtime.
+/// Sets `runtimeVersion` to the tag of today's image.
 fn keep_image(today: &Today<'_>) -> Edits {
     let pods = today.objects.iter().filter_map(|(_, object, _)| {
         let pod = object.at(&["spec", "template", "spec", "containers"])?;
@@ -39,7 +40,7 @@ fn keep_image(today: &Today<'_>) -> Edits {
     tags.take(1).map(|(_, tag)| vec![FieldEdit::set(today.service, field.clone(), tag)]).collect()
 }
 
-/// Only the image that is shown today is named.
+/// Keeps only the image that is mounted today, which is the first one in `storageUris`.
 fn one_image(today: &Today<'_>) -> Edits {
     let uris = today.service.node.at(&["spec", "predictor", "storageUris"]);
     let uris = uris.map(Node::items).unwrap_or_default();
@@ -53,7 +54,7 @@ fn one_image(today: &Today<'_>) -> Edits {
     edit.into_iter().collect()
 }
 
-/// The address says that the image is a modelcar.
+/// Replaces the scheme `oci+fetch://` with `oci+modelcar://`.
 fn modelcar(today: &Today<'_>) -> Edits {
     let fields = ["spec", "predictor", "model", "storageUri"];
     let uri = today.service.node.at(&fields).and_then(Node::as_str);
@@ -64,13 +65,13 @@ fn modelcar(today: &Today<'_>) -> Edits {
     edit.into_iter().collect()
 }
 
-/// The model requests the protocol that was its default.
+/// Sets protocol v1, which was the default of the model.
 fn old_protocol(today: &Today<'_>) -> Edits {
     let field = path(&["spec", "predictor", "model", "protocolVersion"]);
     vec![vec![FieldEdit::set(today.service, field, "v1")]]
 }
 
-/// Canaries get no requests.
+/// Sets `trafficPercent: 0` on every canary.
 fn no_traffic(today: &Today<'_>) -> Edits {
     let canaries = path(&["spec", "canary"]);
     let own = today.service.spec("canary").map(Node::items).unwrap_or_default();

@@ -1,10 +1,11 @@
-//! The releases of KServe's controller: one constant each, which says what differs from the next.
+//! The supported releases of KServe's controller. Each is a constant that sets only the values that
+//! differ from the next release.
 //!
-//! A new release is a row of [`RELEASES`] with the values in which it differs from the one before
-//! it. Of v0.19.0 and v0.20.0 the rules were read in the source and counted over recorded services;
+//! To add a release, add a constant with its differences and list it in [`RELEASES`]. The rules of
+//! v0.19.0 and v0.20.0 were read in their source, and their effects counted over recorded services;
 //! only the head was recorded case by case.
 //!
-//! Source: trees of kserve/kserve at the tags; the fields name the functions.
+//! Source: kserve/kserve at the tags. The fields of [`KServeRelease`] name the upstream functions.
 
 use crate::api::{Api, Release, Semantics};
 use crate::policy::kserve::{ImageSuffixRule, KServeRelease};
@@ -68,7 +69,7 @@ pub static V0_19_0: Policy = Policy {
     ..V0_20_0
 };
 
-/// The releases that can be followed, oldest first.
+/// The supported releases, oldest first.
 pub static RELEASES: [&Policy; 3] = [&V0_19_0, &V0_20_0, &HEAD];
 
 static DOCUMENTED_OWN: KServeRelease = KServeRelease {
@@ -109,7 +110,7 @@ static V0_19_0_OWN: KServeRelease = KServeRelease {
     ..V0_20_0_OWN
 };
 
-/// What the CRDs of v0.19.0 drop (`git diff v0.19.0 v0.20.0 -- config/crd/full`).
+/// Fields that the CRDs of v0.19.0 drop (`git diff v0.19.0 v0.20.0 -- config/crd/full`).
 const UNKNOWN_TO_V0_19_0: &[Unknown] = &[
     since_v0_20("spec.predictor.name"),
     since_v0_20("spec.canary"),

@@ -1,5 +1,5 @@
-//! How KServe comes to a runtime for a service: one that is named, or the best of those that list
-//! the format of the predictor's model
+//! Selects the runtime of a service: the named one, or the best of the runtimes that list the
+//! format of the predictor's model
 //! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel; KServe docs,
 //! Serving Runtimes).
 //!
@@ -17,7 +17,7 @@ use crate::select::request::{asked_protocol, failure, named as named_runtime};
 use crate::select::{Messages, Request, Search};
 use ecow::{EcoString, EcoVec};
 
-/// The sentences of KServe's controller
+/// Messages of KServe's controller
 /// (pkg/controller/v1beta1/inferenceservice/components/predictor.go).
 pub(crate) static WORDS: Messages = Messages {
     not_found: |name, _| {
@@ -36,8 +36,8 @@ pub(crate) fn request<'a>(
     model: &'a Model,
     protocol: &EcoString,
 ) -> Request<'a> {
-    // A runtime that is named need not speak a protocol that is only the default
-    // (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel).
+    // A named runtime must list a protocol only if the service requests it, not if it is the
+    // default (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel).
     let counts = policy.protocol == ProtocolRule::Listed
         && (service.runtime.is_none() || service.protocol.is_some())
         && !protocol.is_empty();
@@ -52,7 +52,7 @@ pub(crate) fn request<'a>(
     }
 }
 
-/// Decides for one service.
+/// Selects the runtime for one service.
 pub(crate) fn resolve<'a>(
     search: &Search<'a, '_>,
     config: &KServeConfig,
@@ -69,11 +69,11 @@ pub(crate) fn resolve<'a>(
         return failed(refusal);
     }
     let Some(inline) = &service.inline else {
-        // Containers of the service itself: there is nothing to choose.
+        // A service with its own containers needs no runtime.
         return Resolution::unchosen(protocol);
     };
     if kserve_mode(policy, service, config).0 == DeploymentMode::ModelMesh {
-        // Another controller chooses, by rules of its own.
+        // The ModelMesh controller selects the runtime, by its own rules.
         return Resolution::unchosen(protocol);
     }
     let request = request(policy, service, &inline.model, &protocol.name);
@@ -103,8 +103,9 @@ fn effective(service: &Service, decision: &RuntimeDecision<'_>, asked: Protocol)
     }
 }
 
-/// What a runtime that is named must satisfy beside the rules: several nodes need a runtime that
-/// says how its workers look; the other way round the service runs on one node.
+/// The additional rule for a named runtime: a service with `workerSpec` needs a runtime with
+/// `workerSpec`. A runtime with `workerSpec` also fits a service without it, which then runs on one
+/// node.
 fn named(
     policy: &Policy,
     runtime: &Runtime,
@@ -131,7 +132,7 @@ fn named(
     Ok(())
 }
 
-/// The error of a named runtime that does not fit, in the controller's words.
+/// The error for a named runtime that does not fit, with the controller's message.
 fn incompatible(_: &Request<'_>, candidate: &Candidate<'_>, named: &RuntimeRef) -> Failure {
     let name = &candidate.runtime.object.id.name;
     let has = |wanted: fn(&Reason) -> bool| {
@@ -156,8 +157,8 @@ fn incompatible(_: &Request<'_>, candidate: &Candidate<'_>, named: &RuntimeRef) 
     }
 }
 
-/// The error of a service for which no runtime was found; a format that is spelled otherwise is
-/// offered (KServe docs, Serving Runtimes, supported formats; docs/decisions.md#spelling-of-names).
+/// The error for a service without a matching runtime. It suggests a format with a similar spelling
+/// (KServe docs, Serving Runtimes, supported formats; docs/decisions.md#spelling-of-names).
 fn none_found(
     runtimes: &RuntimeSet,
     request: &Request<'_>,

@@ -1,4 +1,4 @@
-//! What an upgrade of KServe changes, rule by rule: a row per field of its releases.
+//! Effects of a KServe upgrade: one rule per field in which the releases differ.
 
 use super::edits::{
     KEEP_IMAGE, MODELCAR, NO_PATH, NO_TRAFFIC, NO_WAY, OLD_PROTOCOL, ONE_IMAGE, REFUSED_TODAY,
@@ -8,7 +8,7 @@ use crate::policy::upgrade::{
     EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, Upgrade, effects, switches,
 };
 
-/// What the releases of KServe change, apart from the rules that are seen in the input.
+/// The rules of KServe's releases, except those that are detected in the input, such as [`FIELDS`].
 pub(crate) static UPGRADE: Upgrade = Upgrade {
     rules: &[RULES],
     effects: EFFECTS,
@@ -17,7 +17,7 @@ pub(crate) static UPGRADE: Upgrade = Upgrade {
     ),
 };
 
-/// Rules that deciding again shows.
+/// Rules whose effect on a service is found by deciding it again with the other release.
 static RULES: &[Switch] = switches! { kserve KServe
     "I3" [image_suffix] "the suffix of an image (`-gpu`, `-cpu`) follows the server type of the runtime, and vLLM without a GPU runs the CPU image"
         "#4769, pkg/controller/v1beta1/inferenceservice/utils/utils.go UpdateImageTag" "set `spec.predictor.model.runtimeVersion` to the tag of today's image" KEEP_IMAGE
@@ -35,7 +35,8 @@ static RULES: &[Switch] = switches! { kserve KServe
         "#5912, reconcilers/ingress/httproute_reconciler.go" "set `trafficPercent: 0` on canaries that must not receive requests" NO_TRAFFIC
 };
 
-/// Rules about fields that are read otherwise: they are seen in the input.
+/// A rule about fields that only newer releases read. It is detected in the input, not in the
+/// rendered objects.
 pub static FIELDS: Switch = Switch {
     rule: ReleaseRule {
         id: "I1",
@@ -48,7 +49,7 @@ pub static FIELDS: Switch = Switch {
     take: None,
 };
 
-/// See [`FIELDS`].
+/// A rule about storage fields that only newer releases read, detected like [`FIELDS`].
 pub static STORAGE_FIELDS: Switch = Switch {
     rule: ReleaseRule {
         id: "I5",
@@ -61,7 +62,7 @@ pub static STORAGE_FIELDS: Switch = Switch {
     take: None,
 };
 
-/// See [`FIELDS`].
+/// The rule about the default protocol of vLLM models, detected like [`FIELDS`].
 pub static PROTOCOL: Switch = Switch {
     rule: ReleaseRule {
         id: "I2",

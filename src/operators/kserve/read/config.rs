@@ -1,5 +1,4 @@
-//! The controller's own settings: ConfigMap `inferenceservice-config` (ConfigMap
-//! inferenceservice-config).
+//! Reads the controller's settings from the ConfigMap `inferenceservice-config`.
 
 use super::containers;
 use crate::api::ingress;
@@ -16,7 +15,7 @@ use crate::yaml::{Entry, Limits, Map, Node, parse, split};
 use ecow::EcoString;
 use serde_json::Value as Json;
 
-/// How KServe spells what OME spells otherwise.
+/// Keys and defaults of the ingress settings that KServe spells differently from OME.
 const SPELLING: Spelling = Spelling {
     gateway: "kserveIngressGateway",
     switch: "enableGatewayApi",
@@ -34,7 +33,8 @@ const OWN_KEYS: [&str; 7] = [
     "agent",
 ];
 
-/// Whether a ConfigMap of the common name is KServe's: by its namespace, else by its keys.
+/// Whether a ConfigMap named `inferenceservice-config`, a name that OME uses too, is KServe's: by
+/// its namespace, else by its keys.
 pub fn is_config(object: &Object) -> bool {
     let data = object.node.get("data").and_then(Node::as_map);
     match object.id.scope.namespace().map(EcoString::as_str) {
@@ -50,26 +50,27 @@ pub fn is_config(object: &Object) -> bool {
 /// Reads one key of the ConfigMap.
 type Reader = fn(&mut KServeConfig, &str) -> Result<(), EcoString>;
 
-/// Who reads a key, and so who fails on it.
+/// The upstream component that reads a key of the ConfigMap, and therefore fails on a wrong value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// The webhook or the controller, for every service.
+    /// The defaulting webhook or the controller, for every service.
     Services,
-    /// The controller, for every service that it runs itself: all but those of ModelMesh.
+    /// The controller, for every service that it reconciles itself: all except those of ModelMesh.
     Run,
     /// The webhook of pods, for every pod.
     Pods,
-    /// The controller where it is needed, or it goes on without.
+    /// The controller, where the key is needed; a wrong value does not stop it.
     Some,
 }
 
-/// Reads the ConfigMap. What is wrong with it is a finding at its key; what makes every reconcile
-/// fail also is in [`KServeConfig::error`] and [`KServeConfig::run_error`], in the controller's
-/// words.
+/// Reads the ConfigMap. Every wrong value is a finding at its key. A value that makes every
+/// reconcile fail is also in [`KServeConfig::error`] or [`KServeConfig::run_error`], with the
+/// controller's message.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfig {
     let mut config = KServeConfig::default();
     let Some(data) = object.node.get("data").and_then(Node::as_map) else { return config };
-    // What the shipped ConfigMap says is not in another one.
+    // [`KServeConfig::default`] has the values of the shipped ConfigMap. They do not apply to keys
+    // that a loaded ConfigMap lacks.
     config.mount_token = false;
     config.disallowed_annotations = Vec::new();
     config.disallowed_labels = Vec::new();
@@ -240,7 +241,8 @@ fn read_ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> 
 fn inference_service(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     const WHAT: &str = "isvc config";
     config.resources = Amounts::default();
-    // Quirk: the controller's own lists count only where this key is there.
+    // Quirk: the controller's built-in lists of disallowed annotations and labels apply only if the
+    // ConfigMap has this key.
     config.disallowed_annotations = KSERVE_DISALLOWED.map(EcoString::from).to_vec();
     config.disallowed_labels = KServeConfig::default().disallowed_labels;
     for (key, value) in fields(text, WHAT)? {
@@ -361,8 +363,9 @@ fn metrics(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     Ok(())
 }
 
-/// The domains of Knative's ConfigMap `config-domain`, by name. A value that is no mapping selects
-/// every route, and so does the key of its example, which Knative skips and KServe does not.
+/// The domains of Knative's ConfigMap `config-domain`, sorted by name. A value without a selector
+/// matches every route. The key `_example` is kept, because KServe reads it as a domain although
+/// Knative skips it.
 pub fn knative_domains(object: &Object) -> Vec<KnativeDomain> {
     let mut domains: Vec<KnativeDomain> = object
         .node
@@ -379,7 +382,7 @@ pub fn knative_domains(object: &Object) -> Vec<KnativeDomain> {
     domains
 }
 
-/// `selector` of a domain.
+/// The labels under `selector` in the value of a domain.
 fn selector(text: &str) -> Vec<(EcoString, EcoString)> {
     let source = SourceId(0);
     let limits = Limits::default();

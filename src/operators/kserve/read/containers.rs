@@ -1,6 +1,6 @@
 //! Keys of the ConfigMap inferenceservice-config that describe the containers KServe adds to pods.
 //!
-//! In: the text of one key. Out: the settings it says, or the operator's words for what is wrong.
+//! In: the text of one key. Out: the settings in it, or the controller's error message.
 
 use crate::api::{Amounts, ImageConfig, KServeConfig, LoggerStore, ModelImages};
 use crate::quantity::Quantity;
@@ -8,11 +8,11 @@ use crate::quantity::go_json_text::{boolean, fields, string};
 use ecow::{EcoString, eco_format};
 use serde_json::Value as Json;
 
-/// What sizes a container that KServe adds to pods. A key of the ConfigMap that is there has them
-/// all: there are no defaults.
+/// Fields that size a container which KServe adds to pods. They have no defaults: if the ConfigMap
+/// has the key of the container, all four are required.
 const SIZES: [&str; 4] = ["memoryRequest", "memoryLimit", "cpuRequest", "cpuLimit"];
 
-/// The first of these fields that is no quantity.
+/// The first of these fields that is not a quantity, with the error.
 fn no_quantity<'n>(
     found: &serde_json::Map<String, Json>,
     names: &[&'n str],
@@ -24,7 +24,7 @@ fn no_quantity<'n>(
     })
 }
 
-/// Whether what KServe may add to pods has sizes.
+/// Checks that the key of a container sets all of [`SIZES`].
 fn sized(key: &str, text: &str) -> Result<(), EcoString> {
     match no_quantity(&fields(text, key)?, &SIZES) {
         Some((_, error)) => {
@@ -147,7 +147,7 @@ fn logger_store(value: &Json) -> Result<Option<LoggerStore>, EcoString> {
     Ok(Some(store))
 }
 
-/// The batcher has only its sizes.
+/// Reads the key `batcher`, of which only the sizes are checked.
 pub(super) fn batcher(_: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     sized("batcher", text)
 }

@@ -1,5 +1,6 @@
-//! The previous schema: a framework key beside or instead of `model` (KServe docs, Serving
-//! Runtimes, Previous schema; pkg/apis/serving/v1beta1/inference_service_defaults.go).
+//! The previous schema: a framework key such as `sklearn` beside or instead of `model` (KServe
+//! docs, Serving Runtimes, Previous schema;
+//! pkg/apis/serving/v1beta1/inference_service_defaults.go).
 
 use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic};
@@ -12,16 +13,17 @@ static FRAMEWORK_KEY: Rule = Rule {
     cite: "KServe docs, Serving Runtimes, Previous schema; pkg/apis/serving/v1beta1/inference_service_defaults.go",
 };
 
-/// A framework key.
+/// A framework key of the previous schema and the model that it means.
 #[derive(Debug)]
 pub struct Framework {
-    /// The key, which is also the format.
+    /// The key, which is also the name of the model format.
     pub key: &'static str,
-    /// The runtime the documents set beside it (KServe docs, Serving Runtimes, Previous schema).
+    /// The runtime that the documents name for the key (KServe docs, Serving Runtimes, Previous
+    /// schema).
     pub runtime: &'static str,
-    /// The runtime of protocol v2, where it is another one.
+    /// The runtime for protocol v2, if it is a different one.
     pub v2_runtime: Option<&'static str>,
-    /// The controller requests v2 by default.
+    /// The controller sets protocol v2 by default.
     pub speaks_v2: bool,
 }
 
@@ -46,20 +48,19 @@ pub static FRAMEWORKS: [Framework; 10] = [
     framework("paddle", "kserve-paddleserver"),
 ];
 
-/// A service in the current schema.
+/// A service that was converted to the current schema.
 #[derive(Debug)]
 pub struct Converted {
     /// The new `spec`.
     pub spec: Node,
-    /// What stood there.
+    /// The framework key that was rewritten.
     pub framework: &'static Framework,
-    /// Where.
+    /// The position of that key.
     pub span: Option<Span>,
 }
 
 impl Converted {
-    /// The new model in YAML, on one line, without what it holds in mappings and lists beside its
-    /// format.
+    /// The new model on one line, as JSON: its format and its scalar fields.
     pub fn snippet(&self) -> String {
         let model = self.spec.at(&["predictor", "model"]);
         let short =
@@ -70,12 +71,13 @@ impl Converted {
     }
 }
 
-/// Rewrites a framework key as `model`; `None` when there is none. Under the documents the runtime
-/// is set beside it; the controller leaves it open, and requests v2 where the server has nothing
-/// else.
+/// Rewrites a framework key as `model`. `None` when there is no framework key, or the service
+/// requests ModelMesh. In documented mode the model also names the runtime; the controller leaves
+/// the runtime open, and sets protocol v2 where [`Framework::speaks_v2`].
 ///
 /// # Errors
-/// Two keys, or a key beside `model`; the controller takes the first key then, over `model`.
+/// When the predictor has two framework keys or, in documented mode, a framework key and `model`.
+/// The controller ignores a `model` beside a framework key.
 #[expect(clippy::result_large_err, reason = "made once per document that cannot be converted")]
 pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>, Diagnostic> {
     let Some(spec) = service.get("spec").and_then(Node::as_map) else { return Ok(None) };
@@ -118,7 +120,7 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
     if semantics == Semantics::Controller && framework.speaks_v2 && protocol.is_none() {
         put(&mut model, "protocolVersion", Node::str("v2", origin));
     }
-    // The document writes it below the model's address (KServe, "Previous schema").
+    // The documents write `runtime` after `storageUri` (KServe, "Previous schema").
     let mut runtime = (semantics == Semantics::Documented).then(|| {
         let v2 = framework.v2_runtime.filter(|_| protocol == Some("v2"));
         Node::str(v2.unwrap_or(framework.runtime), origin)
@@ -156,12 +158,11 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
     }))
 }
 
-/// Rewrites `model` as the framework key of its format, with what the previous schema cannot say;
-/// `None` when there is no model, or no key for its format.
+/// Rewrites `model` as the framework key of its format, and reports the fields that the previous
+/// schema cannot express. `None` when there is no model, or no key for its format.
 ///
-/// A key stands for one runtime under the documents (KServe docs, Serving Runtimes, Previous
-/// schema) and for none under the controller
-/// (pkg/apis/serving/v1beta1/inference_service_defaults.go).
+/// A key means one runtime in the documents (KServe docs, Serving Runtimes, Previous schema), and
+/// none in the controller (pkg/apis/serving/v1beta1/inference_service_defaults.go).
 pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagnostic>)> {
     let spec = service.get("spec")?;
     let predictor = spec.get("predictor")?;
@@ -293,8 +294,8 @@ mod tests {
         assert!(convert(&both("minReplicas"), Semantics::Documented).unwrap().is_some());
     }
 
-    // KServe docs, Serving Runtimes, Previous schema read backwards: a model that says no more than
-    // its key comes back as it was.
+    // KServe docs, Serving Runtimes, Previous schema, in reverse: a model that sets no more than
+    // its framework key can express converts back without loss.
     #[test]
     fn models_become_framework_keys() {
         for semantics in [Semantics::Documented, Semantics::Controller] {

@@ -1,4 +1,4 @@
-//! KServe, group `serving.kserve.io`: InferenceService v1beta1, ServingRuntime and
+//! Reads the kinds of `serving.kserve.io`: InferenceService v1beta1, ServingRuntime and
 //! ClusterServingRuntime v1alpha1 of v0.20.0, with the older spellings of the KServe 0.10 docs.
 
 pub(crate) mod config;
@@ -29,15 +29,15 @@ static V2_SERVERS: Rule = Rule {
     cite: "inference_service_defaults.go",
 };
 
-/// Writes the defaults of the CRD into an object, as the server stores it.
+/// Writes the defaults of the CRD into an object, as the API server does when it stores the object.
 fn stored(object: &mut Object) {
     if let Some(schema) = schema::kind(&object.api_version, &object.id.kind) {
         schema.default(&mut object.node);
     }
 }
 
-/// Writes the defaults of the CRD into a ClusterStorageContainer. Its container has those of the
-/// containers of a runtime.
+/// Writes the defaults of the CRD into a ClusterStorageContainer. Its container gets the same
+/// defaults as the containers of a runtime.
 pub fn stored_container(object: &mut Object) {
     const RUNTIME: &str = "serving.kserve.io/v1alpha1";
     let containers = schema::kind(RUNTIME, "ClusterServingRuntime")
@@ -108,8 +108,8 @@ pub fn runtime(
     }
 }
 
-/// A version is text and compared as text; one that a reader takes for a number is reported by the
-/// schema and absent.
+/// Reads a name and a version. A version is text and compared as text. A version that YAML reads as
+/// a number is reported by the schema and treated as absent.
 fn named_version(node: &Node) -> Option<NamedVersion> {
     let name = text(node.get("name")).filter(|name| !name.value.is_empty())?;
     let version = text(node.get("version"))
@@ -133,8 +133,8 @@ fn format_entry(entry: &Node) -> FormatEntry {
     }
 }
 
-/// Reads an InferenceService by the rules of one policy. A framework key is read as the model it
-/// stands for.
+/// Reads an InferenceService by the rules of one policy. A framework key is read as the model that
+/// it means.
 pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
     if policy.kserve().crd_defaults {
         stored(&mut object);
@@ -209,7 +209,7 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
                 .map(|node| Component { kind, node: node.clone() })
         })
         .collect();
-    // A fleet has many of them.
+    // Large inputs have many services, so unused capacity adds up.
     components.shrink_to_fit();
     Service {
         protocol,
@@ -226,8 +226,8 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
     }
 }
 
-/// Arguments of containers that begin with a dash no server reads (KServe 0.10 docs, Serving
-/// Runtimes, attributes; docs/decisions.md#kserve-spellings).
+/// Reports container arguments that begin with an en or em dash, which servers do not parse as a
+/// flag (KServe 0.10 docs, Serving Runtimes, attributes; docs/decisions.md#kserve-spellings).
 fn dashes(containers: Option<&Node>, diagnostics: &mut Vec<Diagnostic>) {
     for container in containers.map(Node::items).unwrap_or_default() {
         argument_dashes(container.get("args"), diagnostics);
@@ -251,7 +251,7 @@ fn argument_dashes(arguments: Option<&Node>, diagnostics: &mut Vec<Diagnostic>) 
     }
 }
 
-/// The protocol a model requests, or the webhook sets.
+/// The protocol that a model requests, else the one that the webhook sets for its format.
 fn protocol(
     model: &Node,
     policy: &Policy,
@@ -275,7 +275,7 @@ fn protocol(
     })
 }
 
-/// The finding about a protocol that is none of the four.
+/// The finding about a protocol that is not one of [`PROTOCOLS`].
 pub fn unknown_protocol(name: &str) -> Diagnostic {
     Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`")).help(
         match nearest(name, PROTOCOLS) {
