@@ -10,7 +10,7 @@ use crate::cluster::Machine;
 use crate::cluster::schedule::{First, Options, PodId, PriorityClasses, Scheduler};
 use crate::operators::ome::compose::testing::node;
 use crate::quantity::Quantity;
-use crate::yaml::Map;
+use crate::yaml::{Map, Value};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -182,6 +182,38 @@ fn a_slow_pod_is_ready_after_its_ticks() {
         let waits = usize::try_from(ticks).unwrap();
         assert_eq!(ready, [vec![0; waits], vec![1]].concat(), "{ticks}");
     }
+}
+
+#[test]
+fn groups_are_added_up_to_the_surge_and_given_back_one_by_one() {
+    let mut world = World::new(scheduler(&[100]));
+    let id = world.deploy_groups(groups(4, 1, 2, 1, "one"));
+    play(&mut world, |_| ());
+    *world.groups_mut(id).unwrap() = groups(4, 1, 2, 1, "two");
+    let mut replicas = play(&mut world, |world| match world.stage_of(id) {
+        Some(StageOf::Groups { replicas, .. }) => replicas,
+        _ => panic!("no groups"),
+    });
+    replicas.dedup();
+    assert_eq!(replicas, [6, 5, 4]);
+}
+
+#[test]
+fn workers_of_an_exclusive_group_run_in_the_domain_of_their_leader() {
+    let machine = |(name, rack, room): (&str, &str, i64)| {
+        let Value::Map(labels) = node(&format!("{{rack: {rack}}}")).value else { panic!("a map") };
+        let mut machine = Machine::labeled(name.into(), labels);
+        machine.allocatable = Some(vec![("pods".into(), Quantity::from_integer(room))]);
+        Arc::new(machine)
+    };
+    let nodes = [("n0", "a", 1), ("n1", "b", 9), ("n2", "a", 9)].map(machine);
+    let mut world = World::new(Scheduler::new(nodes, &Options::default()));
+    let mut spec = groups(1, 3, 0, 1, "one");
+    spec.exclusive = Some("rack".into());
+    let id = world.deploy_groups(spec);
+    play(&mut world, |_| ());
+    let places: Vec<String> = world.pods_of(id).into_iter().map(|pod| place(&world, pod)).collect();
+    assert_eq!(places, ["n0", "n2", "n2"]);
 }
 
 #[test]

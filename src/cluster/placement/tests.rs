@@ -173,3 +173,23 @@ fn several_groups_of_a_leader_and_workers_share_a_machine() {
     ));
     assert_eq!(sized.size(), (3000, 3000, 4000));
 }
+
+#[test]
+fn a_pod_that_has_ended_requests_nothing() {
+    let pod = |name: &str, spec: &str, status: &str| {
+        object("Pod", name, &format!("{{spec: {{{spec}}}, status: {{{status}}}}}"))
+    };
+    let on_n = "nodeName: n, containers: [{resources: {requests: {cpu: 2}}}]";
+    let pods = [
+        pod("new", on_n, ""),
+        pod("runs", on_n, "phase: Running"),
+        pod("done", on_n, "phase: Succeeded"),
+        pod("failed", on_n, "phase: Failed"),
+        pod("unplaced", "containers: [{resources: {requests: {cpu: 2}}}]", "phase: Pending"),
+    ];
+    let found: Vec<(String, i64)> = running(&pods)
+        .into_iter()
+        .map(|(node, shape)| (node.to_string(), shape.amount("cpu")))
+        .collect();
+    assert_eq!(found, [("n".to_owned(), 2), ("n".to_owned(), 2)]);
+}

@@ -165,6 +165,68 @@ fn old_replica_sets_shrink_as_far_as_ready_pods_allow() {
     add(&mut own, &mut pods, "new", [0, 0, 10, 10]);
     assert!(own.scale_down_old(2, &pods));
     assert_eq!(sizes(&own), [2, 4, 0]);
+    // What the first ReplicaSet gives up is no longer there for the second.
+    let mut pods = self::pods();
+    let mut own = deployment(10, 0, 4);
+    add(&mut own, &mut pods, "v1", [4, 1, 10, 10]);
+    add(&mut own, &mut pods, "v2", [6, 3, 10, 10]);
+    add(&mut own, &mut pods, "new", [0, 0, 10, 10]);
+    assert!(own.scale_down_old(2, &pods));
+    assert_eq!(sizes(&own), [1, 5, 0]);
+}
+
+#[test]
+fn adopted_replica_sets_are_sized_for_the_surge() {
+    let mut pods = pods();
+    let mut own = deployment(10, 2, 0);
+    for name in ["v1", "new"] {
+        let template = pods.scheduler.template(revision(name).pod);
+        let running: Vec<_> = (0..6).map(|_| pods.create(template, Start::Ready)).collect();
+        own.adopt(&mut pods, &revision(name), &running);
+    }
+    own.spec.replicas = 20;
+    assert!(own.scale(&pods));
+    assert_eq!(sizes(&own), [11, 11]);
+}
+
+#[test]
+fn an_update_is_complete_when_all_replicas_are_new_and_ready() {
+    // Old pods, new pods and ready ones of them; replicas 2.
+    for (old, [new, ready], complete) in
+        [(0, [2, 2], true), (0, [1, 1], false), (0, [2, 1], false), (1, [2, 2], false)]
+    {
+        let mut pods = pods();
+        let mut own = deployment(2, 1, 0);
+        add(&mut own, &mut pods, "v1", [old, old, 2, 3]);
+        add(&mut own, &mut pods, "new", [new, ready, 2, 3]);
+        assert_eq!(own.is_complete(&pods), complete, "{old} {new} {ready}");
+    }
+}
+
+#[test]
+fn a_replica_set_deletes_the_least_useful_pod_first() {
+    let life = |running, ready, since| Life { running, ready, since, ..Life::default() };
+    // Lives of the pods, oldest first, and the pod that is deleted.
+    for (lives, deleted) in [
+        ([life(false, false, 0), life(true, false, 0)], 0),
+        ([life(true, false, 0), life(true, true, 1)], 0),
+        ([life(true, true, 2), life(true, true, 1)], 0),
+        ([life(true, true, 1), life(true, true, 2)], 1),
+        ([life(true, true, 1), life(true, true, 1)], 1),
+    ] {
+        let mut pods = pods();
+        let mut own = deployment(2, 1, 0);
+        add(&mut own, &mut pods, "new", [2, 0, 2, 3]);
+        let set = &mut own.sets[0];
+        let all = set.pods().to_vec();
+        for (pod, life) in all.iter().zip(&lives) {
+            *pods.life_mut(*pod) = *life;
+        }
+        set.wanted = 1;
+        assert!(set.sync(&mut pods, &BTreeMap::new()));
+        let ended: Vec<bool> = all.iter().map(|pod| !pods.is_active(*pod)).collect();
+        assert_eq!(ended, [deleted == 0, deleted == 1], "{lives:?}");
+    }
 }
 
 #[test]

@@ -311,3 +311,20 @@ fn a_node_that_changes_keeps_its_pods_and_limits_no_more_than_it_states() {
     let scheduler = Scheduler::new([machine("a", "", "", unready)], &options);
     assert_eq!(Bench { scheduler }.answers("", ""), ".");
 }
+
+#[test]
+fn each_pod_that_goes_may_help_one_that_waits() {
+    let port = "containers: [{ports: [{hostPort: 80, containerPort: 80}]}]";
+    let options = Options::default();
+    let mut bench = Bench { scheduler: Scheduler::new([plain("a", "")], &options) };
+    let [other, holder] =
+        [("app: x", ""), ("app: y", port)].map(|(own, spec)| bench.run(own, spec, "a"));
+    let waiting = bench.add("app: s", port);
+    bench.scheduler.schedule();
+    assert!(bench.scheduler.rejection(waiting).is_some());
+    // Both are gone before the scheduler looks again; only the second one held the port.
+    bench.scheduler.finish(other);
+    bench.scheduler.finish(holder);
+    bench.scheduler.hear();
+    assert!(bench.scheduler.pods[waiting.index()].place != Place::Unschedulable);
+}
