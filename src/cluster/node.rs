@@ -30,9 +30,19 @@ impl Taint {
         nodes.iter().map(Self::of).filter(|taint| taint.effect != SOFT).collect()
     }
 
-    /// Whether it belongs to an accelerator: who requests the device tolerates it.
+    /// Whether it keeps pods without devices off a node that has devices
+    /// (docs/decisions.md#device-taints).
     pub fn is_of_device(&self) -> bool {
-        is_device_taint(&self.key)
+        self.key == "sku"
+            || self.key.starts_with("gpu.intel.com/")
+            || matches!(
+                self.key.as_str(),
+                "nvidia.com/gpu"
+                    | "amd.com/gpu"
+                    | "habana.ai/gaudi"
+                    | "google.com/tpu"
+                    | "aws.amazon.com/neuron"
+            )
     }
 
     /// Whether one of these tolerations, each a `v1.Toleration`, covers it.
@@ -122,21 +132,6 @@ fn labels(object: &Object) -> Map {
     labels
 }
 
-/// Taints that belong to an accelerator: admission or the flavor adds the toleration
-/// (docs/decisions.md#node-evidence).
-fn is_device_taint(key: &str) -> bool {
-    key == "sku"
-        || key.starts_with("gpu.intel.com/")
-        || matches!(
-            key,
-            "nvidia.com/gpu"
-                | "amd.com/gpu"
-                | "habana.ai/gaudi"
-                | "google.com/tpu"
-                | "aws.amazon.com/neuron"
-        )
-}
-
 impl Machine {
     /// Reads a Node.
     pub fn of(object: &Object) -> Self {
@@ -192,17 +187,17 @@ impl Machine {
         self.labels.get(key).and_then(Node::as_str)
     }
 
-    /// The first taint that tolerations, a list of `v1.Toleration`, do not cover; taints of devices
-    /// are tolerated.
-    pub fn untolerated(&self, tolerations: &[Node]) -> Option<&Taint> {
-        self.taints
-            .iter()
-            .find(|taint| !is_device_taint(&taint.key) && !taint.is_tolerated(tolerations))
+    /// The first taint that a pod with these tolerations, a list of `v1.Toleration`, does not
+    /// tolerate. A pod that requests devices also tolerates the taints of devices.
+    pub fn untolerated(&self, tolerations: &[Node], requests_devices: bool) -> Option<&Taint> {
+        self.taints.iter().find(|taint| {
+            !(requests_devices && taint.is_of_device()) && !taint.is_tolerated(tolerations)
+        })
     }
 
-    /// Whether new pods may come at all.
-    pub fn usable(&self, tolerations: &[Node]) -> bool {
-        self.ready && !self.cordoned && self.untolerated(tolerations).is_none()
+    /// Whether the node accepts new pods with these tolerations (see [`Machine::untolerated`]).
+    pub fn usable(&self, tolerations: &[Node], requests_devices: bool) -> bool {
+        self.ready && !self.cordoned && self.untolerated(tolerations, requests_devices).is_none()
     }
 
     /// Whole units of a resource that pods may have; none when the node states nothing.

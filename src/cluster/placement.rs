@@ -14,7 +14,7 @@ mod tests;
 use super::terms::{affinity_matches, selector_mismatch};
 use crate::api::Object;
 use crate::cluster::node::Machine;
-use crate::quantity::{Quantity, Range, is_native};
+use crate::quantity::{Quantity, Range, is_accelerator, is_native};
 use crate::yaml::{Entry, Node};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
@@ -209,6 +209,11 @@ impl Shape {
         units.try_into().unwrap_or(i64::MAX)
     }
 
+    /// Whether it requests devices, or slices of them.
+    pub fn requests_devices(&self) -> bool {
+        self.amounts.keys().any(|name| is_accelerator(name))
+    }
+
     /// Whether all of what it requests is known.
     pub fn is_known(&self) -> bool {
         !self.unknown
@@ -280,7 +285,7 @@ impl Room<'_> {
             // The node controller taints it, also where the dump lacks the taint.
             return Some(("taint", "node.kubernetes.io/not-ready:NoSchedule".into()));
         }
-        if let Some(taint) = machine.untolerated(&shape.tolerations) {
+        if let Some(taint) = machine.untolerated(&shape.tolerations, shape.requests_devices()) {
             return Some(("taint", eco_format!("{taint}")));
         }
         if let Some(entry) =

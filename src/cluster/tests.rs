@@ -377,10 +377,14 @@ fn a_toleration_covers_a_taint_or_not() {
         "{nvidia.com/gpu: 8, cpu: 1500m}",
     );
     assert_eq!(machine.soft_taints, [taint("a", "", "PreferNoSchedule")]);
-    assert_eq!(machine.untolerated(&[]), Some(&own));
+    assert_eq!(machine.untolerated(&[], true), Some(&own));
     let tolerations = [node("{key: k, operator: Exists}")];
-    assert_eq!(machine.untolerated(&tolerations), None);
-    assert!(machine.usable(&tolerations) && !machine.usable(&[]));
+    assert_eq!(machine.untolerated(&tolerations, true), None);
+    // Only pods that request devices tolerate the taints of devices.
+    let device = taint("nvidia.com/gpu", "", "NoSchedule");
+    assert_eq!(machine.untolerated(&tolerations, false), Some(&device));
+    assert!(machine.usable(&tolerations, true));
+    assert!(!machine.usable(&[], true) && !machine.usable(&tolerations, false));
     let amounts = ["nvidia.com/gpu", "cpu", "memory"].map(|name| machine.allocatable(name));
     assert_eq!(amounts, [Some(8), Some(2), Some(0)]);
     assert_eq!(labeled("{}").allocatable("cpu"), None);
@@ -392,9 +396,9 @@ fn a_toleration_covers_a_taint_or_not() {
         ("{conditions: [{type: Ready, status: Unknown}]}", false),
     ] {
         let machine = Machine::of(&object("Node", "n", &format!("{{status: {status}}}")));
-        assert_eq!((machine.ready, machine.usable(&[])), (ready, ready), "{status}");
+        assert_eq!((machine.ready, machine.usable(&[], true)), (ready, ready), "{status}");
     }
-    assert!(!stated("n", "{unschedulable: true}", "{}").usable(&[]));
+    assert!(!stated("n", "{unschedulable: true}", "{}").usable(&[], true));
     let images = "{status: {images: [{names: [a, b], sizeBytes: 5}, {names: [c]}]}}";
     let images = Machine::of(&object("Node", "n", images)).images;
     assert_eq!(images, [("a".into(), 5), ("b".into(), 5), ("c".into(), 0)]);

@@ -80,7 +80,7 @@ impl PodContext {
 
     /// Reads a pod spec. A pod that requests devices gets tolerations for the taints of devices:
     /// the admission plugin ExtendedResourceToleration or the operator of the device adds them
-    /// (docs/decisions.md#node-evidence).
+    /// (docs/decisions.md#device-taints).
     ///
     /// # Errors
     /// The first field that the API server would reject.

@@ -112,8 +112,9 @@ fn of_class(
 ) -> ClassTotal {
     let resource = class.whole_resources().next().map(|resource| resource.name.value.as_str());
     let allocatable = machines::is_known(machines).then(|| {
-        let usable =
-            machines::matching(class, machines).into_iter().filter(|machine| machine.usable(&[]));
+        let usable = machines::matching(class, machines)
+            .into_iter()
+            .filter(|machine| machine.usable(&[], true));
         usable.filter_map(|machine| machine.allocatable(resource?)).sum()
     });
     let name = class.name().clone();

@@ -61,7 +61,8 @@ pub fn flip<'a>(
         };
     }
     let impossible = |reason: String| Flip { edits: Err(reason), then: None };
-    if let Some(error) = now.error.as_ref().filter(|_| now.model.is_none()) {
+    let has_model = now.model.is_some() || service.inline.is_some();
+    if let Some(error) = now.error.as_ref().filter(|_| !has_model) {
         return impossible(format!("the service has no model: {}", error.message));
     }
     let mut edits = Vec::new();

@@ -148,7 +148,7 @@ fn below(
 ) {
     let nodes = machines::matching(found, machines);
     for machine in nodes.iter().take(NODES) {
-        let state = if machine.usable(&[]) { "" } else { " (not usable)" };
+        let state = if machine.usable(&[], true) { "" } else { " (not usable)" };
         let node = graph.new_box(&format!("Node {}{state}", machine.name), false);
         graph.arrow(class, node, "");
     }

@@ -11,6 +11,7 @@ use crate::pipeline::{
     Depth, Flip, Layers, PlacementOptions, Planned, Planner, flip, merge, named, together, totals,
 };
 use crate::report::sheet::Sheet;
+use crate::report::together::is_short;
 use crate::report::{explain, graph, json, judged, serving, why};
 use std::path::PathBuf;
 
@@ -18,7 +19,8 @@ use std::path::PathBuf;
 /// decided; of a ModelServing its groups, roles and gangs; of a runtime or a model the services
 /// that use it, that could, and why the others cannot.
 ///
-/// Exit codes: 0 done, 1 a service is in error or the input is invalid.
+/// Exit codes: 0 done, 1 a service is in error or the input is invalid, 2 pods do not fit the given
+/// nodes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them. Or
@@ -191,7 +193,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             })?;
         }
     }
-    Ok(session.outcome(&found, planned.iter().any(|planned| planned.error.is_some())))
+    let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
+    Ok(if is_short(&planned, &servings) { outcome.and(Outcome::No) } else { outcome })
 }
 
 /// Seeks what would make the named runtime win, and leaves it as the only candidate.

@@ -43,7 +43,7 @@ pub(super) fn status(
             .filter(|(name, _)| counts(name))
             .filter_map(|(_, amount)| amount.value());
         status.total = capacity.fold(status.total, i64::saturating_add);
-        if !machine.usable(&[]) {
+        if !machine.usable(&[], true) {
             continue;
         }
         status.available_nodes += 1;

@@ -447,7 +447,7 @@ fn in_use(
         };
         machines::matching(class, catalog.machines())
             .into_iter()
-            .filter(|machine| machine.usable(&[]))
+            .filter(|machine| machine.usable(&[], true))
             .flat_map(|machine| held.get(&machine.name).into_iter().flatten())
             .map(|at| templates[*at].requests.get(resource).copied().unwrap_or(0))
             .sum()

@@ -183,7 +183,7 @@ impl Reasons {
         let blocked = Arc::new(BlockedNodes::new(refused.iter().map(|(_, one)| one.clone())));
         // The sort is stable: equally near nodes keep their order.
         refused.sort_by_key(|(answer, _)| distance(answer));
-        let first = refused.first().filter(|(answer, _)| !distance(answer).0);
+        let first = refused.first().filter(|(answer, _)| !distance(answer).1);
         let first = first.map(|(answer, _)| answer.node);
         let nearest = refused.into_iter().take(NEAREST).map(|(_, one)| Example {
             node: one.node,
@@ -234,16 +234,18 @@ impl Waiting {
     }
 }
 
-/// How close a node is to accepting a pod: nodes that lack only capacity come first, ordered by the
-/// share that they lack.
-fn distance(answer: &Answer) -> (bool, i64) {
+/// How close a node is to accepting a pod: nodes without a requested resource come last, nodes that
+/// lack only capacity first, ordered by the share that they lack.
+fn distance(answer: &Answer) -> (bool, bool, i64) {
     let room = |reason: &Reason| matches!(reason, Reason::Insufficient(_) | Reason::TooManyPods);
     let lacks = answer.lacks.iter();
     let share = lacks.map(|lack| {
         let missing = lack.asked.saturating_sub(lack.left.max(0));
         missing.saturating_mul(1000) / lack.asked.max(1)
     });
-    (!answer.reasons.iter().all(room), share.max().unwrap_or(0))
+    let share = share.max().unwrap_or(0);
+    let has_none = answer.lacks.iter().any(|lack| lack.allocatable == 0);
+    (has_none, !answer.reasons.iter().all(room), share)
 }
 
 /// Why a node rejects a pod: a code, and a detail with both values.

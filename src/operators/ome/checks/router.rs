@@ -1,12 +1,11 @@
 //! The nodes on which a router without a node selector can run.
 
 use crate::api::{ComponentKind, Service};
-use crate::cluster::{Machine, affinity_matches};
+use crate::cluster::{Machine, Shape, affinity_matches};
 use crate::diag::{Code, Diagnostic};
 use crate::pods::built::Component;
 use crate::policy::Policy;
 use crate::quantity::is_accelerator;
-use crate::yaml::Node;
 
 /// Reports how many nodes without accelerators can run a router that has no node selector
 /// (OEP-0003, Notes/Constraints/Caveats); none when no Node was read.
@@ -23,7 +22,7 @@ pub(crate) fn cpu_nodes(
     if router.get("nodeSelector").is_some_and(|selector| !selector.is_empty()) {
         return None;
     }
-    let tolerations = router.get("tolerations").map(Node::items).unwrap_or_default();
+    let shape = Shape::of(router);
     let has_accelerator = |machine: &Machine| {
         let amounts = machine.capacity.iter().chain(machine.allocatable.iter().flatten());
         amounts.into_iter().any(|(name, amount)| {
@@ -33,8 +32,12 @@ pub(crate) fn cpu_nodes(
     let lets_in = |machine: &Machine| {
         router.get("affinity").is_none_or(|affinity| affinity_matches(affinity, machine))
     };
-    let usable: Vec<&Machine> =
-        machines.iter().filter(|machine| machine.usable(tolerations) && lets_in(machine)).collect();
+    let usable: Vec<&Machine> = machines
+        .iter()
+        .filter(|machine| {
+            machine.usable(&shape.tolerations, shape.requests_devices()) && lets_in(machine)
+        })
+        .collect();
     let without = usable.iter().filter(|machine| !has_accelerator(machine)).count();
     let nodes = if without == 1 { "node has" } else { "nodes have" };
     Some(

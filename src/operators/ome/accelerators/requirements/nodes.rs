@@ -67,7 +67,7 @@ pub(super) fn no_node(
         return Some(("no node of the class".into(), None));
     }
     let usable =
-        || machines.iter().copied().filter(|machine| machine.usable(&placement.tolerations));
+        || machines.iter().copied().filter(|machine| machine.usable(&placement.tolerations, true));
     if usable().next().is_none() {
         let which = if machines.len() == 1 {
             eco_format!("the only node of the class, {}, is", machines[0].name)
