@@ -43,6 +43,8 @@ pub struct Done {
     /// How many files of earlier runs this one would not write, which stay because the input was
     /// not read as a whole.
     pub held: usize,
+    /// Files of earlier runs that were removed, relative to the directory.
+    pub removed: Vec<String>,
 }
 
 impl Directory {
@@ -137,11 +139,11 @@ impl Directory {
         }
         self.shared_targets();
         if !self.refused.is_empty() {
-            return Ok(Done { refused: self.refused, held: 0 });
+            return Ok(Done { refused: self.refused, ..Done::default() });
         }
         let held = if whole { 0 } else { self.ledger.unwanted().count() };
         self.commit(&stay, &go)?;
-        Ok(Done { refused: Vec::new(), held })
+        Ok(Done { held, removed: go, ..Done::default() })
     }
 
     /// A file that was edited by hand is not removed, and what replaced it is not either.

@@ -3,6 +3,8 @@
 //! An operator that reads another kind adds it here. Sources: the CRDs of OME v0.1.5, KServe,
 //! Kthena, Kueue; the API reference of Kubernetes 1.35.
 
+use crate::diag::nearest;
+
 /// An API group.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
@@ -182,6 +184,14 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
     } else {
         Whose::Foreign
     }
+}
+
+/// The group of an operator that an unknown group of a document with this kind may be a misspelling
+/// of.
+pub fn misspelled(api_version: &str, kind: &str) -> Option<&'static Group> {
+    let (name, _) = api_version.split_once('/')?;
+    let names = GROUPS.iter().filter(|group| group.ours && group.kinds.contains(&kind));
+    group(nearest(name, names.map(|group| group.name))?)
 }
 
 /// Kinds that manifests are rendered from, by group: services, and the objects that decide about

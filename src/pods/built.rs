@@ -105,6 +105,13 @@ pub struct Outline {
     pub accelerators: Option<BTreeMap<EcoString, i64>>,
 }
 
+/// A number of replicas or pods as written; `default` where it is absent or null, none where the
+/// value is not such a number ([`Range::COUNT`]).
+pub fn count_of_pods(written: Option<&Node>, default: i64) -> Option<i64> {
+    let written = written.filter(|node| !node.is_null());
+    Range::COUNT.count(written.map_or(Some(default), Node::as_int)?)
+}
+
 /// How far an operator that writes one component after the other got before it failed.
 #[derive(Clone, Debug)]
 pub struct Unfinished<'a> {

@@ -51,8 +51,8 @@ pub(crate) struct Args {
     /// Show the lines of files that differ.
     #[arg(long, requires = "check")]
     diff: bool,
-    /// With `-o dir=`: overwrite and remove files that were edited by hand. Files that ome did not
-    /// write stay in any case.
+    /// With `-o dir=`: overwrite and remove files that were edited by hand, and remove all files if
+    /// the input has no service. Files that ome did not write stay in any case.
     #[arg(long, conflicts_with = "check")]
     force: bool,
     /// With `-o dir=` or `--check`: also `kustomization.yaml`, which lists the files.
@@ -282,7 +282,10 @@ fn write(
             pass.concerns(finding) && !(*function && finding.code == Code::NamespaceOnClusterObject)
         });
     }
-    let unread = session.unread(&found, &left_out);
+    let is_empty = selected.is_empty() && servings.is_empty() && !args.force;
+    let unread = session
+        .unread(&found, &left_out)
+        .or_else(|| is_empty.then(|| "the input has no service".to_owned()));
     let stale = sink.finish(unread.as_deref(), &mut found, io)?;
     let catalog = &session.world.catalog;
     let services = selected.iter().map(|views| &views.of(session.semantics).object);

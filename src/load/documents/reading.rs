@@ -199,6 +199,18 @@ impl<'a> Reading<'a> {
                 false
             }
             Whose::Foreign => {
+                if let Some(group) = kinds::misspelled(&api_version, &kind) {
+                    let version = group.versions.last().copied().unwrap_or("v1");
+                    let finding = Diagnostic::new(
+                        Code::UnknownKind,
+                        format!("the group of `{api_version}` with the kind `{kind}` is unknown"),
+                    )
+                    .at(place("apiVersion"))
+                    .path("apiVersion")
+                    .help(format!("did you mean `{}/{version}`?", group.name));
+                    self.outcome.diagnostics.push(finding);
+                    return;
+                }
                 self.foreign.push((span, format!("{api_version} {kind}")));
                 false
             }

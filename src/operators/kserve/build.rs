@@ -10,7 +10,7 @@ use crate::decision::Resolution;
 use crate::diag::Checked;
 use crate::merge::history::Record;
 use crate::objects::Settings;
-use crate::pods::built::{Built, Outcome, Outline};
+use crate::pods::built::{Built, Outcome, Outline, count_of_pods};
 use crate::quantity::Range;
 use crate::yaml::Node;
 
@@ -56,17 +56,16 @@ fn outlines(made: &[BuiltComponent]) -> Vec<Outline> {
 /// The mode, replicas, pods and accelerators of a component. Without maxReplicas, the maximum is
 /// minReplicas, except in Serverless mode (hpa_reconciler.go).
 fn outline(BuiltComponent { component, basis }: &BuiltComponent) -> Outline {
-    let written = |key| component.spec.get(key).and_then(Node::as_int);
-    let least = written("minReplicas").unwrap_or(1);
-    let most = written("maxReplicas").filter(|most| *most != 0);
+    let least = count_of_pods(component.spec.get("minReplicas"), 1);
+    let most = component.spec.get("maxReplicas").and_then(Node::as_int).filter(|most| *most != 0);
     let follows = component.mode != DeploymentMode::Serverless;
     Outline {
         kind: component.kind,
         mode: component.mode,
         mode_basis: Some(basis),
-        min_replicas: Range::COUNT.count(least),
+        min_replicas: least,
         max_replicas: most
-            .or_else(|| follows.then_some(least.max(1)))
+            .or_else(|| least.filter(|_| follows).map(|least| least.max(1)))
             .and_then(|most| Range::COUNT.count(most)),
         pods_per_replica: component.pods_per_replica(),
         accelerators: component.accelerators(),

@@ -38,10 +38,7 @@ pub(super) fn outcome(
         (false, _) => RollEnd::Stuck,
     };
     let stuck = (end == RollEnd::Stuck).then(|| match &track.after {
-        Some(Kind::Refused(why)) => Stuck {
-            pod: track.name.clone(),
-            message: eco_format!("the API server refuses the pods: {why}"),
-        },
+        Some(Kind::Refused(why)) => Stuck { pod: track.name.clone(), message: why.clone() },
         _ if placed.coupled.is_some() => stuck_serving(world, track, placed),
         _ => stuck(world, track, last),
     });

@@ -5,6 +5,7 @@ use super::changes::{Before, ServingChange};
 use super::serving::ServingKind;
 use super::track::{Begins, Kind, Track};
 use crate::api::{Api, ComponentKind, Failure, ModelServing, Service};
+use crate::cluster::schedule::InvalidPod;
 use crate::diag::Diagnostic;
 use crate::operators::kthena::objects::MOST_PODS;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
@@ -13,7 +14,7 @@ use crate::pipeline::running::{Owner, RunningPods};
 use crate::quantity::IntOrPercent;
 use crate::rollout::{DeploymentSpec, Revision, Start, Strategy, revision_name};
 use crate::yaml::Node;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 
 /// A workload with its size and its rendered pod specs.
 #[derive(Clone, Debug)]
@@ -82,7 +83,7 @@ pub(super) fn made<'a>(
     let made = |own: Workload| {
         let scaled = matches!(&own.kind, Ok(WorkloadKind::Deployment { sized: false, .. }));
         let kind = match own.kind.clone() {
-            Err(invalid) => Kind::Refused(ecow::eco_format!("{invalid}")),
+            Err(invalid) => refused(&invalid),
             Ok(WorkloadKind::Deployment { mut spec, sized }) => {
                 if !sized {
                     spec.replicas = replicas(own.component);
@@ -104,6 +105,12 @@ pub(super) fn made<'a>(
                 })
             }
         };
+        let pods = kind.pods();
+        let kind = if pods > MOST_PODS {
+            Kind::Refused(eco_format!("{pods} pods are not simulated; at most {MOST_PODS} are"))
+        } else {
+            kind
+        };
         let most = most(own.component).filter(|_| scaled);
         RenderedWorkload {
             specs: specs(&own),
@@ -118,6 +125,11 @@ pub(super) fn made<'a>(
         error,
         diagnostics: rendered.diagnostics,
     }
+}
+
+/// A workload whose pods the API server rejects.
+fn refused(invalid: &InvalidPod) -> Kind {
+    Kind::Refused(eco_format!("the API server refuses the pods: {invalid}"))
 }
 
 fn is_knative(object: &Node) -> bool {
@@ -255,7 +267,7 @@ pub(super) fn serving(
     let [before, after] = ground.kthena;
     let kind = |serving: &ModelServing, policy| match ServingKind::new(serving, policy, context) {
         Ok(kind) => Kind::Serving(Box::new(kind)),
-        Err(invalid) => Kind::Refused(ecow::eco_format!("{invalid}")),
+        Err(invalid) => refused(&invalid),
     };
     let is_small = |own: &&ModelServing| own.counted && own.extent() <= MOST_PODS;
     let earlier = match change.before {

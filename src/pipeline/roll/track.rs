@@ -17,7 +17,8 @@ pub(super) enum Kind {
     Ray,
     /// Groups of a ModelServing.
     Serving(Box<ServingKind>),
-    /// The API server would reject the pods, for this reason.
+    /// There are no pods to simulate, for this reason: the API server would reject them, or they are
+    /// too many.
     Refused(EcoString),
 }
 
@@ -43,6 +44,18 @@ impl Kind {
         match self {
             Self::Deployment(spec) | Self::Knative(spec) => Some(&spec.revision),
             Self::Groups(_) | Self::Ray | Self::Serving(_) | Self::Refused(_) => None,
+        }
+    }
+
+    /// Number of pods; 0 for workloads that are not counted here.
+    pub(super) fn pods(&self) -> i128 {
+        match self {
+            Self::Deployment(spec) | Self::Knative(spec) => spec.replicas.into(),
+            Self::Groups(spec) => {
+                let count = |number: usize| i128::try_from(number).unwrap_or(i128::MAX);
+                count(spec.replicas).saturating_mul(count(spec.revision.size))
+            }
+            Self::Ray | Self::Serving(_) | Self::Refused(_) => 0,
         }
     }
 

@@ -6,6 +6,7 @@ use crate::cli::{Failure, Io};
 use crate::diag::{Code, Diagnostic};
 use crate::emit::{Check, Directory, Done, Options, stream};
 use crate::report::screen;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -128,10 +129,13 @@ impl Sink<'_> {
                 Ok(false)
             }
             Self::Directory(path, directory) => {
-                let Done { refused, held } = directory.finish(unread.is_none())?;
+                let Done { refused, held, removed } = directory.finish(unread.is_none())?;
                 found.extend(refused);
                 if let (Some(why), 1..) = (unread, held) {
                     found.push(nothing_removed(&path, held, why));
+                }
+                if !removed.is_empty() {
+                    io.say_line(&removal(&path, &removed));
                 }
                 Ok(false)
             }
@@ -146,13 +150,29 @@ impl Sink<'_> {
     }
 }
 
+/// Services of which files were removed that one line names.
+const NAMED: usize = 5;
+
+/// The services whose files were removed, as their directories.
+fn removal(directory: &Path, removed: &[String]) -> String {
+    let parents = removed.iter().filter_map(|path| path.rsplit_once('/'));
+    let services: BTreeSet<&str> = parents.map(|(parent, _)| parent).collect();
+    let mut named: Vec<String> = services.iter().take(NAMED).map(ToString::to_string).collect();
+    if let more @ 1.. = services.len().saturating_sub(NAMED) {
+        named.push(format!("and {more} more"));
+    }
+    let files = if removed.len() == 1 { "1 file" } else { &format!("{} files", removed.len()) };
+    let of = if named.is_empty() { String::new() } else { format!(" of {}", named.join(", ")) };
+    format!("removed from {}: {files}{of}", directory.display())
+}
+
 fn nothing_removed(directory: &Path, held: usize, why: &str) -> Diagnostic {
     let directory = directory.display().to_string();
     let files = if held == 1 { "1 file" } else { &format!("{held} files") };
     let message = format!(
         "nothing was removed from {directory}, where {files} stay that this run did not make: {why}"
     );
-    Diagnostic::new(Code::NothingRemoved, message)
-        .in_file(directory)
-        .help("mend the input and run again; `--check` names the files that are missing or differ")
+    Diagnostic::new(Code::NothingRemoved, message).in_file(directory).help(
+        "correct the input and run again; `--check` names the files that are missing or differ",
+    )
 }

@@ -9,7 +9,7 @@ use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit::{lost, within};
 use crate::merge::history::{Record, Step};
 use crate::merge::written as merge;
-use crate::pods::built::Outline;
+use crate::pods::built::{Outline, count_of_pods};
 use crate::pods::lint::Place;
 use crate::pods::rules::{MAX_REPLICAS, MIN_REPLICAS, MIN_REPLICAS_RAISED};
 use crate::pods::{gpus, lint};
@@ -49,7 +49,7 @@ impl MergedComponent<'_> {
     /// Least number of replicas: 1 when the spec sets no usable one, none when its value is not a
     /// number of replicas.
     pub fn min_replicas(&self) -> Option<i64> {
-        count(self.spec.get("minReplicas"), 1)
+        count_of_pods(self.spec.get("minReplicas"), 1)
     }
 
     /// Greatest number of replicas; none when the spec sets no usable one.
@@ -131,12 +131,6 @@ impl MergedComponent<'_> {
         }
         Some(found)
     }
-}
-
-/// A number of pods: the default when there is none, none when it is outside the range of such
-/// numbers, which the schema has reported.
-fn count(node: Option<&Node>, default: i64) -> Option<i64> {
-    Range::COUNT.count(node.and_then(Node::as_int).unwrap_or(default))
 }
 
 /// Merges every component of a service with the runtime's part and finds how it is deployed.
