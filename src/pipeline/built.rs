@@ -6,10 +6,11 @@ use crate::api::{ObjectRef, Scope};
 use crate::cluster::schedule::{InvalidPod, Labels, PodSpec, PodTemplate, PriorityClasses, labels};
 use crate::cluster::{Machine, Toleration};
 use crate::objects::RenderedObject;
+use crate::objects::accept::refused_pods;
 use crate::quantity::is_accelerator;
 use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec};
 use crate::yaml::Node;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,8 +21,8 @@ pub struct Workload {
     pub component: ComponentKind,
     /// Name of the object.
     pub name: EcoString,
-    /// The workload, or the pod field that the API server would reject.
-    pub kind: Result<WorkloadKind, InvalidPod>,
+    /// The workload, or why the API server would reject it or its pods.
+    pub kind: Result<WorkloadKind, EcoString>,
 }
 
 /// The kind of a workload, with the fields that its controller reads.
@@ -45,6 +46,11 @@ pub enum WorkloadKind {
     },
     /// A Knative Service; Knative runs each revision as a Deployment.
     Knative(Arc<PodTemplate>),
+}
+
+/// The rejection of pods with an invalid field.
+pub(super) fn refused(invalid: &InvalidPod) -> EcoString {
+    eco_format!("the API server refuses the pods: {invalid}")
 }
 
 /// Number of devices that a pod requests, over all accelerator resources, slices included.
@@ -176,6 +182,11 @@ impl PodContext {
             }
             _ => return None,
         };
+        let kind = kind.map_err(|invalid| refused(&invalid));
+        let kind = kind.and_then(|kind| match refused_pods(&object.node) {
+            Some(why) => Err(why.into()),
+            None => Ok(kind),
+        });
         Some(Workload { component, name: id.name, kind })
     }
 

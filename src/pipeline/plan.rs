@@ -10,7 +10,7 @@ use crate::api::{Api, Failure, Field, Follow, PerReading, Semantics, Service, Vi
 use crate::catalog::Catalog;
 use crate::cluster::{Fit, Inventory, Shape};
 use crate::decision::{QueueDecision, Resolution};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects as render;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::admit::Ledger;
@@ -68,6 +68,8 @@ pub(super) struct Outcome<'a, 's> {
     /// The workloads that run the pods.
     workloads: Vec<Workload>,
     pub(super) error: Option<Failure>,
+    /// The error, if there is one, is one of the diagnostics.
+    is_reported: bool,
     diagnostics: Vec<Diagnostic>,
     /// The service with everything merged, if this mode is the one that is followed.
     built: Option<Built<'s>>,
@@ -153,7 +155,7 @@ impl<'a> Planner<'a> {
             controller: None,
             diagnostics: outcome.diagnostics,
         };
-        if let Some(error) = &planned.error {
+        if let Some(error) = planned.error.as_ref().filter(|_| !outcome.is_reported) {
             let unmet = planned.unmet();
             let finding = unmet.fold(finding(error, service), |finding, (requirement, span)| {
                 finding.label(Some(span), requirement.key)
@@ -291,7 +293,10 @@ impl<'a> Planner<'a> {
         let followed = policy.semantics == self.semantics.of(policy.api);
         let ask =
             BuildContext { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
-        let built = ask.build(service, &resolution, &mut ());
+        let mut built = ask.build(service, &resolution, &mut ());
+        let refused = refusal(diagnostics.iter().chain(&built.diagnostics));
+        let is_reported = built.error.is_none();
+        let error = built.error.take().or(refused);
         let (mut pods, mut workloads) = (Vec::new(), Vec::new());
         if let Some(composed) = &built.built {
             let components = &composed.components;
@@ -308,7 +313,6 @@ impl<'a> Planner<'a> {
         diagnostics.extend(built.diagnostics);
         let mut components: Vec<_> =
             built.outlines.into_iter().map(PlannedComponent::from).collect();
-        let error = built.error;
         let built = built.built.filter(|_| followed);
         if let Some(composed) = &built {
             let built = &composed.components;
@@ -320,7 +324,7 @@ impl<'a> Planner<'a> {
                 &mut components,
             ));
         }
-        Outcome { resolution, components, pods, workloads, error, diagnostics, built }
+        Outcome { resolution, components, pods, workloads, error, is_reported, diagnostics, built }
     }
 }
 
@@ -369,6 +373,21 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
         .object(service.object.id.to_string())
         .help(format!("mend the numbers of the {kind}: `ome validate` shows where they are")),
     )
+}
+
+/// The first finding for which no object of a service is output. What only a server refuses is
+/// output all the same.
+pub(super) fn refusal<'d>(found: impl IntoIterator<Item = &'d Diagnostic>) -> Option<Failure> {
+    let is_refusal = |found: &&Diagnostic| {
+        found.severity == Severity::Error && found.code != Code::ServerRefuses
+    };
+    let found = found.into_iter().find(is_refusal)?;
+    Some(Failure {
+        code: found.code,
+        message: found.message.clone(),
+        help: found.help.clone(),
+        span: found.span(),
+    })
 }
 
 /// Findings about the choice of model and accelerators.

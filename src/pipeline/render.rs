@@ -8,7 +8,7 @@ use super::plan::finding;
 use super::planned::{Depth, Planned, PlannedComponent};
 use crate::api::{Failure, Follow, Service, Views};
 use crate::decision::Resolution;
-use crate::diag::{Checked, Code, Diagnostic, Severity};
+use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Record;
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
@@ -54,17 +54,7 @@ impl Rendered<'_> {
     /// error. Objects that the API server would reject are still output, so that the server reports
     /// it.
     pub fn refusal(&self) -> Option<Failure> {
-        self.error.clone().or_else(|| {
-            let found = self.diagnostics.iter().find(|found| {
-                found.severity == Severity::Error && found.code != Code::ServerRefuses
-            })?;
-            Some(Failure {
-                code: found.code,
-                message: found.message.clone(),
-                help: found.help.clone(),
-                span: found.span(),
-            })
-        })
+        self.error.clone().or_else(|| super::plan::refusal(&self.diagnostics))
     }
 }
 

@@ -60,6 +60,14 @@ pub fn judge(object: &Node, findings: &mut Vec<Diagnostic>) {
     by_kind(&mut Judge::of(object, findings));
 }
 
+/// Why there would be no pods of a workload: a server refuses it, or the pods made from it. In the
+/// server's words; none when it takes both.
+pub fn refused_pods(workload: &Node) -> Option<String> {
+    let mut findings = Vec::new();
+    judge(workload, &mut findings);
+    findings.into_iter().next().map(|finding| finding.message)
+}
+
 fn by_kind(judge: &mut Judge<'_>) {
     let object = judge.object;
     metadata::object(judge, object);

@@ -5,10 +5,9 @@ use super::changes::{Before, ServingChange};
 use super::serving::ServingKind;
 use super::track::{Begins, Kind, Track};
 use crate::api::{Api, ComponentKind, Failure, ModelServing, Service};
-use crate::cluster::schedule::InvalidPod;
 use crate::diag::Diagnostic;
 use crate::operators::kthena::objects::MOST_PODS;
-use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
+use crate::pipeline::built::{PodContext, Workload, WorkloadKind, refused};
 use crate::pipeline::render::Renderer;
 use crate::pipeline::running::{Owner, RunningPods};
 use crate::quantity::IntOrPercent;
@@ -83,7 +82,7 @@ pub(super) fn made<'a>(
     let made = |own: Workload| {
         let scaled = matches!(&own.kind, Ok(WorkloadKind::Deployment { sized: false, .. }));
         let kind = match own.kind.clone() {
-            Err(invalid) => refused(&invalid),
+            Err(why) => Kind::Refused(why),
             Ok(WorkloadKind::Deployment { mut spec, sized }) => {
                 if !sized {
                     spec.replicas = replicas(own.component);
@@ -125,11 +124,6 @@ pub(super) fn made<'a>(
         error,
         diagnostics: rendered.diagnostics,
     }
-}
-
-/// A workload whose pods the API server rejects.
-fn refused(invalid: &InvalidPod) -> Kind {
-    Kind::Refused(eco_format!("the API server refuses the pods: {invalid}"))
 }
 
 fn is_knative(object: &Node) -> bool {
@@ -267,7 +261,7 @@ pub(super) fn serving(
     let [before, after] = ground.kthena;
     let kind = |serving: &ModelServing, policy| match ServingKind::new(serving, policy, context) {
         Ok(kind) => Kind::Serving(Box::new(kind)),
-        Err(invalid) => refused(&invalid),
+        Err(invalid) => Kind::Refused(refused(&invalid)),
     };
     let is_small = |own: &&ModelServing| own.counted && own.extent() <= MOST_PODS;
     let earlier = match change.before {

@@ -4,7 +4,7 @@ use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
 use crate::operators::kthena::objects::names;
-use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
+use crate::pipeline::built::{PodContext, Workload, WorkloadKind, refused};
 use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::running::{Owner, RunningPod, RunningPods};
 use crate::pipeline::serving::PlannedServing;
@@ -50,8 +50,7 @@ pub(super) struct Refused {
 const MOST_PODS: usize = 2_000_000;
 
 impl Refused {
-    fn invalid(invalid: &InvalidPod, pods: usize) -> Self {
-        let message = eco_format!("the API server refuses the pods: {invalid}");
+    fn invalid(message: EcoString, pods: usize) -> Self {
         Self { code: "invalid", message, pods }
     }
 
@@ -111,7 +110,7 @@ pub(super) fn of(
             Ok(workload) => (workload, None),
             Err(invalid) => {
                 let pods = usize::try_from(serving.pods()).unwrap_or(0);
-                (Claimed::default(), Some(Refused::invalid(&invalid, pods)))
+                (Claimed::default(), Some(Refused::invalid(refused(&invalid), pods)))
             }
         };
         claims.push(Claim {
@@ -151,7 +150,7 @@ fn component_claim(
     let first = workloads.first()?;
     let mut claimed = Claimed::default();
     if let Some(invalid) = workloads.iter().find_map(|own| own.kind.as_ref().err()) {
-        return Some((claimed, Some(Refused::invalid(invalid, pods))));
+        return Some((claimed, Some(Refused::invalid(invalid.clone(), pods))));
     }
     let Some(rest) = left.checked_sub(pods) else {
         return Some((claimed, Some(Refused::too_many(pods))));
