@@ -51,12 +51,20 @@ pub(super) fn last(wanted: &str) -> &str {
     wanted.rsplit('/').next().unwrap_or(wanted)
 }
 
-/// What to do about a service that is not in the input.
-pub(super) fn instead_of<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let known: BTreeSet<&str> = known.collect();
-    match nearest(last(wanted), known.iter().copied()) {
+/// What to do about a service that is not in the input; `known` are namespaces and names.
+pub(super) fn instead_of<'a>(
+    wanted: &str,
+    known: impl Iterator<Item = (&'a str, &'a str)>,
+) -> String {
+    let known: BTreeSet<(&str, &str)> = known.collect();
+    let name = last(wanted);
+    if let Some((namespace, _)) = known.iter().find(|(_, own)| *own == name) {
+        return format!("`{name}` is in namespace `{namespace}`: write `{namespace}/{name}`");
+    }
+    let names: BTreeSet<&str> = known.into_iter().map(|(_, name)| name).collect();
+    match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "load it with `-f`".to_owned(),
-        None => format!("the input has {}", first_of(known, OFFERED)),
+        None if names.is_empty() => "load it with `-f`".to_owned(),
+        None => format!("the input has {}", first_of(names, OFFERED)),
     }
 }

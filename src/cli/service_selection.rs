@@ -31,13 +31,30 @@ impl Session {
                 self.is_named(&wanted, &service.object, &service.namespace)
             });
             if found.is_empty() {
-                let known = services().map(|service| service.name().as_str());
-                let help = names::instead_of(&wanted, known);
-                return Err(self.not_found(format!("no InferenceService `{wanted}`"), Some(help)));
+                let message = format!("no InferenceService `{wanted}`");
+                let help = match self.places_of_servings(&wanted).is_empty() {
+                    true => self.instead_of(&wanted, false),
+                    false => "it is a ModelServing; this command is about InferenceServices".into(),
+                };
+                return Err(self.not_found(message, Some(help)));
             }
             chosen.extend(found);
         }
         Ok(chosen)
+    }
+
+    /// What to do about a service, or with `servings` a ModelServing, that is not in the input.
+    pub(super) fn instead_of(&self, wanted: &str, servings: bool) -> String {
+        names::instead_of(wanted, self.known_services(servings))
+    }
+
+    /// Namespaces and names of the services, and with `servings` of the ModelServings.
+    pub(super) fn known_services(&self, servings: bool) -> impl Iterator<Item = (&str, &str)> {
+        let catalog = &self.world.catalog;
+        let services = catalog.services().map(|views| views.of(self.semantics));
+        let services = services.map(|own| (own.namespace.as_str(), own.name().as_str()));
+        let own = catalog.model_servings().iter().filter(move |_| servings);
+        services.chain(own.map(|own| (own.namespace.as_str(), own.name().as_str())))
     }
 
     /// The services and the ModelServings a command is about: those named, of either kind, else all
@@ -84,7 +101,10 @@ impl Session {
             let found = self.places_of_servings(&name);
             match self.places(std::slice::from_ref(&name)) {
                 Ok(places) => services.extend(places),
-                Err(error) if found.is_empty() => return Err(error),
+                Err(_) if found.is_empty() => {
+                    let message = format!("no InferenceService or ModelServing `{name}`");
+                    return Err(self.not_found(message, Some(self.instead_of(&name, true))));
+                }
                 Err(_) => {}
             }
             servings.extend(found);

@@ -54,7 +54,7 @@ impl Hash for Shape {
 pub struct Blocked {
     /// Name.
     pub node: EcoString,
-    /// `gpu`, `cpu`, `memory`, `pods`, `taint`, `cordoned`, `selector`, `affinity`.
+    /// `gpu`, `cpu`, `memory`, `resource` (any other), `pods`, `taint`, `cordoned`, `selector`, `affinity`.
     pub code: &'static str,
     /// Both operands.
     pub detail: EcoString,
@@ -321,9 +321,10 @@ pub fn short_of<'a>(
         "cpu" => "cpu",
         PODS => "pods",
         name if crate::quantity::is_accelerator(name) || name.contains("/mig-") => "gpu",
-        _ => "memory",
+        "memory" => "memory",
+        _ => "resource",
     };
-    let order = ["gpu", "cpu", "memory", "pods"];
+    let order = ["gpu", "cpu", "memory", "resource", "pods"];
     let lacking = lacking.into_iter().map(|(name, asked, left)| (code(name), name, asked, left));
     let (code, name, asked, left) =
         lacking.min_by_key(|(code, ..)| order.iter().position(|known| known == code))?;

@@ -248,7 +248,7 @@ fn answer(planned: &PlannedServing<'_>) -> String {
         Some((fit, all)) if fit == all => format!(" · ✓ {fit} of {all} groups fit the nodes"),
         Some((fit, all)) => format!(" · ✗ {fit} of {all} groups fit the nodes"),
     };
-    format!("{} of {pods} pods, {gpus} GPUs{fits}", plural(groups, "group"))
+    format!("{}, {pods} pods, {gpus} GPUs{fits}", plural(groups, "group"))
 }
 
 /// ModelServings as text.

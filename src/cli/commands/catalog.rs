@@ -121,7 +121,7 @@ fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let style = io.style();
         io.print(&catalog::table(&items, args.names, &session.world, style))?;
     }
-    Ok(Outcome::Done)
+    Ok(session.outcome(&found, false))
 }
 
 fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {

@@ -174,7 +174,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if let Some(missing) =
         services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted)))
     {
-        let known = [&before, &after].into_iter().flat_map(known_names);
+        let known = [&before, &after].into_iter().flat_map(|side| side.known_services(true));
         let help = names::instead_of(missing, known);
         return Err(after.not_found(format!("no service `{missing}` on either side"), Some(help)));
     }
@@ -330,13 +330,6 @@ fn has(side: &Side<'_>, session: &Session, wanted: &str) -> bool {
             .servings
             .iter()
             .any(|serving| session.is_named(wanted, &serving.object, &serving.namespace))
-}
-
-fn known_names(session: &Session) -> impl Iterator<Item = &str> {
-    let services =
-        session.world.catalog.services().map(|views| views.of(session.semantics).name().as_str());
-    services
-        .chain(session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str()))
 }
 
 /// What a finding says, wherever it is: an edit above it moves it and makes it no news.

@@ -26,8 +26,8 @@ use std::path::PathBuf;
 
 /// Check the input: syntax, schema, references, the catalog as a whole.
 ///
-/// Exit codes: 0 no finding of level error (with `--strict`: of level warning), 1 a bad flag, 2
-/// findings.
+/// Exit codes: 0 no finding of level error (with `--strict`: of level warning), 1 a bad flag or a
+/// file that cannot be read, 2 findings.
 ///
 /// A comment `# ome: allow CODE reason` on the line of a finding or on the line above it allows it.
 #[derive(Debug, clap::Args)]
@@ -162,6 +162,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let summary = findings::summary(&found);
     let by_code = findings::by_code(&found, floor);
     let failed = found.iter().any(|finding| finding.severity >= least);
+    let is_unread = |code| matches!(code, Code::FileNotRead | Code::NoFiles);
+    let unread = found.iter().any(|own| is_unread(own.code) && own.severity >= least);
     let mut shown = found;
     shown.retain(|finding| finding.severity >= floor);
     // Machines of a repository name files from its root.
@@ -189,7 +191,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Format::Gitlab => io.print_json(&gitlab::report(&shown, &places()))?,
         Format::Rdjson => io.print_json(&rdjson::report(&shown, &places()))?,
     }
-    Ok(if failed { Outcome::No } else { Outcome::Done })
+    Ok(match (unread, failed) {
+        (true, _) => Outcome::CouldNot,
+        (false, true) => Outcome::No,
+        (false, false) => Outcome::Done,
+    })
 }
 
 /// The repository that the run is in.

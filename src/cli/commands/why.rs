@@ -1,6 +1,6 @@
 //! `ome why`: the source of each field of a rendered object, and the values that it overrides.
 
-use crate::api::{ModelServing, ObjectRef};
+use crate::api::{ModelServing, ObjectRef, Scope};
 use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat, WorkloadArg};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
@@ -13,6 +13,7 @@ use crate::report::why as view;
 use crate::schema::{self, names_kind};
 use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
+use std::collections::BTreeSet;
 
 /// Show the source of each field of a rendered object, and the values that it overrides.
 ///
@@ -58,6 +59,8 @@ struct Found {
     id: ObjectRef,
     api_version: EcoString,
     leaves: Vec<Leaf>,
+    /// The name of the service that it is rendered for.
+    owner: EcoString,
 }
 
 impl Found {
@@ -75,8 +78,13 @@ impl Found {
         let help = if kind == "PodGroup" && path.to_string() == field {
             reason.to_owned()
         } else {
-            let above = FieldPath(path.0[..path.0.len().saturating_sub(1)].to_vec());
-            format!("`ome schema {kind} {above}` lists the fields")
+            let root = schema.map(|schema| schema.root());
+            let is_field =
+                |above: &FieldPath| root.is_some_and(|root| root.select(above).is_some());
+            let above = (1..path.0.len()).rev().map(|depth| FieldPath(path.0[..depth].to_vec()));
+            let above = above.into_iter().find(is_field);
+            let above = above.map_or(String::new(), |above| format!(" {above}"));
+            format!("`ome schema {kind}{above}` lists the fields")
         };
         Failure::NotFound {
             message: format!("`{path}` is not a field of {kind}"),
@@ -95,7 +103,12 @@ impl Wanted<'_> {
     }
 
     /// The leaves, if this is the object.
-    fn ask(&mut self, session: &Session, object: &Node, losers: &impl Losers) -> Option<Found> {
+    fn ask(
+        &mut self,
+        session: &Session,
+        (owner, object): (&EcoString, &Node),
+        losers: &impl Losers,
+    ) -> Option<Found> {
         let id = identity(object);
         let api_version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
         if self.is(&id, api_version) {
@@ -104,6 +117,7 @@ impl Wanted<'_> {
                 id,
                 api_version: api_version.into(),
                 leaves: why(&layers, object, &self.path, losers),
+                owner: owner.clone(),
             });
         }
         self.others.push(if self.qualified {
@@ -149,6 +163,24 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         return Err(session.not_found(format!("no rendered object is `{asked}`"), help));
     };
     let path = wanted.path;
+    let namespaces: BTreeSet<&str> = session
+        .known_services(true)
+        .filter(|(_, name)| *name == object.owner)
+        .map(|(namespace, _)| namespace)
+        .collect();
+    if let (None, Scope::Namespace(own), 2..) =
+        (wanted.namespace, &object.id.scope, namespaces.len())
+    {
+        let namespaces: Vec<&str> = namespaces.into_iter().collect();
+        return Err(Failure::NotFound {
+            message: format!(
+                "`{}` is in the namespaces {}: which one?",
+                object.owner,
+                namespaces.join(", ")
+            ),
+            help: Some(format!("write `{kind}/{own}/{name}`, or name a namespace with `-n`")),
+        });
+    }
     if object.leaves.is_empty() {
         return Err(object.without(&asked, &path));
     }
@@ -179,7 +211,9 @@ fn of_services(
         let rendered = renderer.render(views, &mut history);
         findings.extend(rendered.diagnostics);
         let overrides = Overrides::new(&history);
-        rendered.objects.iter().find_map(|object| wanted.ask(session, &object.node, &overrides))
+        rendered.objects.iter().find_map(|object| {
+            wanted.ask(session, (rendered.service.name(), &object.node), &overrides)
+        })
     })
 }
 
@@ -202,9 +236,11 @@ fn of_servings(
         .collect();
     servings.into_iter().find_map(|serving| {
         let history = ServingHistory::new(serving);
-        if let Some(found) =
-            wanted.ask(session, &serving.object.node, &history.of(&Replaced::default()))
-        {
+        if let Some(found) = wanted.ask(
+            session,
+            (serving.name(), &serving.object.node),
+            &history.of(&Replaced::default()),
+        ) {
             return Some(found);
         }
         if kthena::too_many_pods(serving).is_some() {
@@ -212,7 +248,7 @@ fn of_servings(
         }
         let expanded = kthena::expand(serving, session.kthena, findings);
         expanded.iter().find_map(|Expanded { node, replaced }| {
-            wanted.ask(session, node, &history.of(replaced))
+            wanted.ask(session, (serving.name(), node), &history.of(replaced))
         })
     })
 }

@@ -76,26 +76,27 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match session.model_servings(name)[..] {
         [] => {}
         [serving] => return serving::run(args, &session, &earlier, serving, io),
+        [first, ..] => return Err(ambiguous("ModelServings", name, &first.namespace)),
+    }
+    match session.select(std::slice::from_ref(name)).unwrap_or_default()[..] {
+        [] => {}
+        [views] => return service::run(args, &session, &earlier, views, io),
         [first, ..] => {
-            return Err(Failure::NotFound {
-                message: format!("several ModelServings are named `{name}`"),
-                help: Some(format!(
-                    "write `{}/{}`, or name a namespace with `-n`",
-                    first.namespace,
-                    first.name()
-                )),
-            });
+            let namespace = &first.of(session.semantics).namespace;
+            return Err(ambiguous("InferenceServices", name, namespace));
         }
     }
-    if let Ok(views) = session.select(std::slice::from_ref(name)) {
-        return service::run(args, &session, &earlier, views[0], io);
+    let message = format!("no ModelServing or InferenceService `{name}`");
+    Err(session.not_found(message, Some(session.instead_of(name, true))))
+}
+
+/// A name that services of several namespaces have.
+fn ambiguous(kind: &str, name: &str, namespace: &str) -> Failure {
+    let own = names::last(name);
+    Failure::NotFound {
+        message: format!("several {kind} are named `{name}`"),
+        help: Some(format!("write `{namespace}/{own}`, or name a namespace with `-n`")),
     }
-    let servings =
-        session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str());
-    let services =
-        session.world.catalog.services().map(|views| views.of(session.semantics).name().as_str());
-    let help = names::instead_of(name, servings.chain(services));
-    Err(session.not_found(format!("no ModelServing or InferenceService `{name}`"), Some(help)))
 }
 
 /// A state before: a path, else a revision of the repository that holds the input.
