@@ -316,6 +316,14 @@ impl Session {
         why.or_else(|| left_out.first().map(|service| format!("{service} is in error")))
     }
 
+    /// Whether a path that the command line names could not be read at all, so that there is no
+    /// answer; the findings name it.
+    pub(crate) fn is_missing(&self) -> bool {
+        let is_missing = |code| matches!(code, Code::FileNotRead | Code::NoFiles);
+        let mut unread = self.world.unread.iter();
+        unread.any(|own| is_missing(own.code) && own.severity == Severity::Error)
+    }
+
     /// Whether the settings switch a finding off.
     pub(crate) fn is_off(&self, code: Code) -> bool {
         self.settings.severity.get(code.as_str()).is_some_and(Option::is_none)

@@ -96,7 +96,9 @@ impl View<'_> {
     fn headline(&self) -> String {
         let drifted = self.drifted();
         let all = self.drift.services;
-        let mut out = if drifted == 0 {
+        let mut out = if all == 0 {
+            "no InferenceService was read: nothing is compared".to_owned()
+        } else if drifted == 0 {
             format!("no drift: {} as the operator would write them", plural(all, "service"))
         } else {
             let parts = [Action::Create, Action::Update, Action::Delete].map(|action| {

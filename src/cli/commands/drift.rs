@@ -67,7 +67,15 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         found: &found,
         sources: &session.world.sources,
     };
+    let missing = session.is_missing() || live.as_ref().is_some_and(Session::is_missing);
+    if missing && args.output != PageFormat::Json {
+        session.say(&found, io);
+        return Ok(Outcome::CouldNot);
+    }
     session.show(&view, args.output, &found, io)?;
+    if args.services.is_empty() && !session.world.catalog.model_servings().is_empty() {
+        io.say_line("ModelServings are not compared: their controller writes pods one by one");
+    }
     if live.is_none() && objects.is_empty() && !answer.groups.is_empty() {
         io.say(
             "no object that an operator writes was read: give a dump of the cluster\n  help: `kubectl get deploy,svc,cm,hpa,pdb -A -o yaml > live.yaml`, then `--live live.yaml`\n",

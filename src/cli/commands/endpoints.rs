@@ -53,6 +53,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         (_, "") => "http",
         (_, scheme) => scheme,
     };
+    if args.services.is_empty() && !catalog.model_servings().is_empty() {
+        io.say_line(
+            "ModelServings have no endpoints of their own: ModelServers and ModelRoutes do",
+        );
+    }
     let mut services = Vec::new();
     let mut later: Vec<Diagnostic> = Vec::new();
     let mut failed = false;

@@ -5,6 +5,7 @@ use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
+use crate::diag::{Diagnostic, Severity};
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Depth, PlacementOptions, Planner, costs, together, totals};
 use crate::report::totals::{classes, classes_markdown, verdict};
@@ -104,7 +105,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         PageFormat::Table => {
             session.say(&beside_page(&found, &planned), io);
             // Where nothing was read, the finding says why; "no services" would be an answer.
-            let is_answer = servings.is_empty() && session.world.unread.is_empty();
+            let is_said = |own: &Diagnostic| own.severity > Severity::Info;
+            let is_answer = servings.is_empty() && !session.world.unread.iter().any(is_said);
             if !planned.is_empty() || is_answer {
                 plan.pieces(style, |piece| io.print(piece))?;
             }

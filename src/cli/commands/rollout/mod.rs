@@ -10,6 +10,7 @@ use crate::cli::input::Session;
 use crate::cli::names;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
+use crate::diff::share_nodes;
 use std::path::{Path, PathBuf};
 
 /// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
@@ -67,10 +68,13 @@ pub(crate) struct Args {
 /// Plays the change and prints it.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let ask = args.decision.ask()?;
-    let session = Session::open(&args.input, &ask)?;
+    let mut session = Session::open(&args.input, &ask)?;
     let mut earlier = Vec::new();
     for path in &args.from {
         earlier.push(before(args, path, &ask)?);
+    }
+    if let Some(before) = earlier.last_mut() {
+        share_nodes(&mut before.world.catalog, &mut session.world.catalog);
     }
     let Some(name) = &args.name else { return all::run(args, &session, &earlier, io) };
     match session.model_servings(name)[..] {
