@@ -92,6 +92,18 @@ pub(crate) struct ModelArgs {
     pub model_facts: Option<ModelFactsArg>,
 }
 
+/// Refuses directories of model files that are not there: models would silently lack facts.
+pub(crate) fn require_directories(files: &ModelFiles) -> Result<(), Failure> {
+    let given = [("--model-configs", &files.directory), ("--hf-cache", &files.cache)];
+    for (flag, directory) in given {
+        if let Some(directory) = directory.as_ref().filter(|directory| !directory.is_dir()) {
+            let directory = directory.display();
+            return Err(Failure::Usage(format!("`{directory}` of `{flag}` is not a directory")));
+        }
+    }
+    Ok(())
+}
+
 /// Whether the table of published models is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModelFactsArg {

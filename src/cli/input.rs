@@ -1,6 +1,6 @@
 //! A session: everything that was read, under the arguments, variables and settings of a run.
 
-use super::args::{InputArgs, PageFormat};
+use super::args::{self, InputArgs, PageFormat};
 use super::releases::{self, Followed};
 use super::session_options::SessionOptions;
 use super::{Failure, Io, Outcome, threads, verbose, waiting};
@@ -154,12 +154,14 @@ impl Session {
         };
         let loaded = load(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
+        let models = args.models.facts(&settings, limits, bare);
+        args::require_directories(&models.files)?;
         let mut given = ReadOptions {
             protocol: ask.protocol.map(EcoString::from),
             expand: ask.expand,
             v2_probes: ask.v2_probes,
             deployment_mode: args.deployment_mode.as_deref().map(EcoString::from),
-            models: args.models.facts(&settings, limits, bare),
+            models,
             builtin,
             shipped: ask.shipped,
             releases,

@@ -82,11 +82,14 @@ pub(super) fn what(kind: FileType) -> &'static str {
     if kind.is_dir() { "a directory" } else { "no regular file" }
 }
 
+const MISSING: &str = "there is no such file";
+const DENIED: &str = "permission denied";
+
 /// An error of the system in words that are the same on every platform.
 pub(super) fn reason(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::NotFound => MISSING.to_owned(),
+        io::ErrorKind::PermissionDenied => DENIED.to_owned(),
         io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
         io::ErrorKind::NotADirectory => "a part of the path is not a directory".to_owned(),
         // Its number differs between Linux and macOS, and its `ErrorKind` is not stable yet.
@@ -104,7 +107,11 @@ pub(super) fn not_read(name: &str, reason: &str) -> Diagnostic {
         return finding
             .help(format!("nothing is fetched from a network: `curl -fsSL {name} | ome … -f -`"));
     }
-    finding.help("name a regular file")
+    finding.help(match reason {
+        MISSING => "correct the path",
+        DENIED => "allow to read it",
+        _ => "name a regular file",
+    })
 }
 
 pub(super) fn not_utf8() -> Diagnostic {

@@ -1,7 +1,7 @@
 //! The running pods and their owners.
 
 use super::built::PodContext;
-use crate::api::{Api, Object};
+use crate::api::{Api, ModelServing, Object};
 use crate::cluster::Shape;
 use crate::cluster::schedule::{Labels, PodSpec, PodTemplate, labels};
 use crate::operators::OPERATORS;
@@ -178,6 +178,12 @@ impl<'a> RunningPods<'a> {
             own.sort_unstable();
         }
         own
+    }
+
+    /// Whether pods of a ModelServing run.
+    pub fn runs(&self, serving: &ModelServing) -> bool {
+        let owner = (Api::Kthena, serving.namespace.clone(), serving.name().clone());
+        !self.of(&owner, [serving.name()]).is_empty()
     }
 
     /// The pods that do not belong to the named ModelServing.

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             help: Some("name the files of the models with `-f`".into()),
         });
     }
-    let known = facts(&models, args, &mut run);
+    let known = facts(&models, args, &mut run)?;
     let mut completed: Vec<Completed> = Vec::new();
     let mut repairs: Vec<(usize, Diagnostic)> = Vec::new();
     for document in models {
@@ -89,14 +89,18 @@ fn hub(model: &Node) -> Option<HubId<'_>> {
 
 /// What is known of each repository, by its address; nothing, with findings, where it cannot be
 /// read.
-fn facts(models: &[&Document], args: &Args, run: &mut Run) -> BTreeMap<String, Option<Facts>> {
+fn facts(
+    models: &[&Document],
+    args: &Args,
+    run: &mut Run,
+) -> Result<BTreeMap<String, Option<Facts>>, Failure> {
     let mut ids: Vec<HubId<'_>> = Vec::new();
     for id in models.iter().filter_map(|document| hub(&document.node)) {
         if !ids.contains(&id) {
             ids.push(id);
         }
     }
-    let files = Origins::of(args, run.limits).all(&ids);
+    let files = Origins::of(args, run.limits)?.all(&ids);
     let mut known = BTreeMap::new();
     for (id, files) in ids.into_iter().zip(files) {
         let place =
@@ -112,7 +116,7 @@ fn facts(models: &[&Document], args: &Args, run: &mut Run) -> BTreeMap<String, O
         };
         known.insert(id.to_string(), facts);
     }
-    known
+    Ok(known)
 }
 
 /// Writes the files; what could not be written is a finding, and its models have failed.

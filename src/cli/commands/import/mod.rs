@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let hub = hub(given)?;
     let given = &origin::config_of(given);
     let files = match hub {
-        Some(id) => Origins::of(args, run.limits).files(id),
+        Some(id) => Origins::of(args, run.limits)?.files(id),
         None => origin::local(given, SourceKind::File, &run.limits),
     };
     let facts = match files {

@@ -5,6 +5,8 @@
 //! finding that says why there are none. Nothing is understood here.
 
 use super::Args;
+use crate::cli::Failure;
+use crate::cli::args::require_directories;
 use crate::diag::{Code, Diagnostic};
 use crate::facts::models::HubId;
 use crate::hub::{self, Hub, Refusal};
@@ -48,7 +50,7 @@ pub(super) struct Origins {
 }
 
 impl Origins {
-    pub(super) fn of(args: &Args, limits: Limits) -> Self {
+    pub(super) fn of(args: &Args, limits: Limits) -> Result<Self, Failure> {
         let offline = args.offline || load::is_offline();
         let cache = match &args.hf_cache {
             Some(Some(directory)) => Some(directory.clone()),
@@ -57,13 +59,16 @@ impl Origins {
             None if args.all || offline => default_cache(),
             None => None,
         };
-        Self {
-            files: ModelFiles { directory: args.model_configs.clone(), cache },
+        let named = args.hf_cache.as_ref().and(cache.clone());
+        let directory = args.model_configs.clone();
+        require_directories(&ModelFiles { directory: directory.clone(), cache: named })?;
+        Ok(Self {
+            files: ModelFiles { directory, cache },
             limits,
             offline,
             timeout: args.timeout.map_or(TIMEOUT, Duration::from_secs),
             hub: OnceLock::new(),
-        }
+        })
     }
 
     /// The files of a repository, from the nearest place that has them.

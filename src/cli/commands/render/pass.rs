@@ -65,8 +65,11 @@ impl<'a> Pass<'a> {
 
     /// Whether a finding is about an object of the run, and not about one that passes through.
     pub(super) fn concerns(&self, finding: &Diagnostic) -> bool {
-        if matches!(finding.code, Code::OtherKind | Code::NotKubernetes) {
-            return false;
+        match finding.code {
+            Code::OtherKind | Code::NotKubernetes => return false,
+            // Its bytes cannot be printed again.
+            Code::NotUtf8 => return true,
+            _ => {}
         }
         let Some(span) = finding.span() else { return true };
         let holds = |item: &&Item| item.span().is_some_and(|whole| whole.contains(span));

@@ -34,13 +34,34 @@ pub(super) fn run(
             Some("load some with `-f`".into()),
         ));
     }
+    simulate(args, session, &changes, io)
+}
+
+/// Plays the change of a ModelServing whose pods run: they are the state before.
+pub(super) fn of_running(
+    args: &Args,
+    session: &Session,
+    serving: &ModelServing,
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
+    let now = State { world: &session.world, services: Vec::new(), servings: vec![serving] };
+    simulate(args, session, &Changes::between(None, &now, session.semantics), io)
+}
+
+fn simulate(
+    args: &Args,
+    session: &Session,
+    changes: &Changes<'_>,
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
+    let semantics = session.semantics;
     let services: Vec<&Service> =
         changes.services.iter().filter_map(|change| change.service(semantics)).collect();
     let servings: Vec<&ModelServing> =
         changes.servings.iter().filter_map(ServingChange::serving).collect();
     let played = Played { services: &services, servings: &servings };
     let troubles = troubles::of(args, session, played)?;
-    let Some(mut rolled) = roll(&session.world, semantics, session.kthena, &changes, &troubles)
+    let Some(mut rolled) = roll(&session.world, semantics, session.kthena, changes, &troubles)
     else {
         return Err(Failure::NotFound {
             message: "no Node that was read says what it has, so nothing can be simulated".into(),

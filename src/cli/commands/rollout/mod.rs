@@ -10,7 +10,9 @@ use crate::cli::input::Session;
 use crate::cli::names;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome};
+use crate::cluster as machines;
 use crate::diff::share_nodes;
+use crate::pipeline::RunningPods;
 use std::path::{Path, PathBuf};
 
 /// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
@@ -65,6 +67,17 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
+impl Args {
+    /// Whether nothing is asked that only the requests of one ModelServing can show.
+    fn is_plain(&self) -> bool {
+        self.pending.is_empty()
+            && self.stuck.is_empty()
+            && self.fail.is_empty()
+            && !self.stagger
+            && !self.steps
+    }
+}
+
 /// Plays the change and prints it.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let ask = args.decision.ask()?;
@@ -79,7 +92,14 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let Some(name) = &args.name else { return all::run(args, &session, &earlier, io) };
     match session.model_servings(name)[..] {
         [] => {}
-        [serving] => return serving::run(args, &session, &earlier, serving, io),
+        [serving] => {
+            let runs = || RunningPods::new(session.world.catalog.others()).runs(serving);
+            let has_nodes = machines::is_known(session.world.catalog.machines());
+            if earlier.is_empty() && args.is_plain() && has_nodes && runs() {
+                return all::of_running(args, &session, serving, io);
+            }
+            return serving::run(args, &session, &earlier, serving, io);
+        }
         [first, ..] => return Err(ambiguous("ModelServings", name, &first.namespace)),
     }
     match session.select(std::slice::from_ref(name)).unwrap_or_default()[..] {
