@@ -52,8 +52,6 @@ pub struct Workload {
     pub replicas: Vec<Replica>,
     /// Its pods that run, in the order in which they keep their places.
     pub running: Vec<Running>,
-    /// How many pods may stay beside those that are wanted: an autoscaler requested them.
-    pub extra: usize,
 }
 
 impl Workload {

@@ -37,8 +37,6 @@ pub enum Holder {
     Other(usize),
     /// Of a workload: workload, replica, place in the replica.
     Wanted(usize, usize, usize),
-    /// Of a workload, beside those that are wanted.
-    Extra(usize),
 }
 
 /// A fleet on its nodes.
@@ -85,7 +83,6 @@ impl Placed {
 
     fn keep(&mut self, fleet: &Fleet, workload: usize) {
         let own = &fleet.workloads[workload];
-        let mut extra = own.extra;
         for running in &own.running {
             let Some(node) = self.scheduler.node_id(&running.node) else { continue };
             let template = self.templates[workload][running.template];
@@ -99,24 +96,14 @@ impl Placed {
                 Some(replica) => free(replica).map(|at| (replica, at)),
                 None => (0..own.replicas.len()).find_map(|replica| Some((replica, free(replica)?))),
             };
-            match place {
-                Some((replica, at)) => {
-                    let pod = self.scheduler.add_to(template, node);
-                    if let (Some(pod), Some(started)) = (pod, &running.started) {
-                        self.scheduler.set_started(pod, started);
-                    }
-                    self.slots[workload][replica][at] = Slot { pod, kept: pod.is_some() };
-                    if let Some(pod) = pod {
-                        self.holders.insert(pod, Holder::Wanted(workload, replica, at));
-                    }
-                }
-                None if extra > 0 => {
-                    extra -= 1;
-                    if let Some(pod) = self.scheduler.add_to(template, node) {
-                        self.holders.insert(pod, Holder::Extra(workload));
-                    }
-                }
-                None => {}
+            let Some((replica, at)) = place else { continue };
+            let pod = self.scheduler.add_to(template, node);
+            if let (Some(pod), Some(started)) = (pod, &running.started) {
+                self.scheduler.set_started(pod, started);
+            }
+            self.slots[workload][replica][at] = Slot { pod, kept: pod.is_some() };
+            if let Some(pod) = pod {
+                self.holders.insert(pod, Holder::Wanted(workload, replica, at));
             }
         }
     }

@@ -186,7 +186,6 @@ fn service(at: usize, drawn: &DrawnService, nodes: usize) -> Workload {
         templates: vec![Arc::new(pod)],
         replicas: vec![replica; *replicas],
         running: running.collect(),
-        extra: 0,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::pipeline::running::{Owner, RunningPod, RunningPods};
 use crate::pipeline::serving::PlannedServing;
 use crate::yaml::{Node, Origin, Value};
 use ecow::{EcoString, eco_format};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The owner of pods.
@@ -34,6 +34,8 @@ pub(super) struct Claim {
     pub(super) workload: Claimed,
     /// Indices of its running pods.
     pub(super) own: Vec<usize>,
+    /// Replicas that an autoscaler may add to those that are placed.
+    extra: usize,
     /// Why none of its pods is placed, and how many pods that are.
     pub(super) refused: Option<Refused>,
 }
@@ -98,6 +100,7 @@ pub(super) fn of(
                 component: Some(component.kind.as_str()),
                 workload,
                 own,
+                extra: extra(component),
                 refused,
             });
         }
@@ -119,6 +122,7 @@ pub(super) fn of(
             component: None,
             workload,
             own,
+            extra: 0,
             refused,
         });
     }
@@ -128,6 +132,43 @@ pub(super) fn of(
 }
 
 impl Claim {
+    /// Takes the running pods that an autoscaler added out of the workload: they stay beside the
+    /// replicas that are placed. Returns their indices. `nodes` are the names of all nodes.
+    pub(super) fn surplus(
+        &mut self,
+        running: &RunningPods<'_>,
+        nodes: &HashSet<&EcoString>,
+    ) -> Vec<usize> {
+        let size = self.workload.replicas.first().map_or(1, |replica| replica.pods.len());
+        let mut left = self.extra.saturating_mul(size);
+        if left == 0 {
+            return Vec::new();
+        }
+        let replicas = &self.workload.replicas;
+        let slots = |replica: Option<usize>, template: usize| -> usize {
+            let own =
+                replicas.iter().enumerate().filter(|(at, _)| replica.is_none_or(|own| own == *at));
+            let pods = own.flat_map(|(_, replica)| &replica.pods);
+            pods.filter(|own| **own == template).count()
+        };
+        let mut free: HashMap<(Option<usize>, usize), usize> = HashMap::new();
+        let (mut kept, mut surplus) = (Vec::new(), Vec::new());
+        for (at, own) in self.own.iter().zip(std::mem::take(&mut self.workload.running)) {
+            let key = (own.replica, own.template);
+            let free = free.entry(key).or_insert_with(|| slots(key.0, key.1));
+            let is_there = nodes.contains(&running.all[*at].node);
+            if !is_there || *free > 0 {
+                *free -= usize::from(is_there);
+                kept.push(own);
+            } else if left > 0 {
+                left -= 1;
+                surplus.push(*at);
+            }
+        }
+        self.workload.running = kept;
+        surplus
+    }
+
     /// Sort key: the components of a service are created in their order.
     fn rank(&self) -> (usize, usize) {
         match self.who {
@@ -201,14 +242,18 @@ fn component_claim(
             }
         }
     }
-    let most = component.max_replicas.and_then(|most| usize::try_from(most).ok());
-    claimed.extra = most.unwrap_or(replicas).saturating_sub(replicas);
     for at in own {
         let pod = &running.all[*at];
         let (replica, template) = member(pod, workloads, &claimed);
         claimed.running.push(self::running(pod, replica, template));
     }
     Some((claimed, None))
+}
+
+/// Replicas between minReplicas and maxReplicas.
+fn extra(component: &PlannedComponent) -> usize {
+    let most = component.max_replicas.zip(component.min_replicas.known());
+    most.and_then(|(most, least)| usize::try_from(most - least).ok()).unwrap_or(0)
 }
 
 fn alone(pods: Vec<usize>) -> Replica {

@@ -237,7 +237,15 @@ fn place<'a>(
 ) -> Together {
     let context = PodContext::new(catalog.machines(), catalog.others());
     let running = RunningPods::new(catalog.others());
-    let (mut claims, own) = claims::of(planned, servings, &context, &running);
+    let (mut claims, mut own) = claims::of(planned, servings, &context, &running);
+    let of_services = own.len();
+    let names = catalog.machines().iter().map(|machine| &machine.name).collect();
+    for claim in &mut claims {
+        // Pods that an autoscaler added hold their nodes like those of others.
+        for pod in claim.surplus(&running, &names) {
+            own.remove(&pod);
+        }
+    }
     let templates = running.templates(&context);
     let mut fleet = fleet(catalog, &running, &templates, &own, &mut claims);
     let held = quota::hold(catalog, planned, &claims, &mut fleet);
@@ -258,7 +266,7 @@ fn place<'a>(
     let mut answer = Together {
         verdict,
         nodes: fleet.machines.len(),
-        pods: PodCounts { running: running.all.len(), own: own.len(), ..PodCounts::default() },
+        pods: PodCounts { running: running.all.len(), own: of_services, ..PodCounts::default() },
         pending: Vec::new(),
         victims: victims(&placed, &running, &own, &claims),
         add: add.iter().map(|growth| more(catalog, semantics, &placed, *growth)).collect(),
@@ -383,11 +391,11 @@ fn victims(
 ) -> Vec<Victim> {
     let others: Vec<usize> = (0..running.all.len()).filter(|at| !own.contains(at)).collect();
     let service = |holder: Holder| match holder {
-        Holder::Wanted(workload, ..) | Holder::Extra(workload) => claims[workload].service.clone(),
+        Holder::Wanted(workload, ..) => claims[workload].service.clone(),
         Holder::Other(at) => running.all[others[at]].name().into(),
     };
     let name = |eviction: &Eviction, holder: Holder| match holder {
-        Holder::Wanted(workload, ..) | Holder::Extra(workload) => {
+        Holder::Wanted(workload, ..) => {
             let node = &placed.scheduler.node(eviction.node).name;
             let on = claims[workload].own.iter().map(|at| &running.all[*at]);
             let pod = on.into_iter().find(|pod| pod.node == *node);
