@@ -68,8 +68,8 @@ pub(super) struct Outcome<'a, 's> {
     /// The workloads that run the pods.
     workloads: Vec<Workload>,
     pub(super) error: Option<Failure>,
-    /// The error, if there is one, is one of the diagnostics.
-    is_reported: bool,
+    /// Building did not fail: an error is then one of the diagnostics.
+    is_built: bool,
     diagnostics: Vec<Diagnostic>,
     /// The service with everything merged, if this mode is the one that is followed.
     built: Option<Built<'s>>,
@@ -155,14 +155,14 @@ impl<'a> Planner<'a> {
             controller: None,
             diagnostics: outcome.diagnostics,
         };
-        if let Some(error) = planned.error.as_ref().filter(|_| !outcome.is_reported) {
+        if let Some(error) = planned.error.as_ref().filter(|_| !outcome.is_built) {
             let unmet = planned.unmet();
             let finding = unmet.fold(finding(error, service), |finding, (requirement, span)| {
                 finding.label(Some(span), requirement.key)
             });
             planned.diagnostics.push(finding);
         }
-        if planned.error.is_none() {
+        if outcome.is_built {
             planned.diagnostics.extend(
                 planned.components.iter().filter_map(|component| not_counted(component, service)),
             );
@@ -295,7 +295,7 @@ impl<'a> Planner<'a> {
             BuildContext { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
         let mut built = ask.build(service, &resolution, &mut ());
         let refused = refusal(diagnostics.iter().chain(&built.diagnostics));
-        let is_reported = built.error.is_none();
+        let is_built = built.error.is_none();
         let error = built.error.take().or(refused);
         let (mut pods, mut workloads) = (Vec::new(), Vec::new());
         if let Some(composed) = &built.built {
@@ -324,7 +324,7 @@ impl<'a> Planner<'a> {
                 &mut components,
             ));
         }
-        Outcome { resolution, components, pods, workloads, error, is_reported, diagnostics, built }
+        Outcome { resolution, components, pods, workloads, error, is_built, diagnostics, built }
     }
 }
 

@@ -168,9 +168,9 @@ fn removal(directory: &Path, removed: &[String]) -> String {
 
 fn nothing_removed(directory: &Path, held: usize, why: &str) -> Diagnostic {
     let directory = directory.display().to_string();
-    let files = if held == 1 { "1 file" } else { &format!("{held} files") };
+    let files = if held == 1 { "1 file stays" } else { &format!("{held} files stay") };
     let message = format!(
-        "nothing was removed from {directory}, where {files} stay that this run did not make: {why}"
+        "nothing was removed from {directory}, where {files} that this run did not make: {why}"
     );
     Diagnostic::new(Code::NothingRemoved, message).in_file(directory).help(
         "correct the input and run again; `--check` names the files that are missing or differ",
