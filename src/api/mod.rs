@@ -46,7 +46,7 @@ pub use model_serving::{
     Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType,
     Topology,
 };
-pub use object::{Api, Field, Object, ObjectRef, Scope};
+pub use object::{Api, Field, Object, ObjectRef, SET_BY_SERVER, Scope};
 pub use reading::{Owned, PerReading, Views};
 pub use release::{Follow, Release, Semantics};
 pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};

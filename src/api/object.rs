@@ -5,6 +5,10 @@ use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};
 use std::fmt;
 
+/// Metadata that a server sets.
+pub const SET_BY_SERVER: [&str; 6] =
+    ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
+
 /// A typed value with who wrote it.
 #[derive(Clone, Debug)]
 pub struct Field<T> {

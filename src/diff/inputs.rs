@@ -1,13 +1,13 @@
 //! The objects of the input that changed, with the changed fields.
 
-use crate::api::{Api, Object, ObjectRef};
+use crate::api::{Api, Object, ObjectRef, SET_BY_SERVER};
 use crate::catalog::Catalog;
 use crate::operators::is_service;
 use crate::schema;
 use crate::secret::Place;
 use crate::source::{SourceId, Span};
 use crate::tree::{Change, changes};
-use crate::yaml::{FieldPath, Node, Origin, Rule};
+use crate::yaml::{FieldPath, Node, Origin, Rule, Segment};
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -137,6 +137,15 @@ impl<'a> Inputs<'a> {
     }
 }
 
+/// Whether a server sets a field, so that a manifest and a dump always differ in it.
+fn is_of_server(path: &FieldPath) -> bool {
+    matches!(
+        path.0.as_slice(),
+        [Segment::Field(metadata), Segment::Field(key), ..]
+            if metadata == "metadata" && SET_BY_SERVER.contains(&key.as_str())
+    )
+}
+
 fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
     let place = |object: Option<&Object>| -> Option<Span> { object.map(Object::name_span) };
     match (before, after) {
@@ -148,6 +157,9 @@ fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
             let mut fields = changes(&before.node, &after.node, ty);
             // `_example` documents the keys of a ConfigMap and is not read.
             fields.retain(|field| {
+                if is_of_server(&field.path) {
+                    return false;
+                }
                 let explains = after.id.kind == "ConfigMap"
                     && field.path.to_string() == "data._example"
                     && field.from.is_some()

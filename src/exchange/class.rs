@@ -7,7 +7,7 @@
 
 mod comparison;
 
-use crate::api::{Figure, Object, Semantics};
+use crate::api::{Figure, Object, SET_BY_SERVER, Semantics};
 use crate::facts::Product;
 use crate::source::Span;
 use crate::yaml::{Entry, FieldPath, Node, Origin, Rule, Segment, Value};
@@ -164,10 +164,6 @@ const ORDER: [&[&str]; 11] = [
 
 /// The fields that select the nodes of a class: when one is set, it replaces the others.
 const MATCHERS: [&str; 3] = ["nodeSelector", "nodeSelectorTerms", "affinity"];
-
-/// Metadata that a server sets.
-const OF_SERVER: [&str; 6] =
-    ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
 
 /// The path of node selector terms in the shipped format.
 const REQUIRED: [&str; 6] = [
@@ -371,7 +367,7 @@ impl Draft {
         let mut object = written.clone();
         // Fields that a server sets are not applied.
         object.set(&path(&["status"]).0, None);
-        for key in OF_SERVER {
+        for key in SET_BY_SERVER {
             object.set(&path(&["metadata", key]).0, None);
         }
         if self.facts.iter().any(|fact| starts_with(&fact.path, &["spec", "discovery"])) {

@@ -6,7 +6,7 @@
 use super::embedded;
 use super::kinds::{self, Whose};
 use crate::source::{SourceId, Span};
-use crate::yaml::{Limits, Node, Value, parse, split};
+use crate::yaml::{Entry, Limits, Node, Value, parse, split};
 use ecow::EcoString;
 use std::ops::Range;
 
@@ -116,9 +116,14 @@ pub(super) fn items(root: Node) -> impl Iterator<Item = Item> {
                 (api_version, kind, _) => (api_version, kind),
             };
             if let (Some(api_version), Some(kind)) = (&api_version, &kind)
-                && let (Some(single), Some(Node { value: Value::List(items), .. })) =
-                    (kind.strip_suffix("List"), node.get("items"))
+                && let (Some(single), Some(Entry { node: items, .. })) = (
+                    kind.strip_suffix("List"),
+                    node.entries().find(|entry| entry.key == "items"),
+                )
+                // Go writes an empty list as null, which `Node::get` leaves out.
+                && (items.is_null() || matches!(items.value, Value::List(_)))
             {
+                let items = items.items();
                 let of_items =
                     (!single.is_empty()).then(|| (api_version.clone(), EcoString::from(single)));
                 waiting.extend(items.iter().rev().map(|item| (item.clone(), of_items.clone())));

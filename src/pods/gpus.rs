@@ -34,20 +34,15 @@ fn asked(container: &Node) -> impl Iterator<Item = &Entry> {
     limits.into_iter().flat_map(Node::entries).chain(requested)
 }
 
-/// Accelerators of a pod by resource, all its containers together, with the init containers that
-/// keep running beside them (`restartPolicy: Always`); the others run before and count for nothing.
-/// None when one of the amounts is no number of devices.
+/// Accelerators of a pod by resource: what the containers request together, or the init container
+/// that requests most, if that is more. None when one of the amounts is no number of devices.
 pub(crate) fn by_resource(pod: &Node) -> Option<BTreeMap<EcoString, i64>> {
-    let list = |key: &str| pod.get(key).map(Node::items).unwrap_or_default().iter();
-    let stays =
-        |container: &&Node| container.get("restartPolicy").and_then(Node::as_str) == Some("Always");
-    sum(list("containers").chain(list("initContainers").filter(stays)))
+    with_init(pod, pod.get("containers").map(Node::items).unwrap_or_default().iter())
 }
 
 /// Accelerators of a pod that is not yet built, by resource name: those of its listed containers
 /// and of the runner, which takes over what it does not say itself from the container of its name.
-/// None when one of the amounts is no number of devices. Init containers run before them and count
-/// for nothing.
+/// Init containers count as in a pod. None when one of the amounts is no number of devices.
 pub fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
     let listed = part.get("containers").map(Node::items).unwrap_or_default();
     let runner = part.get("runner");
@@ -58,7 +53,48 @@ pub fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
         runner.zip(twin).map(|(runner, index)| merge::written(&listed[index], runner, &mut ()));
     let others = listed.iter().enumerate().filter(|(index, _)| Some(*index) != twin);
     let containers = others.map(|(_, container)| container).chain(merged.as_ref().or(runner));
-    sum(containers)
+    with_init(part, containers)
+}
+
+/// Accelerators of `containers` and of the init containers of `part`. An init container that
+/// restarts runs beside all that follow it; any other one runs alone with those before it
+/// (k8s.io/component-helpers/resource/helpers.go, PodRequests).
+fn with_init<'n>(
+    part: &'n Node,
+    containers: impl Iterator<Item = &'n Node>,
+) -> Option<BTreeMap<EcoString, i64>> {
+    let mut found = sum(containers)?;
+    let (mut beside, mut most) = (BTreeMap::new(), BTreeMap::new());
+    for container in part.get("initContainers").map(Node::items).unwrap_or_default() {
+        let own = sum(std::iter::once(container))?;
+        if container.get("restartPolicy").and_then(Node::as_str) == Some("Always") {
+            add(&mut found, &own)?;
+            add(&mut beside, &own)?;
+        } else {
+            let mut now = beside.clone();
+            add(&mut now, &own)?;
+            raise(&mut most, now);
+        }
+    }
+    raise(&mut found, most);
+    Some(found)
+}
+
+/// Adds amounts; none when a sum is too large.
+fn add(sums: &mut BTreeMap<EcoString, i64>, more: &BTreeMap<EcoString, i64>) -> Option<()> {
+    for (name, amount) in more {
+        let sum = sums.entry(name.clone()).or_default();
+        *sum = sum.checked_add(*amount)?;
+    }
+    Some(())
+}
+
+/// Keeps the larger amount of each resource.
+fn raise(amounts: &mut BTreeMap<EcoString, i64>, others: BTreeMap<EcoString, i64>) {
+    for (name, other) in others {
+        let own = amounts.entry(name).or_default();
+        *own = other.max(*own);
+    }
 }
 
 fn sum<'n>(containers: impl Iterator<Item = &'n Node>) -> Option<BTreeMap<EcoString, i64>> {

@@ -146,6 +146,22 @@ fn devices_are_counted_by_container_and_by_pod() {
     );
     assert_eq!(gpus::of_pod(&pod), Some(3));
     assert_eq!(gpus::of_pod(&node("{}")), Some(0));
+    // Init containers run one after the other, beside those that restart.
+    let gpu = |count: i64, more: &str| {
+        format!("{{resources: {{limits: {{nvidia.com/gpu: {count}}}}}{more}}}")
+    };
+    for (init, expected) in [
+        (vec![gpu(4, "")], 4),
+        (vec![gpu(1, ""), gpu(1, "")], 2),
+        (vec![gpu(1, ", restartPolicy: Always"), gpu(4, "")], 5),
+        (vec![gpu(4, ""), gpu(1, ", restartPolicy: Always")], 4),
+        (vec![gpu(1, ", restartPolicy: Always")], 3),
+    ] {
+        let text =
+            format!("{{containers: [{}], initContainers: [{}]}}", gpu(2, ""), init.join(", "));
+        assert_eq!(gpus::of_pod(&node(&text)), Some(expected), "{text}");
+        assert_eq!(gpus::of_part(&node(&text)).unwrap()["nvidia.com/gpu"], expected, "{text}");
+    }
     assert_eq!(
         gpus::of_pod(&node("{containers: [{resources: {limits: {nvidia.com/gpu: some}}}]}")),
         None

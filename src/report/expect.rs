@@ -2,7 +2,7 @@
 
 use super::screen::{Page, line, printable};
 use super::{SCHEMA_VERSION, explain, findings, github, json, json_schema};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Severity};
 use crate::diff::expect::Miss;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
@@ -143,12 +143,32 @@ impl Report {
     /// JUnit XML: a test case for each case, with at most one failure that contains all of them.
     pub fn junit(&self) -> String {
         let failed = self.failed();
-        let counts = format!("tests=\"{}\" failures=\"{failed}\" errors=\"0\"", self.cases.len());
+        // A file that cannot be read has no cases: it is a case in error.
+        let errors = self.found.iter().filter(|found| found.severity == Severity::Error);
+        let counts = format!(
+            "tests=\"{}\" failures=\"{failed}\" errors=\"{}\"",
+            self.cases.len() + errors.clone().count(),
+            errors.clone().count()
+        );
         let mut out = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ome test\" {counts}>\n  <testsuite name=\"ome test\" {counts}>\n"
         );
+        let escaped = |text: &str| super::junit::escaped(&printable(text));
+        for found in errors {
+            let place = found.span().map_or_else(
+                || found.file.clone().unwrap_or_default(),
+                |span| self.sources.locate(span).to_string(),
+            );
+            let _ = writeln!(
+                out,
+                "    <testcase name=\"{}\" classname=\"{}\">\n      <error type=\"{}\" message=\"{}\"/>\n    </testcase>",
+                escaped(&place),
+                "ome.test",
+                found.code.as_str(),
+                escaped(&found.message)
+            );
+        }
         for case in &self.cases {
-            let escaped = |text: &str| super::junit::escaped(&printable(text));
             let head = format!(
                 "    <testcase name=\"{}\" classname=\"{}\"",
                 escaped(&case.name),

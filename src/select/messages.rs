@@ -21,3 +21,18 @@ pub struct Messages {
     /// No runtime fits.
     pub none_found: fn(&RuntimeSet, &Request<'_>, &Service, &RuntimeDecision<'_>) -> Failure,
 }
+
+/// The next step where no runtime fits.
+pub(crate) fn nearest_miss(service: &Service) -> String {
+    format!(
+        "`ome explain {}/{}` shows the nearest miss, and with `--runtime NAME` the edits that make \
+         a runtime fit",
+        service.namespace,
+        service.name()
+    )
+}
+
+/// The next step where the named runtime does not fit.
+pub(crate) fn edits_of(runtime: &str) -> String {
+    format!("`ome explain --runtime {runtime}` shows the edits that make it fit, if there are any")
+}

@@ -15,7 +15,7 @@ mod evaluation;
 pub(crate) mod format_name;
 pub(crate) mod gates;
 pub(crate) mod input;
-mod messages;
+pub(crate) mod messages;
 pub(crate) mod rank;
 pub(crate) mod request;
 #[cfg(test)]

@@ -60,7 +60,10 @@ fn what_was_not_read_is_printed_before_what_is_therefore_not_found() {
     }
     let done = folder.ome("explain chat -f bad.yaml -f two.yaml");
     assert!(done.stderr.starts_with("yaml-syntax\n"), "{done:?}");
-    assert!(done.stderr.contains("\nerror: no InferenceService or ModelServing `chat`\n"), "{done:?}");
+    assert!(
+        done.stderr.contains("\nerror: no InferenceService or ModelServing `chat`\n"),
+        "{done:?}"
+    );
     // Findings of what was read say nothing about what is missing.
     assert!(!done.stderr.contains("unknown-field"), "{done:?}");
 }

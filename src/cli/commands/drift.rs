@@ -7,7 +7,8 @@ use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diff::drift;
 use crate::pipeline::Renderer;
 use crate::report::drift as view;
-use std::collections::HashSet;
+use ecow::EcoString;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
 /// Show where a cluster differs from what the operator would write now: objects that are missing,
@@ -77,9 +78,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         io.say_line("ModelServings are not compared: their controller writes pods one by one");
     }
     if live.is_none() && objects.is_empty() && !answer.groups.is_empty() {
-        io.say(
-            "no object that an operator writes was read: give a dump of the cluster\n  help: `kubectl get deploy,svc,cm,hpa,pdb -A -o yaml > live.yaml`, then `--live live.yaml`\n",
-        );
+        let objects = answer.groups.iter().flat_map(|group| &group.objects);
+        let kinds: BTreeSet<EcoString> = objects.map(|own| own.id.kind.to_lowercase()).collect();
+        let kinds: Vec<EcoString> = kinds.into_iter().collect();
+        io.say(&format!(
+            "no object that an operator writes was read: give a dump of the cluster\n  help: `kubectl get {} -A -o yaml > live.yaml`, then `--live live.yaml`\n",
+            kinds.join(",")
+        ));
     }
     let unread =
         live.zip(live_found).is_some_and(|(live, found)| live.unread(&found, &[]).is_some());

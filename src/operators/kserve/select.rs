@@ -13,6 +13,7 @@ use crate::decision::{
 use crate::diag::{Code, nearest};
 use crate::policy::{Policy, ProtocolRule, RankRule};
 use crate::select::format_name::lowest;
+use crate::select::messages::{edits_of, nearest_miss};
 use crate::select::request::{asked_protocol, failure, named as named_runtime};
 use crate::select::{Messages, Request, Search};
 use ecow::{EcoString, EcoVec};
@@ -152,7 +153,7 @@ fn incompatible(_: &Request<'_>, candidate: &Candidate<'_>, named: &RuntimeRef) 
     Failure {
         code: Code::RuntimeIncompatible,
         message: format!("{message}: {}", all.join("; ")),
-        help: Some("name a runtime that fits, or delete `runtime` to have one selected".into()),
+        help: Some(edits_of(name)),
         span: named.name.span(),
     }
 }
@@ -189,7 +190,7 @@ fn none_found(
         ),
         help: Some(match near {
             Some(near) => format!("did you mean \"{near}\"?"),
-            None => format!("see the nearest miss with `ome explain {}`", service.name()),
+            None => nearest_miss(service),
         }),
         span: format
             .and_then(|format| format.name.span())

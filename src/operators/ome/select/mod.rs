@@ -11,6 +11,7 @@ use crate::catalog::Catalog;
 use crate::decision::{Basis, Reason, Rejection, Resolution, RuntimeDecision};
 use crate::diag::Code;
 use crate::policy::{Policy, ProtocolRule};
+use crate::select::messages::{edits_of, nearest_miss};
 use crate::select::request::{asked_protocol, failure, named, named_without_model};
 use crate::select::{Messages, Request, Search};
 use crate::yaml::Node;
@@ -34,9 +35,7 @@ pub(crate) static WORDS: Messages = Messages {
                 request.model.object.id.name,
                 all.join("; ")
             ),
-            help: Some(
-                "name a runtime that fits, or delete `spec.runtime` to have one selected".into(),
-            ),
+            help: Some(edits_of(&candidate.runtime.object.id.name)),
             span: named.name.span(),
         }
     },
@@ -46,7 +45,7 @@ pub(crate) static WORDS: Messages = Messages {
             "no runtime found to support model {} in namespace {}: {} checked",
             request.model.object.id.name, request.namespace, decision.rejected
         ),
-        help: Some(format!("see the nearest miss with `ome explain {}`", service.name())),
+        help: Some(nearest_miss(service)),
         span: service
             .model
             .as_ref()

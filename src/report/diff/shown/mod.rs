@@ -345,8 +345,8 @@ fn dollars(costs: &Pair<Cost>) -> Option<String> {
         (from, to) if from == to => Some(format!("{}/hour", from?)),
         (from, to) => Some(format!(
             "{} → {} per hour",
-            from.unwrap_or_else(|| "$0".to_owned()),
-            to.unwrap_or_else(|| "$0".to_owned())
+            from.unwrap_or_else(|| "no price".to_owned()),
+            to.unwrap_or_else(|| "no price".to_owned())
         )),
     }
 }
