@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests read and write their own files")]
 
+mod agreement;
 mod architecture;
 mod bounds;
 mod circles;

@@ -68,27 +68,35 @@ fn fnv(text: &str) -> u32 {
 
 /// Groups of all machines, by name.
 pub(super) fn groups(machines: &[Machine]) -> Vec<Group<'_>> {
-    let mut by_key: BTreeMap<(EcoString, &'static str), Vec<Sighting<'_>>> = BTreeMap::new();
+    // Slices of one profile are a resource of their own (strategy `mixed`) or stand for the device
+    // (`single`): pods of a class request one resource.
+    type Key = (EcoString, &'static str, bool);
+    let mut by_key: BTreeMap<Key, Vec<Sighting<'_>>> = BTreeMap::new();
     for sighting in machines.iter().flat_map(sightings) {
         let key = (
             class_name(&sighting.vendor, &sighting.word),
             sighting.product.map_or("", |product| product.id),
+            sighting.is_own_resource(),
         );
         by_key.entry(key).or_default().push(sighting);
     }
-    let mut uses: BTreeMap<EcoString, usize> = BTreeMap::new();
-    for (name, _) in by_key.keys() {
-        *uses.entry(name.clone()).or_default() += 1;
+    let mut uses: BTreeMap<EcoString, BTreeMap<&'static str, usize>> = BTreeMap::new();
+    for (name, id, _) in by_key.keys() {
+        *uses.entry(name.clone()).or_default().entry(id).or_default() += 1;
     }
     let mut groups: Vec<Group<'_>> = by_key
         .into_iter()
-        .map(|((name, id), sightings)| {
+        .map(|((name, id, own_resource), sightings)| {
+            let products = &uses[&name];
             // Two products with the same name differ in their memory size, or in their device.
-            let suffix = match (uses[&name], facts::by_id(id)) {
+            let mut suffix = match (products.len(), facts::by_id(id)) {
                 (1, _) => String::new(),
                 (_, Some(product)) => format!("-{}gb", product.nominal_gib),
                 (_, None) => "-other".into(),
             };
+            if own_resource && products[id] > 1 {
+                suffix.push_str("-mixed");
+            }
             Group { name: eco_format!("{name}{suffix}"), sightings }
         })
         .collect();

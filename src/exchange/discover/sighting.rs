@@ -90,6 +90,11 @@ pub(super) struct Sighting<'m> {
 }
 
 impl<'m> Sighting<'m> {
+    /// Whether it is a slice that pods request by a resource of its own.
+    pub(super) fn is_own_resource(&self) -> bool {
+        self.slice.is_some() && self.resource.as_ref().is_some_and(|name| name.starts_with(MIG))
+    }
+
     fn new(
         machine: &'m Machine,
         vendor: &str,

@@ -252,6 +252,21 @@ fn mig_profiles_and_shared_devices_are_classes_of_their_own() {
         (at(&slice, &["capabilities", "memoryGB"]), at(&slice, &["capabilities", "features"])),
         (json!("5Gi"), json!(["tensor-cores", "mig-1g.5gb"]))
     );
+    // Beside a node that offers the same profile as a resource of its own: pods of a class request
+    // one resource.
+    let mixed = json!({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/mig.strategy": "mixed", "nvidia.com/mig-1g.5gb.count": "14"});
+    let (discovered, _) = found(&[
+        node("m", &labels, &json!({GPU: "7"})),
+        node("n", &mixed, &json!({"nvidia.com/mig-1g.5gb": "14"})),
+    ]);
+    for (name, resource, devices) in [
+        ("nvidia-a100-sxm4-40gb-mig-1g-5gb", GPU, 7),
+        ("nvidia-a100-sxm4-40gb-mig-1g-5gb-mixed", "nvidia.com/mig-1g.5gb", 14),
+    ] {
+        let slice = one(&discovered, name);
+        assert_eq!(at(&slice, &["resources"])[0]["name"], resource);
+        assert_eq!(slice.status.total, devices);
+    }
 
     // Time slicing.
     let labels = json!({"nvidia.com/gpu.product": "NVIDIA-L4-SHARED", "nvidia.com/gpu.count": "1", "nvidia.com/gpu.replicas": "4"});
