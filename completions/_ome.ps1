@@ -320,7 +320,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads, at most 4 per core; the output does not depend on it [default: one per core]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--diff', '--diff', [CompletionResultType]::ParameterName, 'Show the lines of files that differ')
-            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'With `-o dir=`: overwrite and remove files that were edited by hand. Files that ome did not write stay in any case')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'With `-o dir=`: overwrite and remove files that were edited by hand, and remove all files if the input has no service. Files that ome did not write stay in any case')
             [CompletionResult]::new('--kustomization', '--kustomization', [CompletionResultType]::ParameterName, 'With `-o dir=` or `--check`: also `kustomization.yaml`, which lists the files')
             [CompletionResult]::new('--annotate', '--annotate', [CompletionResultType]::ParameterName, 'Add a comment with the source of each field and the value it overrode')
             [CompletionResult]::new('--argocd-waves', '--argocd-waves', [CompletionResultType]::ParameterName, 'Annotate objects with Argo CD''s sync waves, in the order of `ome rollout`: 0 for objects that pods need, 1 workloads, 2 router and Ingress, HTTPRoute or VirtualService, 3 autoscaler and PodDisruptionBudget')

@@ -311,7 +311,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use color'
             cand --diff 'Show the lines of files that differ'
-            cand --force 'With `-o dir=`: overwrite and remove files that were edited by hand. Files that ome did not write stay in any case'
+            cand --force 'With `-o dir=`: overwrite and remove files that were edited by hand, and remove all files if the input has no service. Files that ome did not write stay in any case'
             cand --kustomization 'With `-o dir=` or `--check`: also `kustomization.yaml`, which lists the files'
             cand --annotate 'Add a comment with the source of each field and the value it overrode'
             cand --argocd-waves 'Annotate objects with Argo CD''s sync waves, in the order of `ome rollout`: 0 for objects that pods need, 1 workloads, 2 router and Ingress, HTTPRoute or VirtualService, 3 autoscaler and PodDisruptionBudget'

@@ -399,7 +399,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l color -d 'When to use
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l diff -d 'Show the lines of files that differ'
-complete -c ome -n "__fish_ome_using_subcommand render" -l force -d 'With `-o dir=`: overwrite and remove files that were edited by hand. Files that ome did not write stay in any case'
+complete -c ome -n "__fish_ome_using_subcommand render" -l force -d 'With `-o dir=`: overwrite and remove files that were edited by hand, and remove all files if the input has no service. Files that ome did not write stay in any case'
 complete -c ome -n "__fish_ome_using_subcommand render" -l kustomization -d 'With `-o dir=` or `--check`: also `kustomization.yaml`, which lists the files'
 complete -c ome -n "__fish_ome_using_subcommand render" -l annotate -d 'Add a comment with the source of each field and the value it overrode'
 complete -c ome -n "__fish_ome_using_subcommand render" -l argocd-waves -d 'Annotate objects with Argo CD\'s sync waves, in the order of `ome rollout`: 0 for objects that pods need, 1 workloads, 2 router and Ingress, HTTPRoute or VirtualService, 3 autoscaler and PodDisruptionBudget'
