@@ -1,8 +1,9 @@
-//! Every way in which documents, controllers and releases differ, as named values.
+//! Differences between documents, controllers and releases, as named values.
 //!
-//! A rule that differs is one function with a named variant here, not a second pipeline. The values
-//! are the operators': a release is a constant in `releases.rs` of its operator's folder, and says
-//! how it differs from another one. Only `pipeline` and `cli` choose a policy.
+//! A rule that differs is one function with a named variant here, not a second pipeline. Each
+//! operator defines its own values: a release is a constant in `releases.rs` of the operator's
+//! folder, defined by its differences from another release. Only `pipeline` and `cli` choose a
+//! policy.
 
 pub mod kserve;
 mod kthena;
@@ -19,73 +20,74 @@ use ecow::EcoString;
 /// When objects of the built-in catalog are used (`--builtin`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BuiltinMode {
-    /// Where the input has none of its own, and never for a live cluster.
+    /// When the input has none of the kind, and never for a live cluster.
     #[default]
     Auto,
-    /// Beside what the input has.
+    /// In addition to the objects of the input.
     Always,
-    /// Not at all, not by name either.
+    /// Never, even if an object of the input references one.
     Never,
 }
 
 impl BuiltinMode {
-    /// Every value with its name, in flags and settings.
+    /// Every value with its name in flags and settings.
     pub const ALL: [(&str, Self); 3] =
         [("auto", Self::Auto), ("always", Self::Always), ("never", Self::Never)];
 
-    /// The value of a name.
+    /// Returns the value of a name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
     }
 }
 
-/// How a runtime's attribute meets a model's when one side leaves it unset.
+/// How a runtime's attribute compares with a model's when one side does not set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsetRule {
-    /// Unset on the runtime means unconstrained; set on the runtime only is a mismatch (OME docs,
+    /// Not set on the runtime means unconstrained; set only on the runtime is a mismatch (OME docs,
     /// Serving Runtime, Model Format Support; docs/decisions.md#unset-attributes).
     Unconstrained,
-    /// Exactly one side set is a mismatch (pkg/runtimeselector/matcher.go,
+    /// A mismatch when exactly one side sets it (pkg/runtimeselector/matcher.go,
     /// compareSupportedModelFormats).
     Mismatch,
 }
 
-/// What of a model's format a runtime's entry must have.
+/// Which parts of a model's format a runtime's entry must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatRule {
-    /// Format, framework, architecture, quantization and more, each compared for itself.
+    /// Format, framework, architecture, quantization and more, each compared separately.
     Attributes,
-    /// Name and version of the format as texts; one model or many, one node or several
-    /// (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel).
+    /// Name and version of the format compared as text, plus single- or multi-model and single- or
+    /// multi-node (pkg/controller/v1beta1/inferenceservice/components/predictor.go,
+    /// reconcileModel).
     Name,
 }
 
 /// How versions are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionRule {
-    /// As many parts as the runtime writes, missing parts of the model count as 0 (OME docs,
+    /// Compares as many parts as the runtime sets; missing parts of the model count as 0 (OME docs,
     /// Serving Runtime, Core Configuration; docs/decisions.md#version-precision).
     Precision,
-    /// Operator of the runtime, precision and prefix (pkg/runtimeselector/matcher.go,
+    /// Uses the runtime's operator, precision and prefix (pkg/runtimeselector/matcher.go,
     /// compareSupportedModelFormats).
     Operator,
-    /// The same, but a version is three numbers without prefix; what is written otherwise compares
-    /// with nothing (OME v0.1.4; pkg/modelver).
+    /// As `Operator`, but a version must be three numbers without a prefix; any other version
+    /// matches nothing (OME v0.1.4; pkg/modelver).
     ThreeParts,
 }
 
-/// How size ranges are read.
+/// How size ranges are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeRule {
     /// A missing bound is open (OME docs, Serving Runtime, Core Configuration;
     /// docs/decisions.md#size-ranges); sizes are exact.
     OpenBounds,
-    /// Sizes are floats, what does not parse is 0; a missing bound crashes
-    /// (pkg/runtimeselector/matcher.go, checkModelSize).
+    /// Sizes are floats, and a size that does not parse is 0; a missing bound crashes the
+    /// controller (pkg/runtimeselector/matcher.go, checkModelSize).
     CrashOnMissingBound,
 }
 
-/// Which entry must allow automatic selection.
+/// Which format entry must allow automatic selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoSelectRule {
     /// The entry that matches the model (OME docs, Serving Runtime, Auto-Selection;
@@ -95,7 +97,7 @@ pub enum AutoSelectRule {
     AnyEntry,
 }
 
-/// What orders eligible runtimes.
+/// The sort criteria of eligible runtimes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankRule {
     /// Scope, priority, closeness of the range, age, name (OME docs, Serving Runtime, Runtime
@@ -109,21 +111,21 @@ pub enum RankRule {
     Protocol,
 }
 
-/// Whether the requested protocol takes part.
+/// Whether selection compares the requested protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolRule {
     /// The runtime must list it; the default is openAI (OME docs, Serving Runtime, Protocol Version
     /// Support; docs/decisions.md#protocols).
     Listed,
-    /// Never looked at (pkg/runtimeselector).
+    /// Not compared (pkg/runtimeselector).
     Ignored,
 }
 
-/// In which order arguments of runtime, service and accelerator are (OEP-0003,
+/// The order of the arguments of runtime, service and accelerator (OEP-0003,
 /// Notes/Constraints/Caveats; docs/decisions.md#argument-order).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArgsOrder {
-    /// Runtime, service, accelerator: the only order with the stated result of Story 8.2.
+    /// Runtime, service, accelerator: the only order that gives the result stated in Story 8.2.
     #[default]
     Default,
     /// Accelerator, runtime, service.
@@ -132,46 +134,47 @@ pub enum ArgsOrder {
     Hierarchy,
 }
 
-/// By which name a model's quantization is compared when the model's files state it.
+/// The name used to compare a model's quantization when it comes from the model's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuantizationRule {
-    /// The finest one: `fbgemm_fp8`, `nvfp4`, `awq`. The documents name schemes, and `fp8` and
-    /// `fbgemm_fp8` are two of them.
+    /// The most specific name: `fbgemm_fp8`, `nvfp4`, `awq`. The documents list `fp8` and
+    /// `fbgemm_fp8` as two different schemes.
     Finest,
-    /// What the model agent writes: `fp8`, `int4` or nothing (pkg/modelagent/config_parser.go,
-    /// extractModelMetadataFromHF).
+    /// The name that the model agent writes: `fp8`, `int4` or none
+    /// (pkg/modelagent/config_parser.go, extractModelMetadataFromHF).
     Written,
 }
 
-/// What flags of a run say about accelerators. They bend the documents' rules only.
+/// Accelerator flags of a run. They change only the rules of documented mode.
 #[derive(Clone, Debug, Default)]
 pub struct AcceleratorOptions {
-    /// The gate AcceleratorAwareScheduling is off (OEP-0003, Story 1).
+    /// The feature gate AcceleratorAwareScheduling is off (OEP-0003, Story 1).
     pub off: bool,
-    /// preferredClasses are hard (OEP-0003, Story 4; docs/decisions.md#preferred-classes).
+    /// `preferredClasses` is a requirement, not a preference (OEP-0003, Story 4;
+    /// docs/decisions.md#preferred-classes).
     pub strict_preferred: bool,
-    /// A preferred class with unknown capabilities passes (OEP-0003, Story 4;
+    /// A preferred class with unknown capabilities is accepted (OEP-0003, Story 4;
     /// docs/decisions.md#capabilities).
     pub allow_unknown: bool,
-    /// Size of requests in tokens, over the annotation (OEP-0003, Story 6;
+    /// Size of requests in tokens; takes precedence over the annotation (OEP-0003, Story 6;
     /// docs/decisions.md#preference-order).
     pub request_size: Option<u64>,
-    /// The cost threshold is hard (OEP-0003, Story 6; docs/decisions.md#cost).
+    /// Fail if no class is under the cost threshold (OEP-0003, Story 6; docs/decisions.md#cost).
     pub strict_cost: bool,
     /// See [`ArgsOrder`].
     pub args_order: ArgsOrder,
-    /// Of a flag given twice the service's stays, else the last (OEP-0003,
+    /// Of a duplicate flag, keep the service's, else the last one (OEP-0003,
     /// Notes/Constraints/Caveats; docs/decisions.md#argument-order).
     pub dedupe_args: bool,
 }
 
-/// How the service's part is laid over the runtime's.
+/// How the service's settings are merged over the runtime's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeRule {
-    /// Trees as written; lists with a key keep the runtime's order, new elements follow (OME docs,
-    /// Serving Runtime, Engine Configuration).
+    /// Merges the trees as written; lists with a key keep the runtime's order and append new
+    /// elements (OME docs, Serving Runtime, Engine Configuration).
     Written,
-    /// Strategic merge of typed structs: zero values vanish, new elements come first
+    /// Strategic merge of typed structs: zero values are dropped, new elements come first
     /// (pkg/controller/v1beta1/inferenceservice/utils/merging.go; k8s.io/apimachinery,
     /// pkg/util/strategicpatch).
     Typed,
@@ -180,42 +183,41 @@ pub enum MergeRule {
 /// How placeholders are expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateRule {
-    /// Field chains, text as it is; a variable that maps to nothing is an error (OME docs, Serving
-    /// Runtime, Multi-Node Configuration).
+    /// Replaces field chains and copies other text; an unknown variable is an error (OME docs,
+    /// Serving Runtime, Multi-Node Configuration).
     FieldChains,
     /// Go html/template over the container's JSON
     /// (pkg/controller/v1beta1/inferenceservice/utils/merging.go, ReplacePlaceholders).
     HtmlTemplate,
 }
 
-/// What becomes of a pod that no server accepts.
+/// Handling of a pod that an API server rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultRule {
-    /// It is an error of the service, and nothing of it is printed (OME docs, Serving Runtime,
+    /// The service gets an error, and none of its objects are printed (OME docs, Serving Runtime,
     /// Engine Configuration).
     Stop,
-    /// It is printed as the operator writes it; the server refuses it.
+    /// The pod is printed as the operator creates it; the server rejects it.
     Print,
 }
 
-/// What engines ask of an operator's documents or of one of its releases. Chosen once per run and
+/// The rules of an operator's documents or of one of its releases. Chosen once per run and
 /// operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     /// Fields and kinds that the release's CRDs drop (config/crd/full).
     pub unknown: &'static [Unknown],
-    /// Fields that the release's CRDs have and those after it do not; nothing ever read them.
+    /// Fields that the release's CRDs have and later CRDs do not; no release reads them.
     pub retired: &'static [Unknown],
-    /// The mode: documents or controllers.
+    /// The mode: documented or controller.
     pub semantics: Semantics,
-    /// Whose objects.
+    /// The API of the objects.
     pub api: Api,
-    /// The release that is followed under `controller`, for the line "controller v0.1.5 would
-    /// choose".
+    /// The release followed in controller mode, for the line "controller v0.1.5 would choose".
     pub release: &'static str,
-    /// Which one it is: tag, date, commit.
+    /// The release: tag, date, commit.
     pub id: Release,
-    /// Deprecated `supportedModelFormats[].name` stands for modelFormat.name (OME docs, Serving
+    /// Deprecated `supportedModelFormats[].name` is used as modelFormat.name (OME docs, Serving
     /// Runtime, Core Configuration).
     pub legacy_format_name: bool,
     /// See [`FormatRule`].
@@ -240,11 +242,11 @@ pub struct Policy {
     pub template: TemplateRule,
     /// See [`QuantizationRule`].
     pub quantization: QuantizationRule,
-    /// What decides within the operator, and no engine asks.
+    /// Rules that only the operator's own module reads.
     pub own: Own,
 }
 
-/// What decides within one operator.
+/// Rules that are specific to one operator.
 #[derive(Clone, Copy, Debug)]
 pub enum Own {
     /// Of OME.
@@ -253,14 +255,14 @@ pub enum Own {
     KServe(&'static KServeRelease),
 }
 
-/// A field that some releases know and some do not.
+/// A field that only some releases support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The kinds that have it.
     pub kinds: &'static [&'static str],
-    /// The field, `*` for every key, `[]` for every element.
+    /// The field path; `*` matches every key, `[]` every element.
     pub path: &'static str,
-    /// Which releases know it.
+    /// Releases that support it.
     pub known: &'static str,
 }
 
@@ -270,36 +272,36 @@ impl Owned for &'static Policy {
     }
 }
 
-/// What decides about services: the documents and one release of every operator that does.
+/// The documents and one release of every operator that has policies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Releases {
     by_api: [Option<PerReading<&'static Policy>>; Api::COUNT],
 }
 
 impl Releases {
-    /// Follows documents and a release of an operator, in place of those before.
+    /// Sets the documents and the release of an operator, replacing earlier ones.
     pub fn add(&mut self, own: PerReading<&'static Policy>) {
         self.by_api[own.controller.api as usize] = Some(own);
     }
 
-    /// Follows another release of an operator that is followed.
+    /// Replaces the release of an operator that was added before.
     pub fn follow(&mut self, release: &'static Policy) {
         if let Some(own) = &mut self.by_api[release.api as usize] {
             own.controller = release;
         }
     }
 
-    /// The policy of an API under a mode; `None` for an API that decides nothing.
+    /// Returns the policy of an API in a mode; `None` for an API without policies.
     pub fn policy(&self, api: Api, follow: impl Into<Follow>) -> Option<&'static Policy> {
         self.by_api[api as usize].as_ref().map(|own| *own.of(follow))
     }
 }
 
 impl Policy {
-    /// What OME's releases do differently.
+    /// Returns the rules that differ between OME's releases.
     ///
     /// # Panics
-    /// Never: it is asked about services of OME only.
+    /// If the policy is not one of OME; callers pass services of OME only.
     pub fn ome(&self) -> &'static OmeRelease {
         match self.own {
             Own::Ome(own) => own,
@@ -307,10 +309,10 @@ impl Policy {
         }
     }
 
-    /// What KServe's releases do differently.
+    /// Returns the rules that differ between KServe's releases.
     ///
     /// # Panics
-    /// Never: it is asked about services of KServe only.
+    /// If the policy is not one of KServe; callers pass services of KServe only.
     pub fn kserve(&self) -> &'static KServeRelease {
         match self.own {
             Own::KServe(own) => own,
@@ -318,13 +320,13 @@ impl Policy {
         }
     }
 
-    /// The quantization of a model, as this policy compares it.
+    /// Returns the quantization of a model as this policy compares it.
     pub fn quantization_of<'a>(&self, model: &'a Model) -> Option<&'a Field<EcoString>> {
         self.finest(model).map(|(name, _)| name).or(model.quantization.as_ref())
     }
 
-    /// How well a field of a model's spec is known, as this policy compares it; none when it has
-    /// no value.
+    /// Returns how reliable a field of a model's spec is, as this policy compares it; `None` when
+    /// it has no value.
     pub fn evidence(&self, model: &Model, field: &str) -> Option<Evidence> {
         let finest = || self.finest(model).filter(|_| field == "quantization");
         finest().map(|(_, evidence)| *evidence).or_else(|| model.evidence(field))

@@ -7,19 +7,19 @@ use crate::source::Span;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
-/// What put the chosen class before the others. Declaration order is the order in which they are
-/// asked.
+/// The criterion that ranked the chosen class first. Declaration order is the order in which
+/// criteria are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClassDecidedBy {
-    /// The service names it by annotation.
+    /// The service references it by annotation.
     Annotation,
-    /// The service names it in its selector.
+    /// The service references it in its selector.
     Named,
-    /// There was no other.
+    /// It was the only candidate.
     OnlyCandidate,
-    /// First preferred class that passed.
+    /// First preferred class that is eligible.
     PreferredClass,
-    /// Preference of the runtime.
+    /// Preference order of the runtime.
     PreferenceOrder,
     /// Score of the strategy.
     Strategy,
@@ -29,7 +29,7 @@ pub enum ClassDecidedBy {
     Gpus,
     /// Lower cost.
     Cost,
-    /// Less memory to spare.
+    /// Less unused memory.
     Memory,
     /// Earlier in the runtime's list (controller).
     Order,
@@ -38,7 +38,7 @@ pub enum ClassDecidedBy {
 }
 
 impl ClassDecidedBy {
-    /// The word used in JSON output.
+    /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Annotation => "annotation",
@@ -57,23 +57,23 @@ impl ClassDecidedBy {
     }
 }
 
-/// Why a class was rejected: a code and both operands.
+/// Why a class was rejected: a code and both compared values.
 #[derive(Clone, Debug)]
 pub struct ClassReason {
     /// Its code.
     pub code: Code,
-    /// Both operands.
+    /// The compared values.
     pub detail: EcoString,
-    /// The source of the bound; none when it is not set.
+    /// The origin of the bound; `None` when it is not set.
     pub bound: Option<Origin>,
 }
 
-/// Where a capability is known from (OEP-0003, Story 4; docs/decisions.md#capabilities).
+/// The source of a capability's value (OEP-0003, Story 4; docs/decisions.md#capabilities).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The class itself.
     Declared,
-    /// The facts about products.
+    /// The table of known products.
     Catalogue,
     /// Labels of its nodes.
     Nodes,
@@ -82,7 +82,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// The words used in JSON output.
+    /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Declared => "declared",
@@ -93,41 +93,41 @@ impl Evidence {
     }
 }
 
-/// A capability of a candidate as the decision saw it.
+/// A capability of a candidate, as the decision used it.
 #[derive(Clone, Debug)]
 pub struct KnownCapability {
     /// Its key.
     pub name: &'static str,
-    /// Its value; none when unknown.
+    /// Its value; `None` when unknown.
     pub value: Option<EcoString>,
-    /// Where it is known from.
+    /// The source of the value.
     pub evidence: Evidence,
-    /// Its source; none when it is not declared.
+    /// Its origin; `None` when it is not declared.
     pub origin: Option<Origin>,
 }
 
-/// A figure of a candidate beside the largest of all that passed.
+/// A figure of a candidate and the largest figure of all eligible candidates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
-    /// Of the candidate.
+    /// The candidate's value.
     pub own: f64,
-    /// The largest.
+    /// The largest value.
     pub most: f64,
 }
 
-/// What a candidate costs beside the cheapest that passed.
+/// The cost of a candidate compared with the cheapest eligible one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CostTerm {
-    /// Dollars an hour of one replica.
+    /// Dollars per hour for one replica.
     Price {
-        /// The cheapest.
+        /// The lowest price.
         least: f64,
-        /// Of the candidate.
+        /// The candidate's value.
         own: f64,
     },
-    /// Others state an hourly price, this one does not.
+    /// Other candidates have an hourly price, this one has none.
     Unpriced,
-    /// There is no hourly price: the value of the tier.
+    /// No candidate has an hourly price; the tier sets the value.
     Tier,
 }
 
@@ -138,38 +138,38 @@ pub struct ScoreTerms {
     pub bandwidth: Share,
     /// TFLOPS of one replica.
     pub compute: Share,
-    /// 0.7 of the one and 0.3 of the other.
+    /// 0.7 × bandwidth share + 0.3 × compute share.
     pub performance: f64,
-    /// What the cost is compared with.
+    /// The operands of the cost comparison.
     pub cost_term: CostTerm,
     /// 1 for the cheapest, less for others.
     pub cost: f64,
 }
 
-/// One class with everything that was found out about it.
+/// One class with all results about it.
 #[derive(Clone, Debug)]
 pub struct ClassCandidate<'a> {
-    /// Name, also of a class that is not loaded.
+    /// Name, set even if the class is not loaded.
     pub name: EcoString,
-    /// The class.
+    /// The class, if it is loaded.
     pub class: Option<&'a AcceleratorClass>,
     /// Verdict.
     pub verdict: Verdict,
     /// Score by policy or strategy, 0..1.
     pub score: Option<f64>,
-    /// How a strategy came to it; none of a policy's.
+    /// The terms of a strategy's score; `None` for a policy.
     pub terms: Option<ScoreTerms>,
-    /// What put it behind the first; none of the first and of the rejected.
+    /// The criterion that ranked it after the first; `None` for the first and for rejected classes.
     pub behind: Option<ClassDecidedBy>,
-    /// Accelerators one replica needs; none when unknown.
+    /// Accelerators that one replica needs; `None` when unknown.
     pub gpus: Option<u64>,
-    /// Nodes one replica needs.
+    /// Nodes that one replica needs.
     pub nodes_needed: u64,
-    /// Dollars an hour of one replica.
+    /// Dollars per hour for one replica.
     pub cost_per_hour: Option<f64>,
     /// Preference of the runtime, 0..100.
     pub preference: i64,
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: Vec<KnownCapability>,
     /// All failed checks.
     pub reasons: Vec<ClassReason>,
@@ -194,14 +194,14 @@ pub struct Requirement {
 pub enum Truth {
     /// It holds.
     True,
-    /// It does not.
+    /// It does not hold.
     False,
     /// The fact is not known.
     Unknown,
 }
 
 impl Truth {
-    /// The word used in JSON output.
+    /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::True => "true",
@@ -211,14 +211,14 @@ impl Truth {
     }
 }
 
-/// One entry of preferenceOrder as it was judged.
+/// One entry of preferenceOrder with its evaluation.
 #[derive(Clone, Debug)]
 pub struct JudgedPreference {
     /// Position in the list.
     pub index: usize,
     /// Class or matcher as written.
     pub class: EcoString,
-    /// Who wrote it.
+    /// Its origin.
     pub origin: Origin,
     /// Score.
     pub score: i64,
@@ -231,25 +231,25 @@ pub struct JudgedPreference {
 /// The decision with its trace.
 #[derive(Clone, Debug)]
 pub struct AcceleratorDecision<'a> {
-    /// For which component.
+    /// The component.
     pub component: ComponentKind,
-    /// How it came about.
+    /// How the class was determined.
     pub basis: AcceleratorBasis,
     /// Policy of the shipped API, as written.
     pub policy: Option<EcoString>,
     /// Effective strategy of OEP-0003.
     pub strategy: Option<EcoString>,
-    /// What decided.
+    /// The deciding criterion.
     pub decided_by: Option<ClassDecidedBy>,
-    /// What was chosen.
+    /// The chosen class.
     pub chosen: Option<&'a AcceleratorClass>,
-    /// Accelerators one replica needs by its memory; none when unknown.
+    /// Accelerators that one replica needs for its memory; `None` when unknown.
     pub gpus: Option<u64>,
-    /// Accelerators that the largest node of the chosen class has; 8 where no Node says.
+    /// Accelerators of the largest node of the chosen class; 8 when no Node reports a number.
     pub per_node: u64,
-    /// The class that came nearest when none passed, and what it lacks.
+    /// The class closest to eligible when none is, with what it lacks.
     pub nearest: Option<EcoString>,
-    /// Bytes the model needs; none when its size is unknown.
+    /// Bytes that the model needs; `None` when its size is unknown.
     pub need: Option<f64>,
     /// Entry of the runtime's formats whose acceleratorConfig applies (controller).
     pub entry: Option<usize>,
@@ -257,24 +257,24 @@ pub struct AcceleratorDecision<'a> {
     pub steps: Vec<Step>,
     /// Effective requirements.
     pub requirements: Vec<Requirement>,
-    /// preferenceOrder as judged.
+    /// preferenceOrder with its evaluation.
     pub preference_order: Vec<JudgedPreference>,
-    /// Remarks.
+    /// Notes.
     pub notes: Vec<EcoString>,
-    /// How many passed.
+    /// Number of eligible candidates.
     pub eligible: usize,
-    /// How many did not.
+    /// Number of rejected candidates.
     pub rejected: usize,
-    /// Every candidate: those that passed in rank order, then the rejected.
+    /// Every candidate: the eligible ones in rank order, then the rejected ones.
     pub candidates: Vec<ClassCandidate<'a>>,
-    /// What the decision found.
+    /// Findings of the decision.
     pub findings: Vec<Diagnostic>,
 }
 
-/// How the choice of an accelerator came about.
+/// How the accelerator class was determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AcceleratorBasis {
-    /// The service names the class.
+    /// The service references the class.
     Explicit,
     /// A policy or a strategy chose it.
     Policy,
@@ -283,7 +283,7 @@ pub enum AcceleratorBasis {
 }
 
 impl AcceleratorBasis {
-    /// The word used in JSON output.
+    /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Explicit => Basis::Explicit.as_str(),
@@ -294,7 +294,8 @@ impl AcceleratorBasis {
 }
 
 impl AcceleratorDecision<'_> {
-    /// The requirements that files set, each with its place; the strategy rules no class out.
+    /// Returns the requirements that files set, each with its place. It leaves out the strategy,
+    /// which excludes no class.
     pub fn bounds(&self) -> impl Iterator<Item = (&Requirement, Span)> {
         self.requirements
             .iter()
@@ -302,7 +303,7 @@ impl AcceleratorDecision<'_> {
             .filter_map(|requirement| Some((requirement, requirement.value.origin.span()?)))
     }
 
-    /// A decision that chose nothing.
+    /// Builds a decision without a choice.
     pub fn none(component: ComponentKind) -> Self {
         Self {
             component,

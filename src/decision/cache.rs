@@ -5,61 +5,62 @@ use crate::source::Span;
 use ecow::EcoString;
 use std::sync::Arc;
 
-/// A number with who says it.
+/// A number with its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operand<T> {
     /// The number.
     pub value: T,
-    /// Who says it, in words: a flag, the config of the model, the engine's default.
+    /// Its source as text: a flag, the config of the model, the engine's default.
     pub from: EcoString,
-    /// Where it is, when it is somewhere.
+    /// Its place, when it comes from a text.
     pub span: Option<Span>,
 }
 
-/// The cache of one replica of a component: every operand, and what follows.
+/// The cache of one replica of a component: every operand, and the results computed from them.
 ///
-/// What follows is an upper bound: activations, CUDA graphs and fragments take memory too.
+/// The results are upper bounds, because activations, CUDA graphs and fragmentation also use
+/// memory.
 #[derive(Clone, Debug)]
 pub struct CacheFit {
-    /// What the model keeps.
+    /// The model's KV cache.
     pub cache: Arc<KvCache>,
     /// Bytes of one element.
     pub width: Operand<u64>,
-    /// Accelerators that share the heads of one request.
+    /// Accelerators that split the attention heads of one request.
     pub ways: u64,
     /// Accelerators that hold one copy of the weights.
     pub accelerators: Operand<u64>,
-    /// Copies of the engine in one replica, each with a cache of its own.
+    /// Copies of the engine in one replica, each with its own cache.
     pub copies: u64,
-    /// Tokens of a request of full length; none when not set.
+    /// Tokens of a request of full length; `None` when not set.
     pub context: Option<Operand<u64>>,
-    /// Memory of one accelerator; none when unknown.
+    /// Memory of one accelerator; `None` when unknown.
     pub memory: Option<Operand<Memory>>,
-    /// Share of the memory that weights and cache may take.
+    /// Share of the memory that weights and cache may use.
     pub share: Operand<f64>,
-    /// Bytes of the weights; none when the size of the model is unknown.
+    /// Bytes of the weights; `None` when the size of the model is unknown.
     pub weights: Option<Operand<u64>>,
-    /// Most requests at once, as set by the engine's flags.
+    /// Maximum number of concurrent requests, as set by the engine's flags.
     pub most: Option<Operand<u64>>,
 }
 
 impl CacheFit {
-    /// How the cache is kept.
+    /// Returns the layout of the cache.
     pub fn layout(&self) -> Layout {
         Layout { width: self.width.value, ways: self.ways }
     }
 
-    /// Bytes of one more token.
+    /// Returns the bytes of one more token.
     pub fn per_token(&self) -> u64 {
         self.cache.per_token(self.layout())
     }
 
-    /// Bytes of a request of full length.
+    /// Returns the bytes of a request of full length.
     pub fn request(&self) -> Option<u64> {
         Some(self.cache.request(self.context.as_ref()?.value, self.layout()))
     }
 
-    /// Bytes that weights and cache of one copy may take.
+    /// Returns the bytes that weights and cache of one copy may use.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -71,19 +72,20 @@ impl CacheFit {
         Some((memory * self.accelerators.value as f64 * self.share.value) as u64)
     }
 
-    /// Bytes of one copy that are left for the cache; 0 when the weights alone are too large.
+    /// Returns the bytes of one copy that remain for the cache; 0 when the weights alone are too
+    /// large.
     pub fn left(&self) -> Option<u64> {
         Some(self.usable()?.saturating_sub(self.weights.as_ref()?.value))
     }
 
-    /// Requests of full length that one replica holds.
+    /// Returns the number of requests of full length that fit in one replica.
     pub fn requests(&self) -> Option<u64> {
         let (left, request) = (self.left()?, self.request()?);
         let held = left.checked_div(request)?.saturating_mul(self.copies);
         Some(self.most.as_ref().map_or(held, |most| held.min(most.value)))
     }
 
-    /// The longest request that one replica holds, up to the context.
+    /// Returns the tokens of the longest request that fits in one replica, at most the context.
     pub fn longest(&self) -> Option<u64> {
         let most = self.context.as_ref()?.value;
         Some(self.cache.longest(self.left()?, most, self.layout()))

@@ -1,14 +1,15 @@
-//! What candidates are compared by: the attributes of a model format, and what puts one before
-//! another.
+//! Comparison criteria of candidates: the attributes of a model format, and the keys of the
+//! ranking.
 
 use crate::diag::Code;
 
-/// What put the chosen one before the runner-up. Declaration order is the documented order of keys.
+/// The key that ranked the chosen candidate before the second one. Declaration order is the
+/// documented order of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DecidedBy {
-    /// The service names it.
+    /// The service references it.
     Explicit,
-    /// There was no other.
+    /// It was the only candidate.
     OnlyCandidate,
     /// Namespace before cluster.
     Scope,
@@ -27,7 +28,7 @@ pub enum DecidedBy {
 }
 
 impl DecidedBy {
-    /// The word used in JSON output.
+    /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Explicit => "explicit",
@@ -61,7 +62,7 @@ pub enum Attribute {
 }
 
 impl Attribute {
-    /// All attributes in the order of the contract.
+    /// All attributes in output order.
     pub const ALL: [Self; 6] = [
         Self::Format,
         Self::FormatVersion,
@@ -71,7 +72,7 @@ impl Attribute {
         Self::Quantization,
     ];
 
-    /// The word used in JSON output.
+    /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Format => "format",
@@ -83,7 +84,7 @@ impl Attribute {
         }
     }
 
-    /// Its field, in the spec of a model and in an entry of a runtime.
+    /// Returns its field in the spec of a model and in an entry of a runtime.
     pub fn field(self) -> &'static str {
         match self {
             Self::Format => "modelFormat.name",
@@ -95,7 +96,7 @@ impl Attribute {
         }
     }
 
-    /// The reason a mismatch gives.
+    /// Returns the code of a mismatch.
     pub fn reason(self) -> Code {
         match self {
             Self::Format => Code::ReasonFormatName,

@@ -8,8 +8,8 @@ use crate::yaml::Node;
 /// The annotation that requests a mode.
 pub const KSERVE_MODE_ANNOTATION: &str = "serving.kserve.io/deploymentMode";
 
-/// The mode and what decided about it. An annotation that names none decides nothing; the
-/// controller looks at the status of an earlier pass before anything else.
+/// Returns the mode and its source. An annotation with an unknown mode is ignored. In controller
+/// mode, the status of an earlier reconcile takes precedence.
 pub fn kserve_mode(
     policy: &Policy,
     service: &Service,
@@ -25,7 +25,7 @@ pub fn kserve_mode(
     if let Some(mode) = named(status) {
         return (mode, "status");
     }
-    // What is not copied does not count either.
+    // An annotation that is not copied is also ignored here.
     let counts = !config.disallowed_annotations.iter().any(|key| key == KSERVE_MODE_ANNOTATION);
     if let Some(mode) = named(service.object.annotation(KSERVE_MODE_ANNOTATION).filter(|_| counts))
     {

@@ -1,7 +1,7 @@
-//! Decisions as data: what was chosen, among what, and why not the others.
+//! Decisions as data: the choice, the candidates, and why each other candidate was rejected.
 //!
-//! In: answers of `resolve`. Out: values that `report` words and `compose` follows. Data only:
-//! nothing is decided or worded here.
+//! In: results of `resolve`. Out: values that `report` formats and `compose` applies. Data only:
+//! this module makes no decision and formats no text.
 
 mod accelerator;
 mod cache;
@@ -28,21 +28,21 @@ pub use runtime::{
 use crate::api::{ComponentKind, Failure, Model, Runtime};
 use ecow::EcoVec;
 
-/// The decisions for one service. Lives as long as the catalog it was made from.
+/// The decisions for one service. Borrows from the catalog.
 #[derive(Clone, Debug)]
 pub struct Resolution<'a> {
     /// The model, when one was found.
     pub model: Option<&'a Model>,
     /// The runtime decision; its `chosen` is the runtime.
     pub runtime: RuntimeDecision<'a>,
-    /// The accelerator of engine and decoder, in this order; none where no runtime was chosen.
+    /// The accelerators of engine and decoder, in this order; empty when no runtime was chosen.
     pub accelerators: EcoVec<AcceleratorDecision<'a>>,
     /// Why the service cannot be planned.
     pub error: Option<Box<Failure>>,
 }
 
 impl<'a> Resolution<'a> {
-    /// A service for which no runtime is chosen, and whose operator does not mind.
+    /// Builds the result for a service that has no runtime and whose operator does not require one.
     pub(crate) fn unchosen(protocol: Protocol) -> Self {
         Self {
             model: None,
@@ -52,7 +52,7 @@ impl<'a> Resolution<'a> {
         }
     }
 
-    /// A service that cannot be decided.
+    /// Builds the result for a service that failed.
     pub(crate) fn failed(
         model: Option<&'a Model>,
         basis: Basis,
@@ -64,12 +64,12 @@ impl<'a> Resolution<'a> {
         Self { model, runtime, error: Some(Box::new(error)), ..unchosen }
     }
 
-    /// The runtime that was chosen.
+    /// Returns the chosen runtime.
     pub fn chosen(&self) -> Option<&'a Runtime> {
         self.runtime.chosen
     }
 
-    /// The decision for a component.
+    /// Returns the accelerator decision for a component.
     pub fn accelerator(&self, component: ComponentKind) -> Option<&AcceleratorDecision<'a>> {
         self.accelerators.iter().find(|decision| decision.component == component)
     }

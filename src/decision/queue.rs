@@ -1,52 +1,52 @@
-//! The flavor and quota that a queue of Kueue gives to a component.
+//! The flavor and quota that a Kueue queue assigns to a component.
 
 use crate::api::Field;
 use crate::diag::Code;
 use ecow::EcoString;
 
-/// Why a flavor was not taken: a code and both operands.
+/// Why a flavor was not assigned: a code and both compared values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlavorRejection {
     /// The flavor.
     pub flavor: EcoString,
     /// `taint`, `node-affinity`, `quota` or `not-covered`.
     pub code: Code,
-    /// Both operands.
+    /// The compared values.
     pub detail: EcoString,
 }
 
-/// Replicas that are admitted alike.
+/// Replicas with the same flavor and borrowing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admitted {
     /// Flavor of the main pod.
     pub flavor: EcoString,
-    /// How many.
+    /// Number of replicas.
     pub replicas: i64,
-    /// They take quota of the cohort.
+    /// True when they borrow quota from the cohort.
     pub borrows: bool,
 }
 
-/// The flavor of the pods of one component, and what was tried before it.
+/// The flavor of the pods of one component, and the flavors tried before it.
 #[derive(Clone, Debug)]
 pub struct QueueDecision {
-    /// The LocalQueue that the pods name.
+    /// The LocalQueue that the pods reference.
     pub queue: Field<EcoString>,
-    /// The ClusterQueue behind it, when both are there.
+    /// The ClusterQueue of the LocalQueue, when both were loaded.
     pub cluster_queue: Option<EcoString>,
     /// The flavor of the main pod of the first replica.
     pub flavor: Option<EcoString>,
-    /// The flavor of the workers, where it is another one.
+    /// The flavor of the workers, when it differs.
     pub worker_flavor: Option<EcoString>,
-    /// Whether nothing that the pod selects nodes by is a label of the flavor.
+    /// True when no node label that the pod selects is a label of the flavor.
     pub loose: bool,
-    /// Flavors that were tried before, in order; all of them where none was taken.
+    /// Flavors that were tried before, in order; all flavors when none was assigned.
     pub rejected: Vec<FlavorRejection>,
-    /// Why no flavor was even tried.
+    /// Why no flavor was tried.
     pub obstacle: Option<String>,
-    /// The minReplicas, as long as the quota lasts.
+    /// Admitted replicas: up to minReplicas, as far as the quota is sufficient.
     pub admitted: Vec<Admitted>,
-    /// Replicas of the fewest that have to wait for quota.
+    /// Replicas of minReplicas that wait for quota.
     pub waiting: i64,
-    /// Whether any Kueue object was read; without one nothing is known.
+    /// True when any Kueue object was loaded; otherwise the result is unknown.
     pub known: bool,
 }

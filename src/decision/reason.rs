@@ -1,4 +1,4 @@
-//! Why a candidate was rejected, and remarks: data with a short noun phrase as `Display`.
+//! Reasons for rejection, and notes: data with a short noun phrase as `Display`.
 
 use super::criteria::{Attribute, DecidedBy};
 use crate::diag::Code;
@@ -6,16 +6,16 @@ use crate::yaml::Origin;
 use ecow::EcoString;
 use std::fmt;
 
-/// Why a candidate was rejected, with its operands.
+/// The reason why a candidate was rejected, with the compared values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// `vllm-a` has `disabled: true`.
     Disabled,
-    /// The runtime lists nothing it serves.
+    /// The runtime lists no model format.
     NoFormats,
-    /// An entry says `MistralForCausalLM`, the model `LlamaForCausalLM`.
+    /// An entry sets `MistralForCausalLM`, the model `LlamaForCausalLM`.
     Attribute {
-        /// What differs.
+        /// The attribute that differs.
         attribute: Attribute,
         /// The model's value.
         model: Option<EcoString>,
@@ -24,7 +24,7 @@ pub enum Reason {
         /// Position of the entry.
         entry: usize,
     },
-    /// The diffusion pipeline lacks or differs in something.
+    /// The diffusion pipeline lacks a part or differs in one.
     Diffusion(EcoString),
     /// 8B is outside 40B..200B.
     SizeRange {
@@ -35,42 +35,42 @@ pub enum Reason {
         /// Upper bound as written.
         max: Option<EcoString>,
     },
-    /// The entry that counts does not allow automatic selection.
+    /// The evaluated entry does not allow automatic selection.
     AutoSelectOff {
-        /// Position of the entry, when one entry counts.
+        /// Position of the entry, when a single entry is evaluated.
         entry: Option<usize>,
     },
     /// openInference-v2 is not in `[openAI]`.
     Protocol {
-        /// What was requested.
+        /// The requested protocol.
         asked: EcoString,
-        /// What the runtime lists.
+        /// The values that the runtime lists.
         listed: Vec<EcoString>,
     },
-    /// A class that the service names is not listed.
+    /// The runtime does not list a class that the service references.
     Accelerator {
         /// The first class that is missing.
         class: EcoString,
-        /// What the runtime lists.
+        /// The values that the runtime lists.
         listed: Vec<EcoString>,
     },
     /// No accelerator class that may be chosen meets the requirements on this runtime.
     Unserved {
-        /// Of which component.
+        /// The component.
         component: &'static str,
-        /// The class that came nearest, with what it lacks.
+        /// The class closest to eligible, with what it lacks.
         nearest: EcoString,
     },
     /// The score is 0 or less.
     ScoreZero(i64),
-    /// It is made for many models at once (KServe docs, Serving Runtimes, Spec Attributes).
+    /// The runtime is for many models at once (KServe docs, Serving Runtimes, Spec Attributes).
     MultiModel,
     /// One of runtime and service spans nodes, the other does not.
     MultiNode {
-        /// The runtime does.
+        /// True when the runtime spans nodes.
         runtime: bool,
     },
-    /// It lives in team-b, the service in team-a.
+    /// The runtime is in namespace team-b, the service in team-a.
     WrongNamespace {
         /// Namespace of the runtime.
         runtime: EcoString,
@@ -80,7 +80,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Its code.
+    /// Returns the code.
     pub fn code(&self) -> Code {
         match self {
             Self::Disabled => Code::ReasonDisabled,
@@ -99,7 +99,7 @@ impl Reason {
     }
 }
 
-/// `40B..200B`, open where a bound is missing.
+/// Formats a size range such as `40B..200B`; a missing bound is left empty.
 pub fn range_text(min: Option<&EcoString>, max: Option<&EcoString>) -> String {
     format!("{}..{}", min.map_or("", EcoString::as_str), max.map_or("", EcoString::as_str))
 }
@@ -169,47 +169,47 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A rejection with the place that would have to change.
+/// A rejection with the place to change.
 #[derive(Clone, Debug)]
 pub struct Rejection {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The place, when a text holds it.
+    /// The place to change, when it is in a text.
     pub origin: Option<Origin>,
 }
 
-/// A remark on a decision or a candidate.
+/// A note on a decision or a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// autoSelect and priority were not looked at.
+    /// autoSelect and priority were not evaluated.
     NotConsulted,
     /// A namespaced runtime hides the cluster one of the same name.
     Shadows(EcoString),
-    /// Closeness alone would choose another.
+    /// The closest size range alone would choose another runtime.
     SizeAloneWouldChoose(EcoString),
     /// Age or name decided.
     OrderNotGuaranteed,
     /// No creationTimestamp is known.
     CreationTimestampUnknown,
-    /// A user's object beat a built-in one.
+    /// A user's object ranked above a built-in one.
     NewerThanBuiltin(EcoString),
     /// The range was not checked.
     SizeUnknown,
     /// The runtime lists no protocols.
     ProtocolUnconstrained,
-    /// Another one ranks higher.
+    /// Another runtime ranks higher.
     Outranked {
-        /// The higher one.
+        /// The runtime that ranks higher.
         by: EcoString,
         /// The key that decided.
         key: DecidedBy,
-        /// Its operands, e.g. `priority 1 < 2`.
+        /// The compared values, e.g. `priority 1 < 2`.
         detail: EcoString,
     },
 }
 
 impl Note {
-    /// Its code.
+    /// Returns the code.
     pub fn code(&self) -> Code {
         match self {
             Self::NotConsulted => Code::NoteNotConsulted,

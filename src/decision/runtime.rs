@@ -6,19 +6,19 @@ use crate::api::Runtime;
 use crate::yaml::Origin;
 use ecow::{EcoString, EcoVec};
 
-/// How the choice came about.
+/// How the runtime was determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// The service names the runtime.
+    /// The service references the runtime.
     Explicit,
     /// The runtime was selected.
     Auto,
-    /// It never came to a choice.
+    /// No choice was made.
     None,
 }
 
 impl Basis {
-    /// The word used in JSON output.
+    /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Explicit => "explicit",
@@ -31,16 +31,16 @@ impl Basis {
 /// Verdict on one candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Serves.
+    /// The candidate is chosen.
     Chosen,
-    /// Could serve.
+    /// All rules passed, but another candidate ranks higher.
     Eligible,
     /// At least one rule failed.
     Rejected,
 }
 
 impl Verdict {
-    /// The word used in JSON output.
+    /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Chosen => "chosen",
@@ -50,35 +50,36 @@ impl Verdict {
     }
 }
 
-/// Place in the order of eligible candidates: the operands of every key.
+/// Ranking keys of an eligible candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rank {
-    /// Lives in the service's namespace.
+    /// True when it is in the service's namespace.
     pub namespaced: bool,
-    /// Priority of the entry that counts; `None` when none is set or it does not count.
+    /// Priority of the evaluated entry; `None` when it is not set or not used.
     pub priority: Option<i64>,
     /// The controller's score.
     pub score: i64,
     /// Distance of the size range to the model's size in parameters; `None` when the range is
     /// absent, open, or the model has no size.
     pub distance: Option<f64>,
-    /// Lowest protocol the runtime lists, as KServe numbers them; 0 where protocols do not rank.
+    /// Lowest protocol that the runtime lists, as KServe numbers them; 0 when protocols do not
+    /// affect the ranking.
     pub protocol: u8,
 }
 
 /// Outcome of one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckResult {
-    /// Both sides fit.
+    /// Both sides match.
     Match,
-    /// They do not.
+    /// The sides do not match.
     Mismatch,
-    /// The runtime does not care.
+    /// The runtime sets no constraint.
     Unconstrained,
 }
 
 impl CheckResult {
-    /// The word used in JSON output.
+    /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Match => "match",
@@ -88,14 +89,14 @@ impl CheckResult {
     }
 }
 
-/// One comparison with both operands.
+/// One comparison with both values.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What was compared.
+    /// The compared attribute.
     pub attribute: Attribute,
-    /// The model's value and who wrote it.
+    /// The model's value and its origin.
     pub model: Option<(EcoString, Origin)>,
-    /// The runtime's value and who wrote it.
+    /// The runtime's value and its origin.
     pub runtime: Option<(EcoString, Origin)>,
     /// Outcome.
     pub result: CheckResult,
@@ -106,7 +107,7 @@ pub struct Check {
 pub struct EntryChecks {
     /// Position in the list, from 0.
     pub index: usize,
-    /// Every comparison holds (and the diffusion pipeline fits).
+    /// True when every comparison passes and the diffusion pipeline matches.
     pub matched: bool,
     /// The six comparisons in order.
     pub checks: Vec<Check>,
@@ -114,28 +115,28 @@ pub struct EntryChecks {
     pub diffusion: Option<EcoString>,
 }
 
-/// One candidate with everything that was found out about it.
+/// One candidate with all results about it.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
     /// The runtime.
     pub runtime: &'a Runtime,
     /// Verdict.
     pub verdict: Verdict,
-    /// Its place, when eligible.
+    /// Its ranking keys, when eligible.
     pub rank: Option<Rank>,
-    /// Entry that matched the model.
+    /// Index of the entry that matched the model.
     pub matched_entry: Option<usize>,
-    /// Entry the controller's score came from.
+    /// Index of the entry that gave the controller's score.
     pub scored_entry: Option<usize>,
     /// Every entry with its comparisons.
     pub entries: Vec<EntryChecks>,
     /// All failed rules.
     pub reasons: Vec<Rejection>,
-    /// Remarks.
+    /// Notes.
     pub notes: Vec<Note>,
 }
 
-/// A step of the selection with how many went in and came out.
+/// A step of the selection with the number of candidates before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Identifier.
@@ -146,47 +147,47 @@ pub struct Step {
     pub out: usize,
 }
 
-/// The protocol requested.
+/// The requested protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Protocol {
     /// Name.
     pub name: EcoString,
-    /// The default.
+    /// True when it is the default.
     pub default: bool,
 }
 
 /// The decision with its trace.
 #[derive(Clone, Debug)]
 pub struct RuntimeDecision<'a> {
-    /// How it came about.
+    /// How the runtime was determined.
     pub basis: Basis,
-    /// What was chosen.
+    /// The chosen runtime.
     pub chosen: Option<&'a Runtime>,
-    /// Entry of the chosen runtime that matched.
+    /// Index of the entry of the chosen runtime that matched.
     pub matched_entry: Option<usize>,
-    /// What decided.
+    /// The deciding key.
     pub decided_by: Option<DecidedBy>,
-    /// The documents guarantee the outcome: neither age nor name decided.
+    /// True when the documents guarantee the result: neither age nor name decided.
     pub guaranteed: bool,
     /// Protocol requested.
     pub protocol: Protocol,
-    /// How many could serve, the chosen one included.
+    /// Number of eligible candidates, including the chosen one.
     pub eligible: usize,
-    /// How many could not.
+    /// Number of rejected candidates.
     pub rejected: usize,
     /// Named steps with counts.
     pub steps: EcoVec<Step>,
-    /// Remarks.
+    /// Notes.
     pub notes: EcoVec<Note>,
-    /// Every candidate, when the trace was requested: eligible ones in rank order, then the
-    /// rejected.
+    /// Every candidate, when the trace was requested: eligible ones in rank order, then rejected
+    /// ones.
     pub candidates: Vec<Candidate<'a>>,
-    /// Fields of the model that are assumed and on which the outcome depends.
+    /// Assumed fields of the model that affect the result.
     pub assumed: EcoVec<&'static str>,
 }
 
 impl RuntimeDecision<'_> {
-    /// A decision that never came about.
+    /// Builds a decision without a choice.
     pub fn none() -> Self {
         Self {
             basis: Basis::None,

@@ -1,26 +1,26 @@
-//! What releases of KServe's controller do differently, as named values.
+//! Differences between releases of KServe's controller, as named values.
 //!
-//! In: nothing. Out: [`KServeRelease`], whose fields rules read; nothing asks which release it was
-//! given. The releases themselves are in `operators/kserve/releases.rs`.
+//! In: nothing. Out: [`KServeRelease`], whose fields the rules read; no rule checks which release
+//! it runs under. The releases themselves are in `operators/kserve/releases.rs`.
 
 use super::{FaultRule, MergeRule};
 
-/// Which images get a suffix for what they run on
+/// Which images get a suffix for the hardware
 /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, UpdateImageTag).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageSuffixRule {
-    /// `-gpu` behind the tag, where the runtime is called `kserve-tensorflow-serving`,
+    /// `-gpu` after the tag, when the runtime's name is `kserve-tensorflow-serving`,
     /// `kserve-torchserve` or `kserve-huggingfaceserver`.
     NamedRuntimes,
-    /// By the server that the runtime declares, else by its name: `-gpu` behind the tag of the same
-    /// three, `-cpu` before the tag of vLLM without a GPU (#4769).
+    /// By the server that the runtime declares, else by the runtime's name: `-gpu` after the tag of
+    /// the same three, `-cpu` before the tag of vLLM without a GPU (#4769).
     Server,
 }
 
-/// What decides within KServe: its documents, and the differences between its releases.
+/// Rules of KServe: its documents and the differences between its releases.
 #[derive(Clone, Copy, Debug)]
 pub struct KServeRelease {
-    /// Defaults of the CRDs are written in before anything is decided.
+    /// Defaults of the CRDs are filled in before any decision.
     pub crd_defaults: bool,
     /// See [`MergeRule`].
     pub merge: MergeRule,
@@ -34,14 +34,14 @@ pub struct KServeRelease {
     pub vllm_speaks_v2: bool,
     /// See [`ImageSuffixRule`].
     pub image_suffix: ImageSuffixRule,
-    /// HTTPRoutes name the canaries with their share (#5912;
+    /// HTTPRoutes list the canaries with their share (#5912;
     /// pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/httproute_reconciler.go).
     pub canary_routes: bool,
-    /// Each image of `storageUris` is shown under names of its own, beside what is fetched; else
-    /// the first alone, and nothing is fetched beside it (#5470;
+    /// Each image of `storageUris` is mounted under its own names, in addition to fetched files.
+    /// Otherwise only the first image is mounted and no files are fetched (#5470;
     /// pkg/webhook/admission/pod/storage_initializer_injector.go, CommonStorageInitialization).
     pub several_images: bool,
-    /// `oci+native://` and `ociModelMode` say how an image is shown, and nothing else fetches an
+    /// `oci+native://` and `ociModelMode` select how an image is mounted; no other mode fetches an
     /// image of `storageUris` (#5558; pkg/utils/storage.go, ParseOciScheme).
     pub image_ways: bool,
     /// `oci+fetch://` is pulled by the storage initializer (#5739;
@@ -50,9 +50,9 @@ pub struct KServeRelease {
     /// Paths in the script of a modelcar are quoted for the shell (#5780; pkg/utils/storage.go,
     /// ShellQuote).
     pub quoted_paths: bool,
-    /// A variable that has a value in one layer and a source in the other keeps the upper one
+    /// A variable with a value in one layer and a source in the other keeps that of the upper layer
     /// (#5541; pkg/utils/container_merge.go, reconcileEnvValueConflicts).
     pub one_value: bool,
-    /// Services are written before Deployments (#5630; reconcilers/raw/raw_kube_reconciler.go).
+    /// Services are created before Deployments (#5630; reconcilers/raw/raw_kube_reconciler.go).
     pub services_first: bool,
 }

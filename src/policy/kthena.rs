@@ -1,15 +1,14 @@
-//! How the document on ModelServing (the Kthena blog of 2025-10) and the releases of Kthena differ,
-//! as named values.
+//! Differences between the document on ModelServing (the Kthena blog of 2025-10) and the releases
+//! of Kthena, as named values.
 //!
-//! The values are in `operators/kthena/releases.rs`. A rule that differs reads one field; nothing
-//! asks which constant it was given.
+//! The values are in `operators/kthena/releases.rs`. A rule that differs reads one field; no rule
+//! checks which constant it received.
 
 use super::Unknown;
 use crate::api::Release;
 use std::fmt;
 
-/// A constant by the name users give it in `--kthena-profile`. Declaration order is that of the
-/// releases.
+/// A constant by its name in `--kthena-profile`. Declaration order is release order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KthenaProfile {
     /// The Kthena blog as written.
@@ -25,10 +24,10 @@ pub enum KthenaProfile {
 }
 
 impl KthenaProfile {
-    /// The profiles a flag may name.
+    /// The profiles that the flag accepts.
     pub const NAMED: [Self; 3] = [Self::V0_1, Self::V1_0, Self::Head];
 
-    /// The word used in flags and output.
+    /// Returns the value used in flags and output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Documented => "documented",
@@ -52,12 +51,12 @@ pub enum GangRule {
     /// When the scheduler is volcano (Kthena blog, A Deep Dive of ModelServing, Gang Scheduling and
     /// Instance-Level Gang Scheduling; pkg/model-serving-controller/podgroupmanager).
     Volcano,
-    /// When gangPolicy or networkTopology is set, whatever the scheduler (v0.1.0,
+    /// When gangPolicy or networkTopology is set, for any scheduler (v0.1.0,
     /// pkg/model-serving-controller/gangscheduling/manager.go).
     PolicySet,
 }
 
-/// How a PodGroup says which pods belong together.
+/// How a PodGroup defines which pods belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GangForm {
     /// `minTaskMember`, one entry per role replica (Kthena blog, A Deep Dive of ModelServing, Gang
@@ -67,10 +66,10 @@ pub enum GangForm {
     SubGroups,
 }
 
-/// How a role counts that `minRoleReplicas` does not name.
+/// How a role that `minRoleReplicas` does not list is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnlistedRole {
-    /// Not at all, when the map names others (Kthena blog, A Deep Dive of ModelServing,
+    /// Not counted, when the map lists other roles (Kthena blog, A Deep Dive of ModelServing,
     /// Instance-Level Gang Scheduling; docs/decisions.md#pod-groups).
     LeftOut,
     /// With all its replicas (pkg/model-serving-controller/podgroupmanager).
@@ -83,16 +82,17 @@ pub enum GangResources {
     /// Requests, and limits where a request is absent (Kthena blog, A Deep Dive of ModelServing,
     /// Instance-Level Gang Scheduling; docs/decisions.md#pod-groups).
     RequestsOrLimits,
-    /// Requests alone (pkg/model-serving-controller/podgroupmanager).
+    /// Requests only (pkg/model-serving-controller/podgroupmanager).
     Requests,
 }
 
 /// Which ordinals new groups and role replicas get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrdinalRule {
-    /// The lowest free ones (pkg/model-serving-controller/controller/model_serving_controller.go).
+    /// The lowest free ordinals
+    /// (pkg/model-serving-controller/controller/model_serving_controller.go).
     FillHoles,
-    /// Those after the highest one; holes below the partition are filled first (Kthena v0.1.0
+    /// Ordinals after the highest one; gaps below the partition are filled first (Kthena v0.1.0
     /// against the head).
     Append,
 }
@@ -100,20 +100,20 @@ pub enum OrdinalRule {
 /// How many groups an update replaces at a time, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdatePace {
-    /// One, from the highest ordinal down; the next when the new one runs (Kthena blog, A Deep Dive
-    /// of ModelServing, Rolling Update).
+    /// One, from the highest ordinal down; the next one after the new group runs (Kthena blog, A
+    /// Deep Dive of ModelServing, Rolling Update).
     OneByOne,
-    /// As many as maxUnavailable leaves, groups that do not run first
+    /// As many as maxUnavailable allows; groups that do not run come first
     /// (pkg/model-serving-controller/controller/model_serving_controller.go, manageRollingUpdate).
     Budget,
 }
 
-/// Which groups and role replicas go when there are too many.
+/// Which groups and role replicas are deleted when there are too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleDownRule {
     /// The highest ordinals (Kthena blog, A Deep Dive of ModelServing, Scaling).
     HighestOrdinal,
-    /// Those that do not run, then the cheapest by deletion cost, then the highest ordinal
+    /// Those that do not run, then the lowest deletion cost, then the highest ordinal
     /// (pkg/model-serving-controller/controller/binpack_scaledown.go).
     Cheapest,
 }
@@ -132,15 +132,15 @@ pub enum RoleScaling {
 /// What `RoleRecreate` recreates when a pod fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoleRecreateRule {
-    /// The pod alone; the whole group when it stays progressing (Kthena blog, A Deep Dive of
-    /// ModelServing, Restart Policy; docs/decisions.md#model-serving-rollout).
+    /// The pod only; the whole group when it does not leave the state progressing (Kthena blog, A
+    /// Deep Dive of ModelServing, Restart Policy; docs/decisions.md#model-serving-rollout).
     PodThenGroup,
     /// The role replica (pkg/model-serving-controller/controller/model_serving_controller.go,
     /// handleErrorPod).
     RoleReplica,
 }
 
-/// The Go struct of a role, which is what a revision is the hash of: its fields by name, set or not
+/// The Go struct of a role. A revision is the hash of this struct: its fields by name, set or not
 /// (pkg/apis/workload/v1alpha1/servinggroup_types.go of each release).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoleStruct {
@@ -154,27 +154,27 @@ pub enum RoleStruct {
     Head,
 }
 
-/// Who checks a manifest.
+/// The source of the checks of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// The documents, bounds read as docs/decisions.md reads them.
+    /// The documents; docs/decisions.md defines how bounds are read.
     Documents,
     /// The CRD and the admission webhook.
     Server,
 }
 
-/// The named differences.
+/// The rules that differ between releases.
 #[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a feature that a release has or has not"
 )]
 pub struct KthenaPolicy {
-    /// The name users give it.
+    /// Its name in `--kthena-profile`.
     pub profile: KthenaProfile,
-    /// Which release it is.
+    /// The release.
     pub id: Release,
-    /// Fields that its CRD drops, by which a live cluster is known
+    /// Fields that its CRD drops; they identify the release of a live cluster
     /// (charts/kthena/charts/workload/crds).
     pub unknown: &'static [Unknown],
     /// See [`Admission`].
@@ -182,10 +182,10 @@ pub struct KthenaPolicy {
     /// `RoleRollingUpdate` exists (Kthena blog, A Deep Dive of ModelServing, Rolling Update;
     /// v0.4.0).
     pub role_rolling_update: bool,
-    /// Roles have a partition of their own (Kthena v0.1.0 against the head).
+    /// Roles have their own partition (Kthena v0.1.0 against the head).
     pub role_partition: bool,
-    /// A role without maxUnavailable has 1; else all its outdated replicas go at once (Kthena
-    /// v0.1.0 against the head).
+    /// A role without maxUnavailable has the default 1. Otherwise all its outdated replicas are
+    /// deleted at once (Kthena v0.1.0 against the head).
     pub role_max_unavailable_default: bool,
     /// `recoveryPolicy: None` exists (Kthena blog, A Deep Dive of ModelServing, Restart Policy).
     pub recovery_none: bool,
@@ -197,22 +197,22 @@ pub struct KthenaPolicy {
     pub gang_unlisted: UnlistedRole,
     /// See [`GangResources`].
     pub gang_resources: GangResources,
-    /// PodGroups carry the label and the annotation of the document beside those of the code
+    /// PodGroups have the label and the annotation of the document in addition to those of the code
     /// (Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang Scheduling;
     /// docs/decisions.md#pod-groups).
     pub gang_documented_labels: bool,
-    /// PodGroups name the queue of the ModelServing's annotation (v1.0.0).
+    /// PodGroups reference the queue of the ModelServing's annotation (v1.0.0).
     pub gang_queue: bool,
     /// The controller stores the role templates of a revision in a ControllerRevision (v0.3.0).
     pub controller_revisions: bool,
     /// See [`RoleStruct`].
     pub role_struct: RoleStruct,
-    /// Plugins that add variables add them once more on every later worker of a role replica
+    /// Plugins that add variables add them one more time on each later worker of a role replica
     /// (pkg/model-serving-controller/plugins).
     pub plugin_env_repeats: bool,
-    /// ModelServings can be scaled as Deployments are, so that autoscalers find them (v0.3.0).
+    /// ModelServings have the scale subresource, so autoscalers can scale them (v0.3.0).
     pub scale_subresource: bool,
-    /// The label selector of the status names one entry pod per group (v1.0.0).
+    /// The label selector of the status selects one entry pod per group (v1.0.0).
     pub selects_entries: bool,
     /// See [`OrdinalRule`].
     pub ordinals: OrdinalRule,
@@ -224,7 +224,7 @@ pub struct KthenaPolicy {
     pub role_scaling: RoleScaling,
     /// See [`RoleRecreateRule`].
     pub role_recreate: RoleRecreateRule,
-    /// The order of requests is that of the controller's reconciles; else groups are handled one
-    /// at a time as the document tells it.
+    /// Requests come in the order of the controller's reconciles. Otherwise groups are handled one
+    /// at a time, as the document describes.
     pub reconciles: bool,
 }

@@ -1,9 +1,10 @@
-//! What an upgrade of an operator changes, rule by rule.
+//! Changes of an operator upgrade, rule by rule.
 //!
-//! In: two releases, and the rules in which the operator's releases may differ. Out: those that lie
-//! between the two, each with its sentence, its source and what to do before the upgrade; and a
-//! release that has one rule of another, by which it is found out whether the rule matters for a
-//! service. Nothing is decided here; the rules themselves are in `upgrade.rs` of each operator.
+//! In: two releases, and the rules that can differ between the operator's releases. Out: the rules
+//! that differ, each with title, source and action before the upgrade; and for each rule a copy of
+//! one release that has this rule of the other one. Evaluating a service with that copy shows
+//! whether the rule affects it. This module makes no decision; the rules are in `upgrade.rs` of
+//! each operator.
 
 use super::Policy;
 use crate::api::{FieldEdit, Object, Today};
@@ -11,87 +12,89 @@ use crate::api::{FieldEdit, Object, Today};
 /// A rule that differs between releases. The identifier is stable.
 #[derive(Debug)]
 pub struct ReleaseRule {
-    /// `A5`; never shown without the title.
+    /// Identifier such as `A5`; always shown with the title.
     pub id: &'static str,
-    /// What it does, in a sentence that holds for an upgrade.
+    /// The change, in a sentence about the upgrade.
     pub title: &'static str,
     /// Pull request and upstream function.
     pub source: &'static str,
     /// What to do before the upgrade.
     pub action: &'static str,
-    /// The edit that keeps what runs.
+    /// The edit that preserves the running objects.
     pub edit: EditRule,
 }
 
 impl ReleaseRule {
-    /// Whether this is that rule and no other one: several rules may share an identifier.
+    /// Reports whether both are the same rule. Several rules may share an identifier, so it
+    /// compares addresses.
     pub fn is(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
 }
 
-/// How an edit of the input is found that keeps what runs.
+/// How to find an edit of the input that preserves the running objects.
 #[derive(Clone, Copy, Debug)]
 pub enum EditRule {
-    /// No field of the input does; why.
+    /// No field of the input can; the text is the reason.
     None(&'static str),
-    /// Sets of edits, each of which may keep it, the best first.
+    /// Sets of edits, each of which may preserve them, the best first.
     Fields(fn(&Today<'_>) -> Vec<Vec<FieldEdit>>),
-    /// The fields that the release before the upgrade drops are taken out.
+    /// Removes the fields that the release before the upgrade drops.
     DroppedFields,
 }
 
-/// Of a rule that changes no object of a service.
+/// Edit rule of a rule that changes no object of a service.
 pub(crate) const NO_OBJECT: EditRule = EditRule::None("the rule changes no object of the service");
 
 /// A rule that is a value of an operator's releases.
 #[derive(Debug)]
 pub struct Switch {
-    /// Its sentence.
+    /// Identifier, title, source and action.
     pub rule: ReleaseRule,
-    /// Whether two releases differ in it.
+    /// Reports whether two releases differ in it.
     pub(crate) differs: fn(&Policy, &Policy) -> bool,
-    /// Gives a release the rule of another one; none of a rule about what is read, which deciding
-    /// again does not show.
+    /// Copies the rule of one release to another. `None` for a rule about reading the input,
+    /// because evaluating again does not show it.
     pub(crate) take: Option<fn(&mut Policy, &Policy)>,
 }
 
-/// A rule that changes no object of a service when it is decided again: what it reaches is read
-/// from the input.
+/// A rule that changes no object when a service is evaluated again; the affected objects are found
+/// in the input.
 #[derive(Debug)]
 pub struct Effect {
-    /// Its sentence.
+    /// Identifier, title, source and action.
     pub rule: ReleaseRule,
-    /// Whether two releases differ in it.
+    /// Reports whether two releases differ in it.
     pub(crate) differs: fn(&Policy, &Policy) -> bool,
-    /// Whether it reaches an object of the input; `Reach` answers what the object alone does not.
+    /// Reports whether it affects an object of the input; `Reach` provides facts that the object
+    /// does not contain.
     pub(crate) reaches: fn(&Object, &Reach<'_>) -> bool,
 }
 
-/// What the releases of an operator change, apart from the rules that are seen in the input.
+/// The rules that can change between releases of an operator.
 pub struct Upgrade {
-    /// Rules that deciding again shows.
+    /// Rules whose effect shows when services are evaluated again.
     pub(crate) rules: &'static [&'static [Switch]],
     /// Rules that change no object of a service, or objects that are not the operator's.
     pub(crate) effects: &'static [Effect],
-    /// How the rules are known, where that is not by recording.
+    /// How the rules were determined, unless from recordings.
     pub(crate) basis: Option<&'static str>,
 }
 
-/// What is known beside an object.
+/// Facts that are not in the object itself.
 pub struct Reach<'a> {
-    /// Whether an AcceleratorClass of this name exists.
+    /// Reports whether an AcceleratorClass of this name exists.
     pub has_class: &'a (dyn Fn(&str) -> bool + Sync),
-    /// Whether a model of this name exists in this namespace or in the cluster.
+    /// Reports whether a model of this name exists in this namespace or in the cluster.
     pub has_model: &'a (dyn Fn(&str, &str) -> bool + Sync),
-    /// Whether a service is refused before the upgrade, by namespace and name.
+    /// Reports whether the operator rejects a service before the upgrade.
     pub is_refused: &'a (dyn Fn(&Object) -> bool + Sync),
-    /// Whether a service of KServe runs as Deployments.
+    /// Reports whether a service of KServe runs as Deployments.
     pub runs_deployments: &'a (dyn Fn(&Object) -> bool + Sync),
 }
 
-/// A switch per line: identifier, fields of the operator's releases, title, source, action, the
-/// name of its [`EditRule`].
+/// Builds one switch per line: identifier, fields of the operator's releases, title, source,
+/// action, the name of its [`EditRule`].
 macro_rules! switches {
     ($own:ident $kind:ident
      $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $edit:ident)*) => {
@@ -114,8 +117,8 @@ macro_rules! switches {
 }
 pub(crate) use switches;
 
-/// An effect per entry: identifier, fields of the operator's releases, title, source, action, what
-/// it reaches.
+/// Builds one effect per entry: identifier, fields of the operator's releases, title, source,
+/// action, and the function that finds affected objects.
 macro_rules! effects {
     ($own:ident $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $reaches:expr)*) => {
         &[$(Effect {
@@ -134,16 +137,16 @@ macro_rules! effects {
 pub(crate) use effects;
 
 impl Switch {
-    /// Whether two releases differ in it.
+    /// Reports whether two releases differ in it.
     pub fn is_between(&self, a: &Policy, b: &Policy) -> bool {
         (self.differs)(a, b)
     }
 }
 
-/// The rules by which two releases differ and which deciding again shows, each with `a` as it would
-/// be with the rule of `b`.
+/// Returns the rules that differ between two releases and whose effect shows when services are
+/// evaluated again, each with a copy of `a` that has the rule of `b`.
 ///
-/// The constants live as long as the program: there are as many as rules, once per run.
+/// The copies are leaked on purpose: there is at most one per rule and run.
 pub fn between(
     rules: impl IntoIterator<Item = &'static Switch>,
     a: &'static Policy,
