@@ -1,15 +1,15 @@
-//! Findings that a comment allows: `# ome: allow CODE reason`, on the line of the finding or on the
+//! Comments that allow a finding: `# ome: allow CODE reason`, on the line of the finding or the
 //! line above it.
 //!
-//! In: findings and the texts that they are in. Out: the findings that are not allowed, and one
-//! about each comment that allows nothing. A pair finding has two places, and a comment at either
-//! allows it.
+//! In: findings and their source texts. Out: the findings that are not allowed, and a finding about
+//! each unused comment. A finding about a pair has two places, and a comment at either place allows
+//! it.
 
 use crate::diag::{CODES, Code, Diagnostic, Topic, nearest};
 use crate::source::{SourceId, SourceMap, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a comment begins with, after its `#`.
+/// The start of such a comment, after its `#`.
 const MARK: &str = "ome: allow";
 
 /// A comment that allows one code.
@@ -22,7 +22,7 @@ struct Allow {
 
 /// Drops findings that a comment allows.
 ///
-/// `told` says which codes this run would report: a comment for another one is not held to be
+/// `told` reports whether this run evaluates a code. A comment for any other code does not count as
 /// unused.
 pub fn apply(
     found: Vec<Diagnostic>,
@@ -64,7 +64,7 @@ pub fn apply(
     left
 }
 
-/// The comments of one text, each with the line it is about.
+/// Collects the comments of one text, each with the line that it applies to.
 fn collect(
     source: SourceId,
     text: &str,
@@ -72,7 +72,7 @@ fn collect(
     all: &mut Vec<Allow>,
 ) {
     let mut start = 0_usize;
-    // Comments on lines of their own wait for the line they are above.
+    // Comments on their own line apply to the next line that is not a comment.
     let mut waiting: Vec<usize> = Vec::new();
     for (line, number) in text.split_inclusive('\n').zip(1_u32..) {
         let content = line.trim();
@@ -98,12 +98,12 @@ fn collect(
     }
 }
 
-/// Where an allowing comment begins in a line, and the code it names.
+/// Returns the position of an allow comment in a line, and its code.
 fn comment(line: &str) -> Option<(usize, &str)> {
     let mut from = 0;
     while let Some(found) = line[from..].find('#') {
         let at = from + found;
-        // A `#` begins a comment at the start of a line or after white space.
+        // A `#` starts a comment at the start of a line or after white space.
         let begins = line[..at].chars().next_back().is_none_or(char::is_whitespace);
         let rest = line[at + 1..].trim_start();
         if begins && let Some(rest) = rest.strip_prefix(MARK) {
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_comment_allows_on_its_line_and_on_the_line_below() {
-        // Rows of a text in which `X` is what is found, and the codes that are left.
+        // Rows: a text in which `X` has a finding, and the remaining codes.
         for (text, expected) in [
             ("a: X\n", &["invalid-value"][..]),
             ("a: X # ome: allow invalid-value known\n", &[]),

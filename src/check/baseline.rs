@@ -1,18 +1,18 @@
-//! Baselines: findings that are known already and not reported again.
+//! Baselines: known findings that are not reported again.
 //!
-//! In: findings, and the text of a baseline. Out: the findings that the baseline does not hold, or
-//! the text of a new baseline. An entry is known by file, code, field, objects and message, never
-//! by its line, so that edits elsewhere in the file change nothing; equal entries are counted.
+//! In: findings, and the text of a baseline. Out: the findings that are not in the baseline, or the
+//! text of a new baseline. The key of an entry is file, code, field, objects and message. It has no
+//! line, so edits elsewhere in the file do not invalidate it. Equal entries are counted.
 
 use crate::diag::Diagnostic;
 use crate::source::SourceMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Version of the file's shape.
+/// Version of the file format.
 const VERSION: &str = "ome/v1";
 
-/// What a finding is known by.
+/// The key of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Known {
     file: String,
@@ -38,7 +38,7 @@ struct File {
     findings: Vec<Entry>,
 }
 
-/// Findings that are known already.
+/// The known findings.
 #[derive(Debug, Default)]
 pub struct Baseline {
     left: BTreeMap<Known, usize>,
@@ -48,7 +48,7 @@ impl Baseline {
     /// Reads a baseline.
     ///
     /// # Errors
-    /// A sentence, when the text is no baseline.
+    /// An error message, when the text is not a baseline.
     pub fn parse(text: &str) -> Result<Self, String> {
         let file: File =
             serde_json::from_str(text).map_err(|error| format!("it is no baseline: {error}"))?;
@@ -62,7 +62,8 @@ impl Baseline {
         Ok(Self { left })
     }
 
-    /// The findings that it does not hold, and how many of its entries were not found any more.
+    /// Returns the findings that are not in the baseline, and the number of its entries that no
+    /// longer occur.
     pub fn apply(
         mut self,
         found: Vec<Diagnostic>,
@@ -81,7 +82,7 @@ impl Baseline {
         (new, self.left.values().sum())
     }
 
-    /// The text of a baseline that holds these findings.
+    /// Returns the text of a baseline of these findings.
     pub fn text(found: &[Diagnostic], sources: &SourceMap) -> String {
         let mut counts: BTreeMap<Known, usize> = BTreeMap::new();
         for finding in found {

@@ -1,5 +1,5 @@
-//! Rules about components of runtimes, and about services as far as they do not depend on a
-//! runtime. The merged components are checked where they are merged.
+//! Rules about components of runtimes, and about the parts of services that do not depend on a
+//! runtime. Merged components are checked after the merge, elsewhere.
 
 use super::{View, about, graded};
 use crate::api::{ComponentKind, Object};
@@ -15,16 +15,16 @@ const INJECTED: [(&str, &[&str]); 3] = [
     ("ome.io/inject-fine-tuned-adapter", &["model-empty-dir"]),
 ];
 
-/// A component as one object writes it.
+/// A component as one object sets it.
 struct Written<'a> {
     object: &'a Object,
     path: String,
     node: &'a Node,
-    /// Nothing is laid over or under it.
+    /// True when no other layer is merged with it.
     whole: bool,
 }
 
-/// Every component of every OME runtime and service.
+/// Calls `visit` for every component of every OME runtime and service.
 fn each<'a>(view: &View<'a>, mut visit: impl FnMut(&Written<'a>)) {
     for runtime in view.catalog.all_runtimes() {
         for kind in ComponentKind::OME {
@@ -41,7 +41,7 @@ fn each<'a>(view: &View<'a>, mut visit: impl FnMut(&Written<'a>)) {
     for views in view.catalog.services() {
         let service = views.of(view.semantics);
         for component in &service.components {
-            // The deprecated form is written under another key.
+            // The deprecated form uses another key.
             let key =
                 if service.predictor.migrated { "predictor" } else { component.kind.as_str() };
             visit(&Written {
@@ -54,7 +54,7 @@ fn each<'a>(view: &View<'a>, mut visit: impl FnMut(&Written<'a>)) {
     }
 }
 
-/// Findings of a shared rule, named after the object.
+/// Adds the findings of a shared rule, with the name of the object in the message.
 fn adopt(object: &Object, new: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
     found.extend(new.into_iter().map(|finding| {
         let severity = graded(finding.severity, object);
@@ -62,8 +62,8 @@ fn adopt(object: &Object, new: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
     }));
 }
 
-/// A worker can be built and has a size (OME docs, Serving Runtime, Engine Configuration and
-/// Multi-Node Configuration).
+/// Checks that a worker has a container and a size (OME docs, Serving Runtime, Engine Configuration
+/// and Multi-Node Configuration).
 pub(crate) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         let Some(worker) = written.node.get("worker").filter(|worker| worker.as_map().is_some())
@@ -101,8 +101,8 @@ pub(crate) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// maxReplicas is not below minReplicas (OME docs, Serving Runtime, Engine Configuration;
-/// docs/decisions.md#replicas).
+/// Checks that maxReplicas is not below minReplicas (OME docs, Serving Runtime, Engine
+/// Configuration; docs/decisions.md#replicas).
 pub(crate) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         let mut new = Vec::new();
@@ -115,10 +115,10 @@ pub(crate) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// Mounts, volumes and resources of the pods of a runtime (OME docs, Serving Runtime, Engine
+/// Checks mounts, volumes and resources of the pods of a runtime (OME docs, Serving Runtime, Engine
 /// Configuration).
 pub(crate) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    // The operator gives the pod a volume of the model, named after it.
+    // The operator adds a volume for the model to the pod, with the model's name.
     let models: Vec<&str> =
         view.catalog.models().map(|model| model.object.id.name.as_str()).collect();
     each(view, |written| {
@@ -141,7 +141,7 @@ pub(crate) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// The volumes that a webhook will add to the pods of a component, as its annotations request them.
+/// Returns the volumes that a webhook adds to the pods of a component because of its annotations.
 fn injected(component: &Node) -> Vec<&'static str> {
     let asked = |key: &str| {
         component
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn components_of_runtimes_are_judged() {
         // OME docs, Serving Runtime, Engine Configuration and Multi-Node Configuration;
-        // docs/decisions.md#replicas: rows of an engine and the codes it gives.
+        // docs/decisions.md#replicas. Rows: an engine, and the codes of its findings.
         for (engine, expected) in [
             ("{runner: {name: a, image: i}}", &[][..]),
             ("{minReplicas: 3, maxReplicas: 1}", &["replica-range"]),

@@ -1,4 +1,4 @@
-//! Catalogs for tests, straight from a text.
+//! Catalogs for tests, built from a text.
 
 use super::{View, run as check};
 use crate::api::{Api, Completion, Object, ObjectRef, PerReading, Scope, Semantics};
@@ -11,17 +11,17 @@ use crate::operators::ome::read as ome;
 use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, parse, split};
 
-/// A ClusterServingRuntime whose spec is made of these lines.
+/// Returns a ClusterServingRuntime with these lines as spec.
 pub(crate) fn runtime(name: &str, spec: &str) -> String {
     object("ClusterServingRuntime", name, spec)
 }
 
-/// A ClusterBaseModel whose spec is made of these lines.
+/// Returns a ClusterBaseModel with these lines as spec.
 pub(crate) fn model(name: &str, spec: &str) -> String {
     object("ClusterBaseModel", name, spec)
 }
 
-/// An InferenceService whose spec is made of these lines.
+/// Returns an InferenceService with these lines as spec.
 pub(crate) fn service(name: &str, spec: &str) -> String {
     object("InferenceService", name, spec)
 }
@@ -31,7 +31,8 @@ fn object(kind: &str, name: &str, spec: &str) -> String {
     format!("apiVersion: ome.io/v1beta1\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:{spec}")
 }
 
-/// A catalog of the objects of a text; `change` may alter each before it is typed.
+/// Builds a catalog of the objects in a text; `change` can modify each object before its typed view
+/// is built.
 pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Object)) -> Catalog {
     let mut builder = Builder::new(Options {
         semantics: semantics.into(),
@@ -113,12 +114,12 @@ pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
     builder.finish(Vec::new()).0
 }
 
-/// What the rules find in a text.
+/// Returns the findings of all rules that are on by default.
 pub(crate) fn run(text: &str, semantics: Semantics) -> Vec<Diagnostic> {
     run_with(text, semantics, &[])
 }
 
-/// As [`run`], with rules that are off by default.
+/// Does the same as [`run`], plus on-demand rules with a code in `asked`.
 pub(crate) fn run_with(text: &str, semantics: Semantics, asked: &[Code]) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     sources.add(Source::new("test.yaml", SourceKind::File, text));
@@ -133,7 +134,7 @@ pub(crate) fn run_with(text: &str, semantics: Semantics, asked: &[Code]) -> Vec<
     )
 }
 
-/// The codes of findings.
+/// Returns the codes of findings.
 pub(crate) fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
     found.iter().map(|finding| finding.code.as_str()).collect()
 }

@@ -1,12 +1,11 @@
-//! What `validate` says beyond syntax and schema: rules over the catalog as a whole, one file per
-//! theme.
+//! Rules of `validate` beyond syntax and schema. They check the catalog as a whole, one file per
+//! topic.
 //!
-//! In: a frozen [`Catalog`] and a [`Follow`]. Out: findings. A rule is a row of a table
-//! ([`CHECKS`] and those of the operators): the codes it can give, the document it comes from, a
-//! function. This module reads no file, changes nothing, and looks at a service only as far as it
-//! names things; what becomes of a service is `pipeline`'s to say. The severity of a finding
-//! depends on no flag (OME docs, Serving Runtime, Constraints of priority;
-//! docs/decisions.md#same-priority).
+//! In: a frozen [`Catalog`] and a [`Follow`]. Out: findings. A rule is a row of a table ([`CHECKS`]
+//! and those of the operators): its codes, its source document, a function. This module reads no
+//! file and changes no object. It checks only the references of a service; `pipeline` evaluates
+//! services. The severity of a finding depends on no flag (OME docs, Serving Runtime, Constraints
+//! of priority; docs/decisions.md#same-priority).
 
 pub(crate) mod allow_comments;
 pub(crate) mod baseline;
@@ -34,19 +33,19 @@ use crate::policy::Policy;
 use crate::source::SourceMap;
 use rayon::prelude::*;
 
-/// What is checked, and by whose word.
+/// The input of a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Everything that was loaded.
+    /// All loaded objects.
     pub catalog: &'a Catalog,
-    /// The texts it was read from.
+    /// The source texts of the catalog.
     pub sources: &'a SourceMap,
-    /// The mode: documents or controllers.
+    /// The mode of each operator.
     pub semantics: Follow,
 }
 
 impl View<'_> {
-    /// The policy for an API; OME's where the API has none of its own yet.
+    /// Returns the policy for an API; OME's when the API has none.
     pub(crate) fn policy(&self, api: Api) -> &'static Policy {
         let ome = || {
             let policy = self.catalog.policy(Api::Ome, self.semantics);
@@ -56,20 +55,20 @@ impl View<'_> {
     }
 }
 
-/// One rule or a few that look at the same things.
+/// One rule, or several that check the same fields.
 pub struct Check {
-    /// Codes it can give.
+    /// Codes of its findings.
     pub codes: &'static [Code],
     /// Runs only when one of its codes is requested by name.
     pub on_demand: bool,
     /// Document and heading, or upstream path and function.
     pub cite: &'static str,
-    /// What it finds.
+    /// The function that reports findings.
     pub(crate) run: fn(&View<'_>, &mut Vec<Diagnostic>),
 }
 
-/// The rules that hold for every operator; each operator has more of its own. `ome code CODE` tells
-/// what each means; the order decides nothing.
+/// The rules that apply to every operator; each operator has its own additional rules. `ome code
+/// CODE` explains each code; the order has no meaning.
 pub static CHECKS: &[Check] = &[
     Check {
         codes: &[Code::SamePriority, Code::AmbiguousAutoSelection],
@@ -121,10 +120,10 @@ pub static CHECKS: &[Check] = &[
     },
 ];
 
-/// Runs rules, those on demand only when `asked` names one of their codes.
+/// Runs rules; on-demand rules run only when `asked` contains one of their codes.
 ///
-/// Findings are in the order of the rules; whoever prints them sorts. Objects read as context only
-/// take part, but a finding whose place is in such a file is the caller's to drop.
+/// Findings are in the order of the rules; the caller sorts them for output. Rules also evaluate
+/// context-only objects; the caller drops findings in such files.
 pub fn run(
     view: &View<'_>,
     checks: impl Iterator<Item = &'static Check>,
@@ -148,13 +147,13 @@ pub fn run(
     found.into_iter().flatten().collect()
 }
 
-/// Errors of built-in objects are warnings (OME docs, Serving Runtime, Constraints of priority;
-/// docs/decisions.md#same-priority).
+/// Lowers errors about built-in objects to warnings (OME docs, Serving Runtime, Constraints of
+/// priority; docs/decisions.md#same-priority).
 fn graded(severity: Severity, object: &Object) -> Severity {
     if object.builtin { severity.min(Severity::Warning) } else { severity }
 }
 
-/// A finding about one object, graded by where the object comes from.
+/// Builds a finding about one object; for a built-in object, the severity is at most warning.
 pub(crate) fn about(code: Code, object: &Object, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(code, message)
         .severity(graded(code.doc().severity, object))

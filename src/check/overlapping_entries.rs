@@ -1,13 +1,13 @@
-//! Which entries can match one model, found without comparing each with each.
+//! Finds entries that can match the same model without comparing all pairs.
 //!
-//! In: entries of one scope. Out: every two runtimes that meet, and once for all of them the groups
-//! of runtimes that differ in nothing that counts.
+//! In: entries of one scope. Out: every pair of runtimes that can match the same model. A large
+//! group of equivalent runtimes is returned once as a group.
 //!
 //! # How cost grows
-//! Entries are put in buckets by architecture; runtimes whose entries request the same are one
-//! kind, and kinds are walked in the order of their least size with those still open beside them,
-//! so that disjoint ranges are never compared. What is left is the number of kinds that overlap in
-//! size; [`MOST_COMPARED`] bounds it.
+//! Entries are in buckets by architecture, and runtimes with equivalent entries form one kind.
+//! Kinds are visited by minimum size and compared only with earlier kinds whose range has not
+//! ended, so disjoint ranges are never compared. The cost grows with the number of pairs of kinds
+//! that overlap in size; [`MOST_COMPARED`] limits it.
 
 use crate::api::{Field, FormatEntry, NamedVersion, Runtime, Version};
 use crate::policy::Policy;
@@ -16,30 +16,31 @@ use ecow::EcoString;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, HashSet};
 
-/// Most comparisons of kinds of one group.
+/// Maximum number of comparisons of kinds in one group.
 const MOST_COMPARED: usize = 4_000_000;
-/// Most pairs of two kinds that are met one by one.
+/// Maximum number of runtime pairs of two kinds that are visited separately; beyond it, the kinds
+/// are visited as groups.
 const MOST_OF_KINDS: usize = 100;
 
-/// One entry that automatic selection looks at.
+/// One entry that automatic selection evaluates.
 #[derive(Clone, Copy)]
 pub(crate) struct Candidate<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) entry: &'a FormatEntry,
-    /// Least and greatest size in parameters, open bounds infinite.
+    /// Minimum and maximum size in parameters; open bounds are infinite.
     pub(crate) range: (f64, f64),
 }
 
-/// Runtimes that can match one model.
+/// Runtimes that can match the same model.
 pub(crate) enum Meeting<'m, 'a> {
-    /// Two of them.
+    /// Two runtimes.
     Pair(Candidate<'a>, Candidate<'a>),
-    /// Each of one kind and each of another one, or each two of one kind, which is given twice.
+    /// Every pair across two kinds. When both slices are the same kind, every pair within it.
     Groups(&'m [Candidate<'a>], &'m [Candidate<'a>]),
 }
 
 impl<'a> Meeting<'_, 'a> {
-    /// Two runtimes that meet.
+    /// Returns one pair of runtimes as an example.
     pub(crate) fn pair(&self) -> (Candidate<'a>, Candidate<'a>) {
         match self {
             Self::Pair(a, b) => (*a, *b),
@@ -49,21 +50,22 @@ impl<'a> Meeting<'_, 'a> {
     }
 }
 
-/// Whether all that meet were found.
+/// Whether the search was complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meetings {
-    /// All of them.
+    /// All pairs were compared.
     All,
-    /// There was more to compare than is compared.
+    /// The search stopped at [`MOST_COMPARED`].
     TooMany,
 }
 
-/// What an entry asks of a model.
+/// The requirements of an entry, for comparison.
 #[derive(PartialEq, Eq, Hash)]
 struct Asked<'a> {
     texts: [Option<&'a str>; 8],
     versions: [Option<&'a str>; 3],
-    /// Where the entry is, when only itself is like it.
+    /// Address of the entry if it has a diffusion pipeline, so that it equals no other entry; else
+    /// 0.
     alone: usize,
 }
 
@@ -102,7 +104,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What has to be equal for two runtimes to meet the same others through some of their entries.
+/// The values that must be equal for two runtimes to overlap with the same other runtimes.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Likeness<'a> {
     range: (u64, u64),
@@ -138,12 +140,12 @@ impl<'a> Side<'a> {
         self.0[0].runtime
     }
 
-    /// The runtime by its address in the frozen catalog.
+    /// Returns the address of the runtime in the catalog, as its key.
     fn address(&self) -> usize {
         std::ptr::from_ref(self.runtime()) as usize
     }
 
-    /// The first entries of the two that overlap.
+    /// Returns the indexes of the first two entries that overlap.
     fn first(&self, other: &Self, policy: &Policy) -> Option<(usize, usize)> {
         self.0.iter().enumerate().find_map(|(left, own)| {
             let right = other.0.iter().position(|entry| overlap(policy, own.entry, entry.entry))?;
@@ -152,7 +154,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Runtimes whose entries request the same.
+/// Runtimes with equivalent entries.
 struct Kind<'a>(Vec<Side<'a>>);
 
 impl<'a> Kind<'a> {
@@ -165,7 +167,7 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// The kinds of entries, in the order of their least size; ranges that hold nothing are left out.
+/// Returns the kinds, ordered by minimum size; leaves out empty ranges.
 fn kinds<'a>(candidates: &[Candidate<'a>]) -> Vec<Kind<'a>> {
     let mut sides: IndexMap<usize, Side<'a>> = IndexMap::new();
     for candidate in candidates.iter().filter(|one| one.range.0 <= one.range.1) {
@@ -183,7 +185,8 @@ fn kinds<'a>(candidates: &[Candidate<'a>]) -> Vec<Kind<'a>> {
     kinds
 }
 
-/// Calls `visit` for every two runtimes that can match one model, once for each two.
+/// Calls `visit` once for every pair of runtimes that can match the same model, or once for a large
+/// group.
 pub(crate) fn each_meeting<'a>(
     policy: &Policy,
     group: &[Candidate<'a>],
@@ -217,16 +220,16 @@ pub(crate) fn each_meeting<'a>(
 struct Meet<'p, F> {
     policy: &'p Policy,
     visit: F,
-    /// Pairs of runtimes that were visited, by address.
+    /// Visited pairs of runtimes, by address.
     met: HashSet<(usize, usize)>,
-    /// Groups that were visited, by the addresses of their first members and their sizes.
+    /// Visited groups, by the addresses of their first members and their sizes.
     told: HashSet<[(usize, usize); 2]>,
-    /// Comparisons that may still be made.
+    /// Remaining number of comparisons.
     left: usize,
 }
 
 impl<'a, F: FnMut(Meeting<'_, 'a>)> Meet<'_, F> {
-    /// Kinds, in the order of their least size, among themselves.
+    /// Compares kinds with each other; `all` is ordered by minimum size.
     fn among(&mut self, all: &[Kind<'a>]) {
         let mut open: Vec<&Kind<'a>> = Vec::new();
         for current in all {
@@ -261,7 +264,7 @@ impl<'a, F: FnMut(Meeting<'_, 'a>)> Meet<'_, F> {
             return;
         }
         for (index, own) in a.0.iter().enumerate() {
-            // Of one kind each two, not each with itself.
+            // Within one kind, visits each pair once and no runtime with itself.
             let from = if std::ptr::eq(a, b) { index + 1 } else { 0 };
             for other in &b.0[from..] {
                 let (own_at, other_at) = (own.address(), other.address());

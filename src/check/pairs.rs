@@ -1,8 +1,9 @@
-//! Pairs of runtimes that can match the same model, so that priority, age or name decides.
+//! Pairs of runtimes that can match the same model, so that priority, age or name decides between
+//! them.
 //!
 //! # How cost grows
-//! Only entries of one scope with one priority can tie; [`super::overlapping_entries`] finds them
-//! without comparing each with each. [`MOST_TIES`] bounds what is reported about them.
+//! Only entries in the same scope with the same priority can tie; [`super::overlapping_entries`]
+//! finds them without comparing all pairs. [`MOST_TIES`] limits the number of reported ties.
 
 use super::overlapping_entries::{Candidate, Likeness, Meeting, Meetings, each_meeting};
 use super::{View, graded};
@@ -13,12 +14,12 @@ use crate::select::entry::{is_on, overlap, share_protocol};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Most ties of one scope and priority that are reported; those beyond them are counted.
+/// Maximum number of reported ties per scope and priority; further ties are only counted.
 pub(crate) const MOST_TIES: usize = 1_000;
-/// Most runtimes of a group that a finding lists as its objects.
+/// Maximum number of runtimes of a group that a finding lists as its objects.
 const MOST_NAMED: usize = 100;
 
-/// What has to be equal before two entries can tie.
+/// The values that must be equal for two entries to tie.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key<'a> {
     api: Api,
@@ -26,8 +27,8 @@ struct Key<'a> {
     priority: Option<i64>,
 }
 
-/// Same priority, or none at all, between two runtimes of one scope (OME docs, Serving Runtime,
-/// Constraints of priority; docs/decisions.md#same-priority).
+/// Reports pairs of runtimes in one scope that have the same priority or none (OME docs, Serving
+/// Runtime, Constraints of priority; docs/decisions.md#same-priority).
 pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut groups: BTreeMap<Key<'_>, Vec<Candidate<'_>>> = BTreeMap::new();
     for candidate in candidates(view) {
@@ -39,17 +40,17 @@ pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         };
         groups.entry(key).or_default().push(candidate);
     }
-    // A pair that ties at several priorities is one pair; by whether there is a priority.
+    // A pair that ties at several priorities is reported once. Ties without a priority are reported
+    // separately.
     let mut told_pairs: HashSet<(bool, &ObjectRef, &ObjectRef)> = HashSet::new();
     for (key, group) in groups {
         let mut told = 0_usize;
         let mut last = None;
-        // Nothing is reported on files that are only context, so such ties must not use up the
-        // bound.
+        // Ties in context-only files are not reported, so they do not count toward the limit.
         let reported = |candidate: &Candidate<'_>| candidate.runtime.object.reported;
         let meetings = each_meeting(view.policy(key.api), &group, |meeting| {
             let (a, b) = meeting.pair();
-            // In the order of names, so that a pair has one name for itself.
+            // Ordered by name, so that each pair has a single key.
             let (a, b) = if a.runtime.object.id <= b.runtime.object.id { (a, b) } else { (b, a) };
             let counts = match &meeting {
                 Meeting::Pair(..) => {
@@ -87,7 +88,7 @@ pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// So many runtimes of one priority that not every two of them were compared.
+/// Reports that one priority has too many runtimes to compare all pairs.
 fn uncompared(key: &Key<'_>, group: &[Candidate<'_>]) -> Diagnostic {
     let priority = key.priority.map_or("no priority".to_owned(), |p| format!("priority {p}"));
     let first = &group[0].runtime.object;
@@ -110,7 +111,7 @@ fn code(key: &Key<'_>) -> Code {
     if key.priority.is_some() { Code::SamePriority } else { Code::AmbiguousAutoSelection }
 }
 
-/// A tie of many runtimes that differ in nothing that counts, or of two such groups.
+/// Reports a tie within one group of equivalent runtimes, or between two such groups.
 fn group_tie(key: &Key<'_>, first: &[Candidate<'_>], second: &[Candidate<'_>]) -> Diagnostic {
     let like = |members: &[Candidate<'_>]| {
         let name = &members[0].runtime.object.id.name;
@@ -130,13 +131,14 @@ fn group_tie(key: &Key<'_>, first: &[Candidate<'_>], second: &[Candidate<'_>]) -
     finding
 }
 
-/// A tie of two runtimes; of `many`, in these words, of which these are two.
+/// Reports a tie of two runtimes. With `many`, that text names the whole group in the message, and
+/// the two runtimes are examples of it.
 fn tie(key: &Key<'_>, a: Candidate<'_>, b: Candidate<'_>, many: Option<&str>) -> Diagnostic {
-    // The place is in a file that is reported on, and in the user's rather than in a built-in one.
+    // The place is in a reported file, and in the user's object rather than in a built-in one.
     let (here, there) =
         if rank(&b.runtime.object) < rank(&a.runtime.object) { (b, a) } else { (a, b) };
     let sizes = sizes(a, b);
-    // A runtime of KServe serves many formats, and none of them has a size.
+    // A KServe runtime lists many formats without sizes, so the message includes the format.
     let format = here
         .entry
         .format
@@ -197,7 +199,7 @@ fn sizes(a: Candidate<'_>, b: Candidate<'_>) -> String {
     }
 }
 
-/// The common part of two ranges, as written.
+/// Returns the intersection of two ranges, as written.
 fn common(a: Candidate<'_>, b: Candidate<'_>) -> (Option<String>, Option<String>) {
     let text = |bound: Option<&Field<Size>>| bound.map(|bound| bound.value.text.to_string());
     let min = if a.range.0 >= b.range.0 { a } else { b };
@@ -214,7 +216,7 @@ fn common(a: Candidate<'_>, b: Candidate<'_>) -> (Option<String>, Option<String>
     (bound(min, true), bound(max, false))
 }
 
-/// Every entry of an enabled runtime that allows automatic selection.
+/// Returns every entry of an enabled runtime that allows automatic selection.
 fn candidates<'a>(view: &View<'a>) -> impl Iterator<Item = Candidate<'a>> {
     let view = *view;
     view.catalog
@@ -230,7 +232,7 @@ fn candidates<'a>(view: &View<'a>) -> impl Iterator<Item = Candidate<'a>> {
         })
 }
 
-/// Bounds in parameters; one that is absent or no size is open.
+/// Returns the bounds in parameters; a missing or invalid bound is open.
 fn range(policy: &Policy, runtime: &Runtime) -> (f64, f64) {
     let bound = |size: &Field<Size>| match policy.range {
         RangeRule::OpenBounds => size.value.documented.map(crate::quantity::ParamCount::as_f64),
@@ -244,9 +246,8 @@ fn range(policy: &Policy, runtime: &Runtime) -> (f64, f64) {
     (min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY))
 }
 
-/// Groups of runtimes that automatic selection can all choose for one model, whatever their
-/// priorities (OME docs, Serving Runtime, Constraints of priority;
-/// docs/decisions.md#same-priority).
+/// Reports groups of runtimes that automatic selection can all choose for one model, regardless of
+/// priority (OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority).
 pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut scopes: BTreeMap<(Api, &Scope), Vec<Candidate<'_>>> = BTreeMap::new();
     for candidate in candidates(view) {
@@ -258,8 +259,8 @@ pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for ((api, _), all) in scopes {
         let policy = view.policy(api);
         let mut groups: BTreeMap<Vec<usize>, (f64, f64)> = BTreeMap::new();
-        // What meets at one point of size is a group; every group begins where some member's range
-        // begins.
+        // A group is the set of entries that overlap at one size. Every group starts where the
+        // range of a member starts.
         let mut by_architecture: BTreeMap<Option<&EcoString>, Vec<usize>> = BTreeMap::new();
         for (index, candidate) in all.iter().enumerate() {
             by_architecture
@@ -272,7 +273,7 @@ pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         let none = Vec::new();
         let mut seen = HashSet::new();
         for (index, first) in all.iter().enumerate() {
-            // What differs in nothing that counts is in the same groups.
+            // Equivalent entries are in the same groups.
             if !seen.insert(Likeness::of(first.runtime, first.range, [first.entry])) {
                 continue;
             }
@@ -317,7 +318,7 @@ pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
         for (position, (names, range)) in groups.iter().enumerate() {
-            // A group within a larger one is a repetition.
+            // Skips a group that is a subset of a larger one.
             let others = holding.get(&names[0]).map(Vec::as_slice).unwrap_or_default();
             if others.iter().any(|other| {
                 sets[*other].len() > names.len() && sets[position].is_subset(&sets[*other])

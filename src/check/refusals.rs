@@ -1,7 +1,7 @@
-//! What the webhooks of an operator refuse, as findings.
+//! Refusals by an operator's webhooks, as findings.
 //!
-//! Under the controller's semantics what a webhook refuses is an error; under the documents, which
-//! do not forbid it, the warning that a server refuses it. Sentences are the webhooks' own.
+//! In controller mode a refusal is an error. In documented mode it is a warning, because the
+//! documents allow the value but a server rejects it. Messages are those of the webhooks.
 
 use super::about;
 use crate::api::{Object, Semantics};
@@ -17,7 +17,7 @@ pub(crate) struct Refusals<'r> {
 }
 
 impl Refusals<'_> {
-    /// A refusal of a value, at the value or at the name of the object.
+    /// Adds a refusal of a value, at the value or else at the name of the object.
     pub(crate) fn add(
         &mut self,
         code: Code,
@@ -35,7 +35,7 @@ impl Refusals<'_> {
         );
     }
 
-    /// A refusal at a place.
+    /// Adds a refusal at a place.
     pub(crate) fn at(
         &mut self,
         code: Code,

@@ -1,8 +1,8 @@
-//! Repairs of scalars that YAML readers read differently.
+//! Fixes for scalars that YAML parsers interpret differently.
 //!
-//! The reader of YAML knows no fields and quotes every such word. Where the field holds a boolean
-//! or a number and kubectl reads one, quotes would make it text, which the server refuses: there
-//! the value is spelled out.
+//! The YAML reader has no field types, so its fix quotes every such scalar. In a boolean or number
+//! field, quotes would turn the value that kubectl reads into text, which the server rejects. There
+//! the fix writes the value explicitly.
 
 use crate::api::Object;
 use crate::catalog::Catalog;
@@ -12,7 +12,7 @@ use crate::source::{SourceId, Span};
 use crate::yaml::{Node, Value};
 use std::collections::HashMap;
 
-/// Gives findings about ambiguous scalars the repair that fits their field.
+/// Sets the fix of findings about ambiguous scalars to match the type of the field.
 pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
     let mut wanted = found
         .iter_mut()
@@ -50,7 +50,7 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
     }
 }
 
-/// The node at a place, with its type.
+/// Returns the node at a place, with its type.
 fn find<'n>(node: &'n Node, ty: &'n Type, span: Span) -> Option<(&'n Node, &'n Type)> {
     if node.origin.span() == Some(span) && !matches!(node.value, Value::Map(_) | Value::List(_)) {
         return Some((node, ty));
@@ -71,7 +71,7 @@ fn find<'n>(node: &'n Node, ty: &'n Type, span: Span) -> Option<(&'n Node, &'n T
     }
 }
 
-/// The value as every reader takes it, where the field is no text.
+/// Returns the value in a form that every parser reads the same way, if the field is not text.
 fn spelled(node: &Node, ty: &Type) -> Option<String> {
     match (ty, &node.value) {
         (Type::Bool, Value::Bool(_))

@@ -6,7 +6,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::secret::names_secret;
 use crate::yaml::{Node, Value};
 
-/// Environment variables and flags that are named like a secret and have their value in the file.
+/// Reports environment variables and flags with a name like a secret and a value in the file.
 pub(crate) fn inline(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for object in view.catalog.objects().filter(|object| !object.builtin) {
         if let Some(spec) = object.node.get("spec") {
@@ -30,7 +30,7 @@ fn walk(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
                             found,
                         );
                     }),
-                    // The variables of an accelerator's block are a map.
+                    // In an accelerator's block, the variables are a map.
                     "environmentOverride" => {
                         if let Some(variables) = entry.node.as_map() {
                             variables.iter().for_each(|variable| {
@@ -56,7 +56,7 @@ fn walk(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// `--name=value`, and `--name` before its value.
+/// Checks flags of the form `--name=value`, and `--name` followed by its value.
 fn flags(object: &Object, arguments: &[Node], found: &mut Vec<Diagnostic>) {
     const HOW: &str = "an environment variable of a Secret, written as `$(NAME)`";
     let mut before: Option<&str> = None;
@@ -93,8 +93,8 @@ fn tell(object: &Object, name: &str, at: &Node, how: &str, found: &mut Vec<Diagn
     });
 }
 
-/// Whether a text can be a secret: no reference to a variable, no placeholder, no path, no number,
-/// no truth value.
+/// Reports whether a text can be a secret: not a variable reference, placeholder, path, number or
+/// boolean.
 fn is_plain(text: &str) -> bool {
     !text.is_empty()
         && !text.contains(['$', '<', '{'])

@@ -1,5 +1,5 @@
-//! Rules that the definitions of custom resources state beside the types of fields
-//! ([`schema::Schema::broken_rules`]), asked of every object that was read.
+//! Rules of custom resource definitions in addition to field types
+//! ([`schema::Schema::broken_rules`]), checked for every loaded object.
 
 use super::{View, about};
 use crate::api::Object;
@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::schema::{self, Strictness};
 use crate::source::SourceMap;
 
-/// Every object that breaks a rule of its definition.
+/// Reports every object that violates a rule of its definition.
 pub(crate) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for object in view.catalog.objects() {
         let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { continue };
@@ -22,8 +22,8 @@ pub(crate) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What the shipped definition of an object's kind refuses although the documents allow it: one
-/// finding, at the first of the fields.
+/// Returns one finding for the fields that the shipped definition of the object's kind rejects
+/// although the documents allow them; its place is the first such field.
 pub fn refused_by_definition(object: &Object, sources: &SourceMap) -> Option<Diagnostic> {
     let schema = schema::kind(&object.api_version, &object.id.kind)?;
     let faults = |strictness| {
@@ -80,7 +80,7 @@ mod tests {
             (flavor("{tolerations: [{operator: Exists, value: x, key: k}]}"), 1),
             (flavor("{tolerations: [{key: k, tolerationSeconds: 5, effect: NoSchedule}]}"), 1),
             (route("{backendRefs: [{name: s, port: 80}]}"), 0),
-            // The kind has the default Service, for which a port is needed.
+            // The default kind is Service, which requires a port.
             (route("{backendRefs: [{name: s}]}"), 1),
             (route("{matches: [{path: {type: PathPrefix, value: /a//b}}]}"), 1),
             (route("{filters: [{type: RequestRedirect, requestRedirect: {path: {type: ReplaceFullPath}}}]}"), 1),

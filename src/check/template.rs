@@ -13,7 +13,7 @@ use crate::yaml::{FieldPath, Node, Value};
 /// Parts of a component whose runner is expanded.
 const PARTS: [&str; 2] = ["leader", "worker"];
 
-/// Variables that map to nothing, and variables where nothing is expanded.
+/// Reports unknown variables, and variables in places where they are not expanded.
 pub(crate) fn variables(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in
         view.catalog.all_runtimes().filter(|runtime| runtime.object.api == crate::api::Api::Ome)
@@ -57,8 +57,8 @@ impl Scan<'_, '_> {
             match entry.key.as_str() {
                 "runner" => self.container(&entry.node, &path),
                 key if PARTS.contains(&key) => self.component(&entry.node, &path),
-                // The first container is the engine where there is no runner (OME docs, Serving
-                // Runtime, Engine Configuration).
+                // Without a runner, the first container is the engine (OME docs, Serving Runtime,
+                // Engine Configuration).
                 "containers" if node.get("runner").is_none() => {
                     for (index, container) in entry.node.items().iter().enumerate() {
                         if index == 0 {
@@ -77,8 +77,7 @@ impl Scan<'_, '_> {
         let errors = match self.policy.template {
             TemplateRule::FieldChains => check_container(container),
             TemplateRule::HtmlTemplate => {
-                // No service is known here; labels and annotations that are missing are not errors
-                // in Go.
+                // The service is unknown here; missing labels and annotations are not errors in Go.
                 let nobody = Node::map(container.origin);
                 let metadata = Metadata {
                     name: "name",
@@ -99,7 +98,8 @@ impl Scan<'_, '_> {
                 Code::UnknownVariable,
                 "use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`",
             ),
-            // A label may be on the service; what only the cluster knows is no mistake in a file.
+            // The label may be on the service, and a value known only in the cluster is not an
+            // error in a file.
             ErrorKind::MissingKey | ErrorKind::UnknownAtPlanTime => return,
             ErrorKind::Execution if error.message.contains("can't evaluate field") => (
                 Code::UnknownVariable,

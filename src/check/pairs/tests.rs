@@ -23,8 +23,8 @@ fn spec(format: &str, range: &str) -> String {
 
 #[test]
 fn equal_priorities_tie_where_one_model_fits_both() {
-    // OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority: rows
-    // of first, second, whether they tie.
+    // OME docs, Serving Runtime, Constraints of priority; docs/decisions.md#same-priority. Rows:
+    // first runtime, second runtime, whether they tie.
     let range = |min: &str, max: &str| format!("  modelSizeRange: {{min: {min}, max: {max}}}\n");
     for (first, second, ties) in [
         (
@@ -135,7 +135,7 @@ fn thousands_of_disjoint_ranges_are_compared_in_no_time_and_many_equal_ones_are_
         let found = run(&text, Documented);
         found.into_iter().filter(|finding| finding.code == Code::SamePriority).collect()
     };
-    // Each two of a few, one finding for many.
+    // One finding per pair for few runtimes, one finding in total for many.
     let few: Vec<_> = equal(10);
     assert_eq!(few.len(), 45);
     let many: Vec<_> = equal(200);
@@ -169,7 +169,7 @@ fn two_groups_that_tie_are_one_finding_and_a_flood_is_bounded() {
             format!("`any00` and 29 more like it {end}"),
         ]
     );
-    // Every one is another kind, and each two of them tie.
+    // Every runtime is a different kind, and every pair ties.
     let unlike: String = (0..60)
         .map(|index| {
             let range = format!("  modelSizeRange: {{min: {}B}}\n", index + 1);
@@ -213,8 +213,8 @@ fn overlaps_are_listed_as_groups() {
     );
 }
 
-// pkg/webhook/admission/servingruntime/servingruntime_webhook.go and T14: rows of two runtimes
-// of KServe and whether they tie under the documents and the controller.
+// pkg/webhook/admission/servingruntime/servingruntime_webhook.go (KServe). Rows: two runtimes, and
+// whether they tie in documented and in controller mode.
 #[test]
 fn runtimes_of_kserve_tie_as_their_webhook_says() {
     let runtime = |name: &str, format: &str, rest: &str| {
