@@ -1,8 +1,9 @@
-//! Whether two entries of `supportedModelFormats` can match one model.
+//! Decides whether two entries of `supportedModelFormats` can match the same model.
 //!
-//! Under the documents an attribute that one side leaves unset is unconstrained (OME docs, Serving
-//! Runtime, Model Format Support; docs/decisions.md#unset-attributes); under the controller it has
-//! to be unset on both (pkg/runtimeselector/matcher.go, compareSupportedModelFormats).
+//! In documented mode, an attribute that one side does not set is unconstrained (OME docs, Serving
+//! Runtime, Model Format Support; docs/decisions.md#unset-attributes); in controller mode, it must
+//! be set on both sides or on neither (pkg/runtimeselector/matcher.go,
+//! compareSupportedModelFormats).
 
 use crate::api::{
     Api, Diffusion, DiffusionPart, Field, FormatEntry, NamedVersion, Runtime, Semantics, Version,
@@ -11,12 +12,12 @@ use crate::policy::{Policy, UnsetRule, VersionRule};
 use crate::quantity::Operator;
 use ecow::EcoString;
 
-/// Whether the entry allows automatic selection.
+/// Reports whether the entry allows automatic selection.
 pub(crate) fn is_on(entry: &FormatEntry) -> bool {
     entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value)
 }
 
-/// The format's name; under the documents also in its deprecated spelling (OME docs, Serving
+/// Returns the format's name; in documented mode also from the deprecated field (OME docs, Serving
 /// Runtime, Core Configuration).
 pub(crate) fn format_name<'e>(
     policy: &Policy,
@@ -29,7 +30,7 @@ pub(crate) fn format_name<'e>(
     }
 }
 
-/// The format's version, as [`format_name`].
+/// Returns the format's version, by the same rule as [`format_name`].
 pub(crate) fn format_version<'e>(
     policy: &Policy,
     entry: &'e FormatEntry,
@@ -41,8 +42,8 @@ pub(crate) fn format_version<'e>(
     }
 }
 
-/// Whether some model matches both entries. The webhook of KServe compares names in any case and
-/// versions as text (pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
+/// Reports whether a model can match both entries. KServe's webhook compares names ignoring case
+/// and versions as text (pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 pub(crate) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool {
     fn name(side: Option<&NamedVersion>) -> Option<&EcoString> {
         side.map(|side| &side.name.value)
@@ -97,7 +98,7 @@ fn versions(
         (Some(first), Some(second)) => {
             let (first, second) = (&first.value, &second.value);
             match policy.version {
-                // The finer of the two, taken as a model's version, is admitted by both or by none.
+                // If any version matches both, the more precise of the two does.
                 VersionRule::Precision => {
                     first.admits_documented(second) || second.admits_documented(first)
                 }
@@ -106,7 +107,7 @@ fn versions(
                 {
                     false
                 }
-                // Two lower bounds always leave a model below both.
+                // Two lower bounds always allow a common version above both.
                 _ if a.1 != Operator::Equal && b.1 != Operator::Equal => {
                     first.admits_controller(Operator::Equal, first)
                         && second.admits_controller(Operator::Equal, second)
@@ -120,7 +121,7 @@ fn versions(
     }
 }
 
-/// What a runtime does not request, any pipeline has.
+/// Reports whether a pipeline can match both. An empty value matches any pipeline.
 fn diffusion(a: Option<&Diffusion>, b: Option<&Diffusion>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return true };
     let same = |a: &EcoString, b: &EcoString| a.is_empty() || b.is_empty() || a == b;
@@ -142,8 +143,9 @@ fn is_webhook_of_kserve(policy: &Policy) -> bool {
     policy.api == Api::KServe && policy.semantics == Semantics::Controller
 }
 
-/// Whether some request can reach both: a runtime that lists no protocols takes any, but for the
-/// webhook of KServe, and one for many models at once none of those for a single one.
+/// Reports whether one request can match both runtimes. A runtime without protocols accepts any
+/// protocol, except for KServe's webhook. A multi-model runtime and a single-model runtime never
+/// share a request.
 pub(crate) fn share_protocol(policy: &Policy, a: &Runtime, b: &Runtime) -> bool {
     let several = |runtime: &Runtime| runtime.multi_model.as_ref().is_some_and(|multi| multi.value);
     if several(a) != several(b) {

@@ -1,10 +1,10 @@
-//! The rules that a runtime is held against, and which of them it failed.
+//! The selection rules, and the result of evaluating them for one runtime.
 
 use crate::decision::Rank;
 use crate::policy::{FormatRule, Policy, RankRule};
 
-/// A step of the selection, in order: a candidate leaves at the first one it fails (OME docs,
-/// Serving Runtime, Runtime Selection Logic).
+/// A step of the selection, in order: a candidate is excluded at the first step that it fails (OME
+/// docs, Serving Runtime, Runtime Selection Logic).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
     Discovery,
@@ -16,7 +16,7 @@ pub(crate) enum Gate {
     Size,
     Protocol,
     AutoSelection,
-    /// Some accelerator class serves it.
+    /// An accelerator class can serve it.
     Served,
     Score,
 }
@@ -52,7 +52,7 @@ impl Gate {
         }
     }
 
-    /// The steps a policy has.
+    /// Returns the steps of a policy.
     pub(crate) fn steps(policy: &Policy) -> &'static [Self] {
         const DOCUMENTED: [Gate; 7] = [
             Gate::Discovery,
@@ -89,12 +89,12 @@ impl Gate {
     }
 }
 
-/// The answer for one candidate, without its trace.
+/// The result for one candidate, without its trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evaluation {
-    /// Bit per failed [`Gate`].
+    /// One bit per failed [`Gate`].
     pub(super) failed: u16,
-    /// Bound whose absence crashes the controller.
+    /// Missing bound that crashes the controller.
     pub(crate) crash: Option<&'static str>,
     pub(crate) rank: Rank,
     pub(crate) matched_entry: Option<usize>,
@@ -106,8 +106,7 @@ impl Evaluation {
         self.failed == 0
     }
 
-    /// Whether it is rejected only by rules that a service which names the runtime does not
-    /// meet.
+    /// Reports whether no rule rejects it that also applies when a service references the runtime.
     pub(crate) fn serves_when_named(&self) -> bool {
         [Gate::Enabled, Gate::Format, Gate::Size]
             .into_iter()

@@ -1,5 +1,5 @@
-//! Runtimes that list formats by name: one format with a version that is compared as text, one
-//! model or many, one node or several
+//! Runtimes that list formats by name: one format with a version that is compared as text, single-
+//! or multi-model, single- or multi-node
 //! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel; KServe docs,
 //! Serving Runtimes).
 
@@ -13,20 +13,21 @@ use crate::policy::{Policy, RankRule};
 use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
 
-/// Protocols in the order in which they are numbered.
+/// Protocols in the order of their numbers.
 pub(crate) const PROTOCOLS: [&str; 4] = ["v1", "v2", "grpc-v1", "grpc-v2"];
 
-/// The number of a protocol, from 1; what is none of the four comes last.
+/// Returns the number of a protocol, from 1; any other protocol gets 5.
 fn number(protocol: &str) -> u8 {
     (1..).zip(PROTOCOLS).find(|(_, known)| *known == protocol).map_or(5, |(number, _)| number)
 }
 
-/// The lowest protocol a runtime lists.
+/// Returns the lowest protocol that a runtime lists.
 pub(crate) fn lowest(runtime: &Runtime) -> Option<&EcoString> {
     runtime.protocols.iter().map(|listed| &listed.value).min_by_key(|listed| number(listed))
 }
 
-/// The rules that only such selections ask. What is common is in [`super::gates`].
+/// Evaluates the rules for runtimes that list formats by name. Shared rules are in
+/// [`super::gates`].
 pub(crate) fn rules(
     policy: &Policy,
     request: &Request<'_>,
@@ -50,8 +51,9 @@ pub(crate) fn rules(
     format(policy, request, runtime, evaluation, trace);
 }
 
-/// A model without a version fits every entry of its name; one with a version fits the same text
-/// only, and no entry without a version (KServe docs, Serving Runtimes, Using ServingRuntimes).
+/// Reports whether the versions match. A model without a version matches every entry with its name;
+/// a model with a version matches only the same text, and no entry without a version (KServe docs,
+/// Serving Runtimes, Using ServingRuntimes).
 fn version_fits(model: &NamedVersion, entry: &NamedVersion) -> bool {
     let text = |side: &'_ NamedVersion| {
         side.version.as_ref().map(|version| EcoString::from(Version::text(&version.value)))
@@ -100,8 +102,8 @@ fn format(
     evaluation.matched_entry = best.map(|(_, index)| index);
     if let Some((_, index)) = best {
         evaluation.rank.priority = match policy.rank {
-            // Quirk: the first entry of the name counts, whatever its version or autoSelect
-            // (GetPriority).
+            // Quirk: the first entry with the name sets the priority, whatever its version or
+            // autoSelect (GetPriority).
             RankRule::Protocol => runtime
                 .formats
                 .iter()
@@ -144,10 +146,10 @@ fn format(
     }
 }
 
-/// Whether name and version of an entry fit.
+/// Reports whether the name and the version of an entry match.
 ///
-/// Quirk: the controller compares name and version as one text, `name:version`, so that a colon in
-/// a name may stand for either.
+/// Quirk: the controller compares name and version as one text, `name:version`, so `a:b` matches
+/// both as a name and as a name with a version.
 fn fits(model: &NamedVersion, entry: &FormatEntry) -> (bool, bool) {
     let Some(format) = &entry.format else { return (false, false) };
     let label = |side: &NamedVersion| {
@@ -165,7 +167,7 @@ fn fits(model: &NamedVersion, entry: &FormatEntry) -> (bool, bool) {
     (format.name.value == model.name.value, version_fits(model, format))
 }
 
-/// The two comparisons of an entry.
+/// Returns the two comparisons of an entry.
 fn checks(model: &NamedVersion, entry: &FormatEntry, index: usize) -> EntryChecks {
     let (name, version) = fits(model, entry);
     let text = |side: &NamedVersion| -> Option<(EcoString, Origin)> {

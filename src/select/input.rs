@@ -1,47 +1,47 @@
-//! The inputs of a selection, and how much of its evaluation is kept.
+//! The inputs of a selection, and the trace of its evaluation.
 
 use crate::api::{Field, Model, Runtime};
 use crate::decision::{EntryChecks, Note, Rank, Rejection};
 use ecow::EcoString;
 
-/// What a selection depends on.
+/// The inputs that a selection depends on.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// Namespace of the service.
     pub namespace: &'a EcoString,
     /// The model.
     pub model: &'a Model,
-    /// Protocol the service requests.
+    /// Protocol that the service requests.
     pub asked: Option<&'a EcoString>,
-    /// Protocol that is checked; `None` when protocols take no part.
+    /// Protocol that is checked; `None` when protocols are not compared.
     pub protocol: Option<EcoString>,
-    /// Accelerator classes that must all be listed.
+    /// Accelerator classes that the runtime must all list.
     pub accelerators: &'a [Field<EcoString>],
-    /// The service is to run on several nodes.
+    /// True when the service must run on several nodes.
     pub multi_node: bool,
-    /// Runtimes that no accelerator class can serve, as far as they were tried, and why.
+    /// Tried runtimes that no accelerator class can serve, with the reason.
     pub unserved: Vec<(&'a Runtime, Rejection)>,
 }
 
 impl Request<'_> {
-    /// Why no accelerator class can serve a runtime that was tried.
+    /// Returns the reason why no accelerator class can serve a tried runtime.
     pub(crate) fn unserved(&self, runtime: &Runtime) -> Option<&Rejection> {
         let tried = self.unserved.iter().find(|(tried, _)| tried.object.id == runtime.object.id);
         tried.map(|(_, rejection)| rejection)
     }
 }
 
-/// How much of an evaluation is kept. `()` keeps nothing and costs nothing.
+/// A recorder of the evaluation. `()` records nothing at no cost.
 pub trait Trace: Default {
-    /// Whether anything is kept.
+    /// True when the trace records anything.
     const ON: bool;
-    /// One entry with its comparisons.
+    /// Records one entry with its comparisons.
     fn entry(&mut self, entry: impl FnOnce() -> EntryChecks);
-    /// A failed rule.
+    /// Records a failed rule.
     fn reject(&mut self, rejection: impl FnOnce() -> Rejection);
-    /// A remark.
+    /// Records a note.
     fn note(&mut self, note: impl FnOnce() -> Note);
-    /// What was kept.
+    /// Returns the recorded entries, rejections and notes.
     fn into_parts(self) -> (Vec<EntryChecks>, Vec<Rejection>, Vec<Note>);
 }
 
@@ -55,7 +55,7 @@ impl Trace for () {
     }
 }
 
-/// Keeps everything.
+/// Records everything.
 #[derive(Default)]
 pub(crate) struct Recorder {
     entries: Vec<EntryChecks>,
@@ -79,7 +79,7 @@ impl Trace for Recorder {
     }
 }
 
-/// The operands of a rank, for those who show them.
+/// Builds a rank with only the scope set.
 pub(crate) fn scope_rank(namespaced: bool) -> Rank {
     Rank { namespaced, priority: None, score: 0, distance: None, protocol: 0 }
 }

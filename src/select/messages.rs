@@ -1,4 +1,4 @@
-//! The sentences of an operator about runtimes; each has its own, and the rules are common.
+//! Error messages about runtimes. Each operator has its own messages; the rules are shared.
 
 use super::input::Request;
 use crate::api::{Failure, Runtime, RuntimeRef, Service};
@@ -6,19 +6,19 @@ use crate::catalog::RuntimeSet;
 use crate::decision::{Candidate, Rejection, RuntimeDecision};
 use crate::policy::Policy;
 
-/// What an operator says where no runtime can be had.
+/// An operator's messages when no runtime is available.
 #[derive(Debug)]
 pub struct Messages {
-    /// No runtime has the name, seen from the namespace.
+    /// No runtime with this name is visible in the namespace.
     pub not_found: fn(name: &str, namespace: &str) -> String,
     /// The runtime of this name is disabled.
     pub disabled: fn(name: &str) -> String,
-    /// What the operator asks of a named runtime beside the rules; what does not count is taken out
-    /// of the reasons.
+    /// The operator's own check of a referenced runtime, in addition to the rules; it removes the
+    /// reasons that do not apply.
     pub named: fn(&Policy, &Runtime, &RuntimeRef, &mut Vec<Rejection>) -> Result<(), Failure>,
-    /// The named runtime does not fit.
+    /// The referenced runtime does not match the request.
     pub incompatible: fn(&Request<'_>, &Candidate<'_>, &RuntimeRef) -> Failure,
-    /// No runtime fits.
+    /// No runtime matches the request.
     pub none_found: fn(&RuntimeSet, &Request<'_>, &Service, &RuntimeDecision<'_>) -> Failure,
 }
 

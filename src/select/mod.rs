@@ -1,14 +1,14 @@
-//! The runtime that serves a model, among those that are known.
+//! Selects the runtime that serves a model.
 //!
-//! In: a [`Request`], the runtimes in sight, the rules of a release. Out: a
-//! [`RuntimeDecision`] whose trace says why. This module knows no operator, and parses and prints
-//! nothing.
+//! In: a [`Request`], the visible runtimes, the rules of a release. Out: a [`RuntimeDecision`]
+//! whose trace contains the reasons. This module depends on no operator, and does not parse or
+//! print.
 //!
 //! # How cost grows
-//! Selection looks at the model, the namespace of the service, the protocol and the accelerator
-//! classes it names, and at nothing else of the service. [`Memo`] remembers decisions by that key,
-//! so a fleet of S services over M models asks the R runtimes M times (per namespace with runtimes
-//! of its own), not S times: S + M·R, not S·R.
+//! Selection depends only on the model and on the service's namespace, protocol and referenced
+//! accelerator classes. [`Memo`] caches decisions by this key, so S services with M models evaluate
+//! the R runtimes M times (per namespace with its own runtimes) instead of S times: S + M·R instead
+//! of S·R.
 
 pub(crate) mod entry;
 mod evaluation;
@@ -33,24 +33,24 @@ use input::Recorder;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is to be served, as far as selection looks at it.
+/// The model, as far as selection uses it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Subject {
-    /// Address of the model in the frozen catalog.
+    /// Address of the model in the catalog.
     Model(usize),
-    /// Format and version that services state themselves, and whether they span nodes.
+    /// Format and version of an inline model, and whether the service spans nodes.
     Format(EcoString, Option<EcoString>, bool),
 }
 
-/// What a remembered decision depends on.
+/// The key of a cached decision.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     model: Subject,
-    /// Namespace of the service if it has runtimes of its own, else none.
+    /// Namespace of the service if it has its own runtimes, else `None`.
     namespace: Option<EcoString>,
     protocol: Option<EcoString>,
     accelerators: Vec<EcoString>,
-    /// Addresses of runtimes that were passed over.
+    /// Addresses of runtimes that no accelerator class can serve.
     unserved: Vec<usize>,
 }
 
@@ -77,12 +77,12 @@ impl Key {
     }
 }
 
-/// Decisions that were made before, for one policy over one set of runtimes.
+/// Cache of decisions for one policy and one set of runtimes.
 #[derive(Default)]
 pub(crate) struct Memo<'a>(Mutex<HashMap<Key, Remembered<'a>>>);
 
 impl Memo<'_> {
-    /// Frees all decisions.
+    /// Removes all decisions.
     pub(crate) fn clear(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = HashMap::new();
     }
@@ -90,22 +90,23 @@ impl Memo<'_> {
 
 type Remembered<'a> = Arc<Result<RuntimeDecision<'a>, Failure>>;
 
-/// Where a runtime is looked for, and how much of the way is kept.
+/// The parameters of a search for a runtime.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a, 'k> {
     /// The rules.
     pub(crate) policy: &'static Policy,
     /// The runtimes.
     pub(crate) runtimes: &'a RuntimeSet,
-    /// Keeps no traces and remembers; none keeps every candidate with its comparisons.
+    /// The cache; with it, no trace is recorded. `None` records every candidate with its
+    /// comparisons.
     pub(crate) memo: Option<&'k Memo<'a>>,
 }
 
 impl<'a> Search<'a, '_> {
-    /// The best runtime for a request of a service.
+    /// Returns the decision with the best runtime for a service's request.
     ///
     /// # Errors
-    /// Where the operator would crash on a runtime; the place is the service.
+    /// When the operator would crash on a runtime; the place is the service.
     pub(crate) fn best(
         &self,
         service: &Service,
@@ -116,7 +117,8 @@ impl<'a> Search<'a, '_> {
                 let key = Key::of(service, self.runtimes, request);
                 let known = || memo.0.lock().unwrap_or_else(PoisonError::into_inner);
                 let found = known().get(&key).cloned();
-                // Two threads may decide the same at once; both come to the same answer.
+                // Two threads may compute the same decision at the same time; the results are
+                // equal.
                 let decided = found.unwrap_or_else(|| {
                     let decided = request::select::<()>(self.policy, self.runtimes, request);
                     known().entry(key).or_insert(Arc::new(decided)).clone()

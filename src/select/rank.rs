@@ -1,4 +1,4 @@
-//! The order of eligible runtimes, and which key decided.
+//! The order of eligible runtimes, and the deciding key.
 
 use crate::decision::{Candidate, DecidedBy, Note, Rank};
 use crate::policy::RankRule;
@@ -6,7 +6,8 @@ use crate::quantity::{ParamCount, go_sort};
 use ecow::{EcoString, eco_format};
 use std::cmp::Ordering::{self, Equal};
 
-/// Order of two eligible candidates, the better one first, and the key on which they differ.
+/// Compares two eligible candidates, the better one first; returns the order and the key that
+/// decides.
 pub(crate) fn compare(
     rule: RankRule,
     a: &Candidate<'_>,
@@ -16,7 +17,7 @@ pub(crate) fn compare(
     let scope = (right.namespaced.cmp(&left.namespaced), DecidedBy::Scope);
     let age = (age(b).cmp(&age(a)), DecidedBy::Age);
     let priority = (right.priority.cmp(&left.priority), DecidedBy::Priority);
-    // Equal names only meet across scopes, which differ before.
+    // Two candidates with equal names have different scopes, which an earlier key compares.
     let name = (a.runtime.listing_key().1.cmp(b.runtime.listing_key().1), DecidedBy::Name);
     let keys = match rule {
         RankRule::Protocol => {
@@ -25,7 +26,7 @@ pub(crate) fn compare(
         RankRule::Priority => {
             [scope, priority, (closer(left, right), DecidedBy::SizeDistance), age]
         }
-        // What the controller calls equal stays as it was listed.
+        // Candidates that the controller considers equal keep their listing order.
         RankRule::Score => [scope, controller(a, b).unwrap_or(age), age, name],
     };
     keys.into_iter().find(|(order, _)| order.is_ne()).unwrap_or(name)
@@ -33,9 +34,9 @@ pub(crate) fn compare(
 
 /// Sorts eligible candidates, the best first.
 ///
-/// The controller's comparison is no order where differences of sizes are cut to integers, so its
-/// sorting algorithm is part of the answer, and so is the order it starts from: runtimes of the
-/// namespace and of the cluster apart, the newest first, then by name
+/// The controller truncates size differences to integers, so its comparison is not a consistent
+/// order. The result therefore depends on its sorting algorithm and on the initial order: runtimes
+/// of the namespace and of the cluster separately, the newest first, then by name
 /// (pkg/runtimeselector/fetcher.go, sortServingRuntimeList; selector.go, sortMatches).
 pub(crate) fn sort(rule: RankRule, candidates: &mut [Candidate<'_>]) {
     match rule {
@@ -55,16 +56,16 @@ fn namespaced(candidate: &Candidate<'_>) -> bool {
     candidate.rank.is_some_and(|rank| rank.namespaced)
 }
 
-/// Which of two candidates comes first in the controller's list.
+/// Compares two candidates by their order in the controller's list.
 fn listed(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
     let newer = age(b).cmp(&age(a));
     let name = || a.runtime.listing_key().1.cmp(b.runtime.listing_key().1);
     namespaced(b).cmp(&namespaced(a)).then(newer).then_with(name)
 }
 
-/// The controller's comparison of two candidates of one scope (pkg/runtimeselector/scorer.go,
-/// CompareRuntimes): the better one first, and the key on which they differ; none where it calls
-/// them equal.
+/// Compares two candidates of one scope as the controller does (pkg/runtimeselector/scorer.go,
+/// CompareRuntimes): the better one first, and the deciding key; `None` when the controller
+/// considers them equal.
 fn controller(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Ordering, DecidedBy)> {
     let (Some(left), Some(right)) = (&a.rank, &b.rank) else { return None };
     let score = right.score.cmp(&left.score);
@@ -79,8 +80,8 @@ fn controller(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Ordering, Decided
     Some((name, DecidedBy::Name)).filter(|(order, _)| order.is_ne())
 }
 
-/// Closed ranges come before open and absent ones; among closed ones the smaller distance (OME
-/// docs, Serving Runtime, Model Size Range; docs/decisions.md#ranking).
+/// Compares ranges: closed ones before open and absent ones, then the smaller distance (OME docs,
+/// Serving Runtime, Model Size Range; docs/decisions.md#ranking).
 fn closer(a: &Rank, b: &Rank) -> Ordering {
     match (a.distance, b.distance) {
         (Some(a), Some(b)) => a.total_cmp(&b),
@@ -90,16 +91,16 @@ fn closer(a: &Rank, b: &Rank) -> Ordering {
     }
 }
 
-/// Which of two sums of distances is smaller; none where they are the same number.
+/// Compares two sums of distances; `None` when they are equal.
 ///
-/// Quirk: the difference is cut to an integer, so that one below 1 makes them equal, and no later
-/// key is asked. One beyond 64 bits and one that is no number become the smallest integer, whatever
-/// their sign: then either comes behind the other, as on amd64.
+/// Quirk: the difference is truncated to an integer, so a difference below 1 counts as equal and no
+/// later key is compared. A difference beyond 64 bits or NaN becomes the smallest integer, whatever
+/// its sign; then each one sorts after the other, as on amd64.
 fn narrower(a: f64, b: f64) -> Option<Ordering> {
     /// 2^63: the first number beyond a signed integer.
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
     let difference = b - a;
-    // Infinite ones are the same number, too.
+    // This includes two equal infinities.
     if a.partial_cmp(&b) == Some(Equal) {
         None
     } else if !(-BEYOND..BEYOND).contains(&difference) {
@@ -109,13 +110,14 @@ fn narrower(a: f64, b: f64) -> Option<Ordering> {
     }
 }
 
-/// Built-in objects are oldest; files without a timestamp are newer and equal among themselves
-/// (OME docs, Serving Runtime, Constraints of priority).
+/// Returns the sort key for age. Built-in objects are the oldest; objects without a timestamp are
+/// newer than built-in ones and equal to each other (OME docs, Serving Runtime, Constraints of
+/// priority).
 fn age<'a>(candidate: &'a Candidate<'_>) -> (bool, Option<&'a str>) {
     (!candidate.runtime.object.builtin, candidate.runtime.object.created())
 }
 
-/// The operands of the key on which `below` loses to `above`.
+/// Describes the values of the key by which `above` ranks before `below`.
 pub(crate) fn detail(key: DecidedBy, below: &Candidate<'_>, above: &Candidate<'_>) -> EcoString {
     let (Some(low), Some(high)) = (&below.rank, &above.rank) else { return EcoString::new() };
     let name = |candidate: &Candidate<'_>| candidate.runtime.object.id.name.clone();
@@ -127,7 +129,7 @@ pub(crate) fn detail(key: DecidedBy, below: &Candidate<'_>, above: &Candidate<'_
         },
         DecidedBy::Score => eco_format!("score {} < {}", low.score, high.score),
         DecidedBy::SizeDistance => {
-            // Of the controller's comparison the larger one may win (see `narrower`).
+            // In the controller's comparison, the larger one may come first (see `narrower`).
             let overflows = low.distance.zip(high.distance).is_some_and(|(low, high)| low <= high);
             let how = if overflows { "overflows beside" } else { ">" };
             eco_format!("size distance {} {how} {}", distance(low), distance(high))
@@ -160,7 +162,7 @@ fn distance(rank: &Rank) -> EcoString {
     rank.distance.map_or_else(|| "unbounded".into(), parameters)
 }
 
-/// A distance in parameters as sizes are written.
+/// Formats a distance in parameters like a model size.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -174,7 +176,7 @@ fn parameters(distance: f64) -> EcoString {
     }
 }
 
-/// Remarks on a documented decision between at least two.
+/// Adds notes to a documented decision between at least two candidates.
 pub(crate) fn remarks(
     key: DecidedBy,
     first: &Candidate<'_>,

@@ -1,7 +1,7 @@
-//! The entry of a runtime's `supportedModelFormats` that a model takes.
+//! Finds the entry of a runtime's `supportedModelFormats` that matches a model.
 //!
-//! In: a model and a runtime. Out: of every entry which parts compare how, and the entry that
-//! counts, by the policy's rule.
+//! In: a model and a runtime. Out: the comparison results of every entry, and the entry that the
+//! policy's rule selects.
 
 use crate::api::{
     Diffusion, DiffusionPart, Field, FormatEntry, Model, NamedVersion, Runtime, Version,
@@ -28,7 +28,7 @@ impl EntryAnswer {
     }
 }
 
-/// What is on both sides of a comparison.
+/// One side of a comparison: the value and its origin.
 pub(super) type Operand<'a> = Option<(&'a str, Origin)>;
 
 pub(super) fn operands<'a>(
@@ -57,7 +57,8 @@ pub(super) fn operands<'a>(
     ]
 }
 
-/// One-sided values by the policy's rule; `None` when both sides have one.
+/// Compares a value that at most one side sets, by the policy's rule; `None` when both sides set
+/// it.
 pub(super) fn one_sided(rule: UnsetRule, model: bool, runtime: bool) -> Option<CheckResult> {
     match (rule, model, runtime) {
         (_, true, true) => None,
@@ -115,8 +116,8 @@ pub(super) fn texts(
         .unwrap_or_else(|| same(model == runtime))
 }
 
-/// Compares an entry with a model; unless all is requested, only as far as the first name that
-/// differs.
+/// Compares an entry with a model. Unless all results are requested, it stops at the first name
+/// that differs.
 pub(super) fn compare(
     policy: &Policy,
     model: &Model,
@@ -124,12 +125,12 @@ pub(super) fn compare(
     all: bool,
 ) -> EntryAnswer {
     let mut results = [CheckResult::Match; 6];
-    // Texts first: they cost least and tell most entries apart.
+    // Texts first: they are cheap to compare and exclude most entries.
     results[4] =
         texts(policy, value(model.architecture.as_ref()), value(entry.architecture.as_ref()));
     let runtime_format = value(format_name(policy, entry));
     let model_format = model.format.as_ref();
-    // Quirk: an entry without modelFormat matches nothing under the controller (matcher.go,
+    // Quirk: an entry without modelFormat matches no model in controller mode (matcher.go,
     // compareSupportedModelFormats).
     results[0] = if policy.unset == UnsetRule::Mismatch && runtime_format.is_none() {
         CheckResult::Mismatch
@@ -153,8 +154,8 @@ pub(super) fn compare(
         format_version(policy, entry),
         entry.format.as_ref().and_then(|format| format.operator.as_ref()),
     );
-    // Versions are compared where both sides set them; a missing framework is reported once,
-    // by its name.
+    // Versions are compared when both sides set the framework; a missing framework is reported
+    // once, by its name.
     results[3] = if policy.unset == UnsetRule::Mismatch
         && (model_framework.is_none() || framework.is_none())
     {
@@ -177,8 +178,8 @@ pub(super) fn value(field: Option<&Field<EcoString>>) -> Option<&EcoString> {
     field.map(|field| &field.value)
 }
 
-/// One direction only: what the runtime requests, the model must have
-/// (pkg/runtimeselector/matcher.go, compareSupportedModelFormats).
+/// Compares diffusion pipelines in one direction only: the model must have every part that the
+/// runtime requests (pkg/runtimeselector/matcher.go, compareSupportedModelFormats).
 pub(super) fn diffusion(
     model: Option<&Diffusion>,
     runtime: Option<&Diffusion>,
@@ -244,8 +245,7 @@ pub(super) fn format<T: Trace>(
         });
         return;
     }
-    // Of several entries that match, the one that may be selected automatically counts, then the
-    // highest priority.
+    // Of several matching entries, one with autoSelect takes precedence, then the highest priority.
     let mut best: Option<((bool, Option<i64>), usize)> = None;
     let mut misses: Vec<(usize, EntryAnswer)> = Vec::new();
     for (index, entry) in runtime.formats.iter().enumerate() {
@@ -326,8 +326,8 @@ pub(super) fn entry_checks(
     }
 }
 
-/// Priority counts only beside autoSelect true (OME docs, Serving Runtime, Core Configuration and
-/// Constraints of priority).
+/// Returns the priority of an entry, which applies only with autoSelect true (OME docs, Serving
+/// Runtime, Core Configuration and Constraints of priority).
 pub(crate) fn counted_priority(entry: &FormatEntry) -> Option<i64> {
     entry.priority.as_ref().filter(|_| is_on(entry)).map(|priority| priority.value)
 }

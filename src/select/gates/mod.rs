@@ -1,4 +1,4 @@
-//! The rules one candidate is asked, all of them, once.
+//! The rules for one candidate; each rule is evaluated once.
 //!
 //! Sources: OME documentation (OME docs, Serving Runtime, Core Configuration and Model
 //! Format Support; docs/decisions.md#unset-attributes) and pkg/runtimeselector of OME v0.1.5 as
@@ -94,8 +94,8 @@ fn enabled(runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trac
     }
 }
 
-/// Every class the service names must be listed; a service that names none passes every runtime
-/// (pkg/runtimeselector/matcher.go, compareAcceleratorClass).
+/// Checks that the runtime lists every class that the service references; without a referenced
+/// class, every runtime passes (pkg/runtimeselector/matcher.go, compareAcceleratorClass).
 fn accelerator(
     request: &Request<'_>,
     runtime: &Runtime,
@@ -131,7 +131,7 @@ fn size(
         if runtime.size_range.is_some() {
             trace.note(|| Note::SizeUnknown);
         } else if model.size.is_some() && policy.range == RangeRule::CrashOnMissingBound {
-            // Quirk: no range counts as distance 0 and beats every range
+            // Quirk: a missing range counts as distance 0 and ranks before every range
             // (pkg/runtimeselector/scorer.go, CompareRuntimes).
             evaluation.rank.distance = Some(0.0);
         }
@@ -140,7 +140,8 @@ fn size(
     let inside = match policy.range {
         RangeRule::OpenBounds => {
             let Some(value) = size.value.documented else {
-                // The model's size is no size: reported where it is read, unknown here.
+                // The model's size is invalid; the reader reports it, and here it counts as
+                // unknown.
                 trace.note(|| Note::SizeUnknown);
                 return;
             };
@@ -162,7 +163,7 @@ fn size(
             let (value, min, max) =
                 (size.value.controller, min.value.controller, max.value.controller);
             evaluation.rank.distance = Some((min - value).abs() + (max - value).abs());
-            // NaN is outside nothing, as in Go.
+            // NaN is inside every range, as in Go.
             !(value < min || value > max)
         }
     };
@@ -213,7 +214,8 @@ fn auto_selection(
     trace: &mut impl Trace,
 ) {
     let entry = match policy.auto_select {
-        // Nothing matched: whether automatic selection is on is a question about no entry.
+        // No entry matched, so no entry determines autoSelect; the rule fails only if no entry sets
+        // it.
         AutoSelectRule::MatchedEntry => match evaluation.matched_entry {
             Some(index) if is_on(&runtime.formats[index]) => return,
             Some(index) => Some(index),
@@ -235,8 +237,8 @@ fn auto_selection(
     });
 }
 
-/// Quirk: the score looks at format and framework only, of every entry whose autoSelect is not
-/// false, also of those the format rule did not admit (scorer.go, CalculateFormatScore).
+/// Quirk: the score uses only format and framework, of every entry whose autoSelect is not false,
+/// including entries that the format rule rejected (scorer.go, CalculateFormatScore).
 fn score(
     policy: &Policy,
     model: &Model,
@@ -250,7 +252,7 @@ fn score(
             continue;
         }
         let priority = entry.priority.as_ref().map_or(DEFAULT_PRIORITY, |priority| priority.value);
-        // Go's integers wrap, so that a weight beyond reason can make a score negative.
+        // Go's integers wrap, so a very large weight can make a score negative.
         let score = entry_weight(policy, model, entry).wrapping_mul(priority);
         if score > best.0 || best.1.is_none() {
             best = (score, Some(index));
@@ -267,7 +269,7 @@ fn score(
     }
 }
 
-/// Weight of an entry's format and framework against the model; 0 when either differs.
+/// Returns the weight of an entry's format and framework for the model; 0 when either differs.
 pub(crate) fn entry_weight(policy: &Policy, model: &Model, entry: &FormatEntry) -> i64 {
     let differs = |model: &NamedVersion, runtime: &NamedVersion| {
         model.name.value != runtime.name.value

@@ -1,8 +1,7 @@
-//! Which assumed values of a model a decision depends on.
+//! Finds the assumed values of a model that affect a decision.
 //!
-//! In: a model some of whose fields are known from one source only, and the runtimes that were
-//! asked. Out: the fields whose value made the chosen runtime eligible, or a rejected one
-//! ineligible that no other rule rejects.
+//! In: a model with fields known from one source only, and the evaluated runtimes. Out: the fields
+//! whose value made the chosen runtime eligible, or rejected a runtime that no other rule rejects.
 
 use super::{Recorder, Request, Trace};
 use crate::api::{COMPARED, Evidence, Model, Runtime};
@@ -11,10 +10,10 @@ use crate::policy::Policy;
 use crate::select::gates as rules;
 use ecow::EcoVec;
 
-/// The size, beside the fields of [`Attribute`].
+/// The size field, in addition to the fields of [`Attribute`].
 const SIZE: &str = "modelParameterSize";
 
-/// Fields of the model that are assumed and decide, in the order of [`COMPARED`].
+/// Returns the assumed fields of the model that affect the decision, in the order of [`COMPARED`].
 pub(crate) fn decisive<'r>(
     policy: &Policy,
     request: &Request<'_>,
@@ -42,7 +41,7 @@ fn is_assumed(policy: &Policy, model: &Model, field: &str) -> bool {
     policy.evidence(model, field) == Some(Evidence::Assumed)
 }
 
-/// The fields on which the verdict about one runtime rests.
+/// Returns the fields that determine the verdict on one runtime.
 fn compared(
     policy: &Policy,
     request: &Request<'_>,
@@ -67,9 +66,9 @@ fn compared(
         match &rejection.reason {
             Reason::Attribute { attribute, entry, .. } => by_entry.push((*entry, *attribute)),
             Reason::SizeRange { .. } => by_size = true,
-            // It follows from the entries that do not match.
+            // The score of 0 follows from the entries that do not match.
             Reason::ScoreZero(_) => {}
-            // It is not a candidate, whatever the model is.
+            // Another rule rejects the runtime for any value of the assumed fields.
             _ => return Vec::new(),
         }
     }
@@ -80,7 +79,7 @@ fn compared(
     if by_entry.is_empty() {
         return size.into_iter().collect();
     }
-    // One entry that only assumed values speak against is enough.
+    // The result depends on the assumed values if they alone reject at least one entry.
     let open = |index: usize| {
         let mut own = by_entry.iter().filter(|(entry, _)| *entry == index).peekable();
         own.peek().is_some() && own.all(|(_, attribute)| assumed.contains(&attribute.field()))

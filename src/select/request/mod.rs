@@ -1,7 +1,7 @@
-//! The runtime that serves a service.
+//! Selects the runtime that serves a service.
 //!
-//! Every rule is asked of every candidate once ([`crate::select::gates::evaluate`]); the trace
-//! decides how much of the answer is kept.
+//! Every rule is evaluated once per candidate ([`crate::select::gates::evaluate`]); the trace type
+//! determines how much of the result is recorded.
 
 pub(crate) mod assumed;
 
@@ -18,7 +18,7 @@ use crate::select::evaluation::{Evaluation, Gate};
 use crate::select::input::{Recorder, Request, Trace};
 use ecow::{EcoString, eco_format};
 
-/// The protocol a service requests, or the default one.
+/// Returns the protocol that a service requests, or the default.
 pub(crate) fn asked_protocol(policy: &Policy, service: &Service) -> Protocol {
     match &service.protocol {
         Some(protocol) => Protocol { name: protocol.value.clone(), default: false },
@@ -26,7 +26,7 @@ pub(crate) fn asked_protocol(policy: &Policy, service: &Service) -> Protocol {
     }
 }
 
-/// One candidate with everything its trace keeps.
+/// Evaluates one candidate and returns it with its trace.
 pub(crate) fn candidate<'a, T: Trace>(
     policy: &Policy,
     request: &Request<'_>,
@@ -51,7 +51,7 @@ fn judged<'a>(runtime: &'a Runtime, evaluation: &Evaluation, trace: impl Trace) 
     }
 }
 
-/// Counts what failed and keeps none of it.
+/// Counts failed rules without recording them.
 #[derive(Default)]
 struct Counter(usize);
 
@@ -67,7 +67,7 @@ impl Trace for Counter {
     }
 }
 
-/// A request without a service: as if of a namespace where both can be used.
+/// Builds a request without a service, in a namespace where model and runtime can both be used.
 fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
     static CLUSTER: EcoString = EcoString::new();
     let namespace = model
@@ -88,17 +88,17 @@ fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
     }
 }
 
-/// Whether a service that names both could be served.
+/// Reports whether a service could use this model with this runtime.
 pub(crate) fn could_serve(policy: &Policy, model: &Model, runtime: &Runtime) -> bool {
     let request = anyone(model, runtime);
     let elsewhere = matches!(&runtime.object.id.scope, Scope::Namespace(namespace) if namespace != request.namespace);
-    // All rules are asked, for some of them do not count here.
+    // Evaluates all rules, because some failed rules are ignored here.
     !elsewhere
         && crate::select::gates::evaluate(policy, &request, runtime, &mut Counter::default())
             .serves_when_named()
 }
 
-/// The runtime with the fewest failed rules, with all of them.
+/// Returns the runtime with the fewest failed rules, with all its reasons.
 pub(crate) fn nearest_miss<'a>(
     policy: &Policy,
     runtimes: &'a RuntimeSet,
@@ -122,7 +122,7 @@ pub(crate) fn nearest_miss<'a>(
     Some(candidate)
 }
 
-/// Selects among all runtimes.
+/// Selects the best of all runtimes.
 pub(crate) fn select<'a, T: Trace>(
     policy: &Policy,
     runtimes: &'a RuntimeSet,
@@ -165,7 +165,7 @@ pub(crate) fn select<'a, T: Trace>(
     if T::ON && eligible.len() > 1 {
         for index in (1..eligible.len()).rev() {
             let (better, rest) = eligible.split_at_mut(index);
-            // The one just above is the one that outranks it.
+            // The note compares each candidate with the next better one.
             let (above, below) = (&better[index - 1], &mut rest[0]);
             let (_, key) = crate::select::rank::compare(policy.rank, above, below);
             below.notes.push(Note::Outranked {
@@ -180,7 +180,8 @@ pub(crate) fn select<'a, T: Trace>(
     }
     let mut steps = Vec::with_capacity(Gate::COUNT + 1);
     let mut left = total;
-    // Whether a class serves a runtime is asked of those that would be chosen alone.
+    // The step `Served` is evaluated only for runtimes that would be chosen, so it is listed only
+    // when it rejected one.
     let asked = |gate: &&Gate| **gate != Gate::Served || lost[Gate::Served as usize] > 0;
     for gate in Gate::steps(policy).iter().filter(asked) {
         let out = left - lost[*gate as usize];
@@ -188,7 +189,7 @@ pub(crate) fn select<'a, T: Trace>(
         left = out;
     }
     steps.push(Step { id: "ranking", r#in: left, out: left });
-    // Nearest miss first, then the order of listings.
+    // Fewest reasons first, then listing order.
     rejected.sort_by(|a, b| {
         (a.reasons.len(), a.runtime.listing_key()).cmp(&(b.reasons.len(), b.runtime.listing_key()))
     });
@@ -262,7 +263,7 @@ fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<
     }
 }
 
-/// Takes the runtime a service without a model names; only `disabled` can speak against it.
+/// Takes the runtime that a service without a model references; only `disabled` can reject it.
 pub(crate) fn named_without_model<'a>(
     words: &Messages,
     runtimes: &'a RuntimeSet,
@@ -288,8 +289,8 @@ pub(crate) fn named_without_model<'a>(
     Ok(decision)
 }
 
-/// Checks the runtime a service names; it is never replaced (OME docs, Serving Runtime, Core
-/// Configuration; docs/decisions.md#explicit-runtime).
+/// Checks the runtime that a service references; it is never replaced (OME docs, Serving Runtime,
+/// Core Configuration; docs/decisions.md#explicit-runtime).
 pub(crate) fn named<'a>(
     policy: &Policy,
     words: &Messages,
@@ -315,10 +316,11 @@ pub(crate) fn named<'a>(
     Ok(decision)
 }
 
-/// A runtime that is named, with the reasons that count against it all the same.
+/// Evaluates a referenced runtime and returns it with the reasons that still apply to it.
 ///
 /// # Errors
-/// When the controller would crash on it, or says more than that it does not fit.
+/// When the controller would crash on the runtime, or when the operator's own check of a referenced
+/// runtime fails.
 pub(crate) fn asked_of_named<'a>(
     policy: &Policy,
     words: &Messages,
@@ -330,7 +332,7 @@ pub(crate) fn asked_of_named<'a>(
     if let Some(field) = evaluation.crash {
         return Err(would_panic(runtime, field));
     }
-    // Automatic selection and the score play no part for a runtime that is named.
+    // Automatic selection and score do not apply to a referenced runtime.
     candidate.reasons.retain(|rejection| {
         !matches!(
             rejection.reason,
@@ -362,7 +364,7 @@ fn would_panic(runtime: &Runtime, field: &'static str) -> Failure {
     }
 }
 
-/// The error of a decision that chose nothing.
+/// Returns the error for a decision without a chosen runtime.
 pub(crate) fn failure(
     words: &Messages,
     runtimes: &RuntimeSet,

@@ -1,4 +1,4 @@
-//! Which assumed values of a model a decision rests on.
+//! Tests of the assumed values of a model that affect a decision.
 
 use super::{Scene, asks, completed, model, object, runtime};
 use crate::api::{Completed, Completion, Evidence, Model};
@@ -9,10 +9,11 @@ use crate::yaml::{FieldPath, Node, Origin, Rule};
 
 static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
 
-/// What is assumed; entry and rest of each runtime; what the decision rests on.
+/// Columns: assumed fields; entry and other fields of each runtime; fields that affect the
+/// decision.
 type Row<'a> = (&'a [(&'a str, &'a str)], Vec<(&'a str, &'a str)>, &'a [&'a str]);
 
-/// A model of which the manifest says the format, and a table the rest.
+/// Returns a model whose manifest sets the format and whose other fields come from a table.
 fn known(model: &Model, fields: &[(&str, &str)], evidence: Evidence) -> Model {
     let field = |(path, value): &(&str, &str)| Completed {
         path: path.split('.').fold(FieldPath::root(), |path, field| path.field(field)),
@@ -50,7 +51,7 @@ fn assumed_values_are_named_where_the_outcome_rests_on_them() {
         (&[architecture], vec![("modelFormat: {name: s}", "")], &[]),
         (&[architecture], vec![("modelFormat: {name: s}", ""), b], &["modelArchitecture"]),
         (&[architecture], vec![b], &["modelArchitecture"]),
-        // Another rule rejects it, too.
+        // Another rule also rejects it.
         (&[architecture], vec![(&other, "")], &[]),
         (&[architecture], vec![("modelFormat: {name: s}", ""), (b.0, "disabled: true")], &[]),
         (&[architecture], vec![b_large], &["modelArchitecture"]),
@@ -76,7 +77,7 @@ fn assumed_values_are_named_where_the_outcome_rests_on_them() {
             let decision = select::<Recorder>(&DOCUMENTED, scene.runtimes(), &asks(&model));
             let expected = if evidence == Evidence::Assumed { expected } else { &[] };
             assert_eq!(decision.unwrap().assumed.as_slice(), expected, "{fields:?} {runtimes:?}");
-            // The same when nothing is kept.
+            // The result is the same without a trace.
             let decision = select::<()>(&DOCUMENTED, scene.runtimes(), &asks(&model));
             assert_eq!(decision.unwrap().assumed.as_slice(), expected, "{fields:?} {runtimes:?}");
         }

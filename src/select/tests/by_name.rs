@@ -1,4 +1,4 @@
-//! Runtimes that list formats by name: which entry fits, and which counts.
+//! Tests of runtimes that list formats by name: which entry matches, and which sets the priority.
 
 use super::{Scene, object};
 use crate::operators::kserve::releases as kserve;
@@ -6,7 +6,7 @@ use crate::select::input::Trace;
 
 #[test]
 fn formats_by_name_compare_two_texts() {
-    // Model, entry, expected sentence.
+    // Rows: model, entry, expected message.
     let rows = [
         ("name: s", "name: s", "entry 0"),
         ("name: s", "name: s, version: '1'", "entry 0"),
@@ -62,7 +62,8 @@ fn formats_by_name_compare_two_texts() {
 #[test]
 fn formats_by_name_take_the_entry_that_may_be_selected() {
     let entry = |rest: &str| format!("{{name: s, {rest}}}");
-    // Entries; verdict; priority: documents, controller (which takes the first of the name).
+    // Rows: entries; verdict; priority by the documents; priority by the controller, which takes
+    // the first entry with the name.
     let rows = [
         (vec![entry("autoSelect: true")], "entry 0", None, None),
         (

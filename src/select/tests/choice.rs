@@ -1,4 +1,4 @@
-//! Whole decisions: what is chosen, by which key, and the reasons of the rest.
+//! Tests of whole decisions: the choice, the deciding key, and the reasons of the other candidates.
 
 use super::{Scene, asks, line, lines, model, object, runtime};
 use crate::decision::{Reason, Rejection, RuntimeDecision};
@@ -11,7 +11,7 @@ use crate::select::{Memo, Search};
 
 const S: &str = "modelFormat: {name: s}";
 
-/// What is decided for a service, with all that is kept.
+/// Returns the decision for a service, with its full trace.
 fn decided(scene: &Scene, service: &str) -> Vec<String> {
     let search = Search { policy: scene.policy, runtimes: scene.runtimes(), memo: None };
     let service = scene.service(service);
@@ -70,7 +70,7 @@ fn the_documents_choose_and_say_why() {
          ranking 2>2",
     ];
     assert_eq!(decided(&scene, "here"), here);
-    // The documents know no list of classes.
+    // The documents do not define a list of classes.
     assert_eq!(decided(&scene, "class"), here);
     let there = decided(&scene, "there");
     assert_eq!(
@@ -172,7 +172,7 @@ fn the_last_key_that_differs_decides() {
         of(&[first("a", 1, ""), first("b", 2, "")]),
         ["auto b by priority, 2 eligible, 0 rejected, entry 0"]
     );
-    // Built-in runtimes are no candidates beside others.
+    // Built-in runtimes are not candidates when other runtimes exist.
     assert_eq!(
         of(&[plain("b"), plain("builtin-a")]),
         ["auto b by only-candidate, 1 eligible, 0 rejected, entry 0"]
@@ -201,7 +201,7 @@ fn kserve_chooses_among_those_that_list_the_format() {
         let scene = Scene::new(policy, &text);
         let mut one = decided(&scene, "one");
         one.retain(|line| !line.starts_with("note: "));
-        // The controller's order is its own; that of the documents ends before the name.
+        // The controller's order includes the name; the documents guarantee no order by name.
         let promise = if policy.rank == RankRule::Priority { ", not guaranteed" } else { "" };
         assert_eq!(
             one,
@@ -250,7 +250,7 @@ fn a_runtime_that_is_named_is_taken_or_refused() {
         |name: &str| format!("runtime {name} not found in namespace default or at cluster scope");
     for policy in [&DOCUMENTED, &V0_1_5] {
         let scene = Scene::new(policy, &text);
-        // Name, with its model, without a model.
+        // Name, result with a model, result without a model.
         let found = NAMES.map(|name| {
             let service = scene.service(name);
             let request = scene.asked(service);
@@ -315,7 +315,8 @@ fn what_could_serve_a_model_and_what_comes_nearest() {
         let nearest =
             |name: &str| line(&nearest_miss(policy, scene.runtimes(), scene.model(name)).unwrap());
         assert_eq!(nearest("m"), "mine eligible: ");
-        // One of another namespace is none; an own one comes before those of the cluster.
+        // A runtime of another namespace is not a candidate; one of the same namespace comes before
+        // those of the cluster.
         let foreign = nearest("foreign");
         assert_eq!(
             foreign, "listed rejected: format name mismatch (model=u, runtime=s)",
@@ -361,7 +362,7 @@ fn a_runtime_that_no_class_serves_leaves_last() {
     );
 }
 
-/// What is remembered is what would be found again, whoever asks first.
+/// A cached decision equals a new one, in any order of requests.
 #[test]
 fn a_decision_that_is_remembered_is_the_same() {
     let ome = fleet();

@@ -1,4 +1,4 @@
-//! Each rule alone: which entries match, which sizes fit, what may be selected, what is scored.
+//! Tests of each rule: matching entries, sizes, automatic selection, score.
 
 use super::{Scene, asks, model, object, runtime};
 use crate::decision::{CheckResult, Reason};
@@ -7,7 +7,7 @@ use crate::policy::Policy;
 use crate::select::gates::entry_weight;
 use crate::select::input::Trace;
 
-/// The four names that are compared, each absent or one of two.
+/// Returns all combinations of the four compared names, each absent or one of two values.
 fn named() -> impl Iterator<Item = [Option<&'static str>; 4]> {
     let values = [None, Some("a"), Some("b")];
     (0..81).map(move |at| [at / 27, at / 9 % 3, at / 3 % 3, at % 3].map(|at| values[at]))
@@ -23,8 +23,8 @@ fn fields([format, framework, architecture, quantization]: [Option<&str>; 4]) ->
         + &of(quantization, "quantization: ?, ")
 }
 
-/// What the rules say of one name: under the documents a runtime that is silent takes anything;
-/// under the controller both are absent or equal, and a format must be set.
+/// Returns the expected result for one name. Documented: a runtime that does not set it accepts
+/// anything. Controller: both are absent or equal, and the format must be set.
 fn expected(
     policy: &Policy,
     place: usize,
@@ -52,7 +52,7 @@ fn an_entry_is_held_against_a_model_name_by_name() {
         let scene = Scene::new(policy, &text);
         for (at, asked) in all.iter().enumerate() {
             let request = asks(scene.model(&format!("m{at}")));
-            // Every fifth is enough, and steps through all of them.
+            // Every fifth entry is enough; the varying start covers all of them.
             for (other, entry) in all.iter().enumerate().skip(at % 5).step_by(5) {
                 let expected: Vec<CheckResult> =
                     (0..4).map(|at| expected(policy, at, asked[at], entry[at])).collect();
@@ -89,7 +89,7 @@ fn versions_and_old_names_are_read_as_each_release_reads_them() {
     let plain = "modelFormat: {name: s}".to_owned();
     let legacy = "name: s".to_owned();
     let outdated = "name: s, version: '2'".to_owned();
-    // Model, entry, whether it fits: documents, v0.1.5, v0.1.4.
+    // Rows: model, entry, whether it matches by the documents, v0.1.5 and v0.1.4.
     let rows: [(String, String, [bool; 3]); 18] = [
         (format("1.2.0", "Equal"), format("1", "Equal"), [true, false, false]),
         (format("1.2.0", "Equal"), format("1.2", "Equal"), [true, true, false]),
@@ -121,7 +121,7 @@ fn versions_and_old_names_are_read_as_each_release_reads_them() {
             assert_eq!(rejected.count() == 0, *fits, "{at} {}", policy.id.tag);
         }
     }
-    // A framework that only one side has is reported once, by its name.
+    // A framework that only one side sets is reported once, by its name.
     let text = model("m", "modelFormat: {name: s}") + &runtime("r", &framework("1.0.0"), "");
     let scene = Scene::new(&V0_1_5, &text);
     assert_eq!(
@@ -134,7 +134,7 @@ fn versions_and_old_names_are_read_as_each_release_reads_them() {
         scene.verdict(&asks(scene.model("m")), scene.runtime("r")),
         "model has framework name f but runtime has no framework name requirement; the score is 0"
     );
-    // The old name is an operand of the documents' comparison.
+    // In documented mode, the deprecated name is compared.
     let text = model("m", "modelFormat: {name: t, version: '1'}") + &runtime("r", &outdated, "");
     let scene = Scene::new(&DOCUMENTED, &text);
     assert_eq!(
@@ -245,8 +245,8 @@ fn a_size_is_inside_its_range_or_not() {
             }
         }
     }
-    // Without a size, or a range, there is nothing to compare; the controller counts no range as
-    // the nearest one. What failed before keeps it from crashing.
+    // Without a size or a range, nothing is compared; the controller ranks a missing range as the
+    // closest. A rule that failed earlier prevents the crash.
     let rows = [
         (
             "",
@@ -298,10 +298,11 @@ fn a_size_is_inside_its_range_or_not() {
     }
 }
 
-/// Entries; documents: verdict and priority; v0.1.5: verdict, score and scored entry.
+/// Columns: entries; verdict and priority by the documents; verdict, score and scored entry by
+/// v0.1.5.
 type Counted<'a> = (&'a [&'a str], &'a str, Option<i64>, &'a str, i64, Option<usize>);
 
-/// Entries of which several match: which counts, with which priority, and what is scored.
+/// Rows with several matching entries: the entry that applies, its priority, and the score.
 #[test]
 fn one_entry_counts_and_says_whether_the_runtime_may_be_selected() {
     const OFF: &str = "{modelFormat: {name: s}, autoSelect: false, priority: 9}";
@@ -370,7 +371,7 @@ fn one_entry_counts_and_says_whether_the_runtime_may_be_selected() {
             "{entries:?}"
         );
     }
-    // No entry matches and none is on: that is a second thing to mend.
+    // No entry matches and none sets autoSelect, which is a second problem.
     let text = model("m", "modelFormat: {name: u}")
         + &object("ClusterServingRuntime", "r", "", &format!("supportedModelFormats: [{OFF}]"));
     let scene = Scene::new(&DOCUMENTED, &text);
@@ -382,7 +383,7 @@ fn one_entry_counts_and_says_whether_the_runtime_may_be_selected() {
 
 #[test]
 fn weights_add_up_where_names_and_versions_agree() {
-    // Model, entry, weight.
+    // Rows: model, entry, weight.
     let rows = [
         ("modelFormat: {name: s}", "modelFormat: {name: s}", 1),
         ("modelFormat: {name: s}", "modelFormat: {name: s, weight: 7}", 7),

@@ -1,4 +1,4 @@
-//! Selection over objects that are read from texts: what the tests of each part share.
+//! Shared helpers of the selection tests, which read objects from texts.
 
 mod assumed;
 mod by_name;
@@ -17,7 +17,7 @@ use crate::operators::{kserve, ome};
 use crate::policy::Policy;
 use ecow::EcoString;
 
-/// A document of a kind of the API; a name that begins with `builtin-` is built in.
+/// Returns a YAML document of an object; a name that starts with `builtin-` makes it built-in.
 pub(super) fn object(kind: &str, name: &str, metadata: &str, spec: &str) -> String {
     let group =
         if kind.starts_with("KServe") { "serving.kserve.io/v1beta1" } else { "ome.io/v1beta1" };
@@ -27,18 +27,18 @@ pub(super) fn object(kind: &str, name: &str, metadata: &str, spec: &str) -> Stri
     )
 }
 
-/// A cluster runtime of OME with one entry, which may be selected automatically.
+/// Returns a ClusterServingRuntime of OME with one entry that has autoSelect.
 pub(super) fn runtime(name: &str, entry: &str, spec: &str) -> String {
     let entries = format!("supportedModelFormats: [{{autoSelect: true, {entry}}}], {spec}");
     object("ClusterServingRuntime", name, "", &entries)
 }
 
-/// A cluster model of OME.
+/// Returns a ClusterBaseModel of OME.
 pub(super) fn model(name: &str, spec: &str) -> String {
     object("ClusterBaseModel", name, "", spec)
 }
 
-/// Objects, and the rules they are held against.
+/// Objects, and the policy that evaluates them.
 pub(super) struct Scene {
     pub(super) catalog: Catalog,
     pub(super) policy: &'static Policy,
@@ -73,7 +73,7 @@ impl Scene {
         found.unwrap_or_else(|| panic!("no service {name}"))
     }
 
-    /// What a service asks, as its operator reads it.
+    /// Returns the request of a service, as its operator reads it.
     pub(super) fn asked<'a>(&'a self, service: &'a Service) -> Request<'a> {
         let protocol = super::request::asked_protocol(self.policy, service).name;
         if self.policy.api == Api::KServe {
@@ -85,7 +85,7 @@ impl Scene {
         }
     }
 
-    /// What is found out about one runtime, when all is kept and when nothing is.
+    /// Evaluates one runtime with and without a trace, and checks that the results agree.
     pub(super) fn judge(&self, request: &Request<'_>, runtime: &Runtime) -> (Evaluation, Recorder) {
         let mut trace = Recorder::default();
         let full = super::gates::evaluate(self.policy, request, runtime, &mut trace);
@@ -100,8 +100,8 @@ impl Scene {
         (full, trace)
     }
 
-    /// The verdict on one runtime as a line: why it is rejected, or the entry that counts, and
-    /// the remarks.
+    /// Returns the verdict on one runtime as a line: the reasons for rejection or the matched
+    /// entry, and the notes.
     pub(super) fn verdict(&self, request: &Request<'_>, runtime: &Runtime) -> String {
         let (evaluation, trace) = self.judge(request, runtime);
         let (_, rejections, notes) = trace.into_parts();
@@ -121,7 +121,7 @@ impl Scene {
     }
 }
 
-/// A request for a model in the namespace `default` that requests nothing else.
+/// Returns a request for a model in the namespace `default`, without further requirements.
 pub(super) fn asks(model: &Model) -> Request<'_> {
     static NAMESPACE: EcoString = EcoString::inline("default");
     Request {
@@ -135,7 +135,7 @@ pub(super) fn asks(model: &Model) -> Request<'_> {
     }
 }
 
-/// A candidate as a line: its verdict, why it is rejected, the remarks.
+/// Formats a candidate as a line: its verdict, the reasons for rejection, the notes.
 pub(super) fn line(candidate: &Candidate<'_>) -> String {
     let reasons = candidate.reasons.iter().map(|rejection| rejection.reason.to_string());
     let notes = candidate.notes.iter().map(Note::to_string);
@@ -144,7 +144,7 @@ pub(super) fn line(candidate: &Candidate<'_>) -> String {
     format!("{name} {}: {}", candidate.verdict.as_str(), about.join("; "))
 }
 
-/// A decision as lines.
+/// Formats a decision as lines.
 pub(super) fn lines(decision: &RuntimeDecision<'_>) -> Vec<String> {
     let chosen = decision.chosen.map_or("none", |chosen| chosen.object.id.name.as_str());
     let head = format!(
@@ -168,7 +168,7 @@ pub(super) fn lines(decision: &RuntimeDecision<'_>) -> Vec<String> {
     lines
 }
 
-/// A model that is completed from outside its manifest.
+/// Returns a model completed with values from outside its manifest.
 pub(super) fn completed(model: &Model, known: Completion) -> Model {
     ome::read::model(model.object.clone(), known, Semantics::Documented, &mut Vec::new())
 }

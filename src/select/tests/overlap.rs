@@ -1,4 +1,5 @@
-//! Two entries overlap when some model matches both: held against every model of a small world.
+//! Tests that two entries overlap exactly when a model matches both, with every model of a small
+//! set.
 
 use super::{Scene, asks, model, object, runtime};
 use crate::operators::kserve::releases as kserve;
@@ -6,7 +7,7 @@ use crate::operators::ome::releases::{DOCUMENTED, V0_1_4, V0_1_5};
 use crate::policy::Policy;
 use crate::select::entry::{overlap, share_protocol};
 
-/// Compares the finding about every pair of entries with selections of many models.
+/// Compares the overlap of every pair of entries with the selections for many models.
 fn holds(policy: &'static Policy, models: &[String], entries: &[String]) {
     let mut text = String::new();
     for (at, spec) in models.iter().enumerate() {
@@ -39,7 +40,7 @@ fn holds(policy: &'static Policy, models: &[String], entries: &[String]) {
     assert!(both[0] > 9 && both[1] > 9, "{both:?}");
 }
 
-/// Every way to join one text of each list.
+/// Returns every concatenation of one text from each list.
 fn product(lists: &[&[&str]]) -> Vec<String> {
     lists.iter().fold(vec![String::new()], |joined, list| {
         joined
@@ -60,7 +61,7 @@ fn names_overlap_where_a_model_has_them() {
     let others = ["", "name: s, ", "modelFormat: {name: t}, quantization: int4, "];
     let entries = [entries, others.map(str::to_owned).to_vec()].concat();
     holds(&DOCUMENTED, &models, &entries);
-    // An entry without modelFormat matches nothing under the controller.
+    // An entry without modelFormat matches no model in controller mode.
     holds(&V0_1_5, &models, &[&entries[..12], &entries[14..]].concat());
 }
 
@@ -100,7 +101,7 @@ fn versions_overlap_where_a_model_has_one_that_both_admit() {
     let entries =
         [of("modelFormat", &["1", "1.0", "1.1", "1.1.1", "2"], &["Equal"]), legacy.to_vec()];
     holds(&DOCUMENTED, &of("modelFormat", &parts, &["Equal"]), &entries.concat());
-    // What is no three numbers compares with nothing in v0.1.4.
+    // In v0.1.4, a version that is not three numbers matches nothing.
     let two = of("modelFormat", &["1.0", "2.0"], &["Equal", "GreaterThan"]);
     let scene =
         |policy| Scene::new(policy, &(runtime("a", &two[0], "") + &runtime("b", &two[1], "")));
@@ -110,7 +111,7 @@ fn versions_overlap_where_a_model_has_one_that_both_admit() {
     };
     assert!(said(&V0_1_5, "a", "a") && !said(&V0_1_5, "a", "b"));
     assert!(!said(&V0_1_4, "a", "a") && !said(&V0_1_4, "b", "b"));
-    // A version that is none admits nothing, not even itself.
+    // An invalid version matches nothing, not even itself.
     let odd = "modelFormat: {name: s, version: 'x', operator: GreaterThan}";
     let scene = Scene::new(&V0_1_5, &(runtime("a", odd, "") + &runtime("b", &two[1], "")));
     let [odd, fine] = ["a", "b"].map(|name| &scene.runtime(name).formats[0]);
@@ -145,7 +146,7 @@ fn the_webhook_of_kserve_compares_texts() {
         let spec = format!("supportedModelFormats: [{{{entry}}}], {spec}");
         object("KServeClusterServingRuntime", "r", "", &spec)
     };
-    // Two entries; whether they overlap: documents, webhook.
+    // Rows: two entries; whether they overlap by the documents and by the webhook.
     let rows = [
         ("name: s", "name: s", [true, true]),
         ("name: s", "name: S", [false, true]),
@@ -162,7 +163,7 @@ fn the_webhook_of_kserve_compares_texts() {
             assert_eq!(overlap(policy, a, b), overlaps, "{one} {other} {}", policy.id.tag);
         }
     }
-    // Two runtimes; whether a request can reach both.
+    // Rows: two runtimes; whether one request can match both, by the documents and by the webhook.
     let rows = [
         ("protocolVersions: [v1]", "protocolVersions: [v2, v1]", [true, true]),
         ("protocolVersions: [v1]", "protocolVersions: [v2]", [false, false]),
@@ -183,7 +184,7 @@ fn the_webhook_of_kserve_compares_texts() {
             assert_eq!(shared, reach, "{one} {other} {}", policy.id.tag);
         }
     }
-    // The controllers of OME are no webhook.
+    // OME's controller does not follow the rule of KServe's webhook.
     let scene = Scene::new(
         &V0_1_5,
         &(runtime("a", "modelFormat: {name: s}", "") + &runtime("b", "modelFormat: {name: S}", "")),

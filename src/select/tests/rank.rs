@@ -1,4 +1,4 @@
-//! The order of eligible runtimes: the keys of each rule, the words, the remarks.
+//! Tests of the order of eligible runtimes: the keys of each rule, the messages, the notes.
 
 use super::{Scene, object};
 use crate::api::Runtime;
@@ -27,7 +27,7 @@ fn names(candidates: &[Candidate<'_>]) -> Vec<String> {
     candidates.iter().map(|candidate| candidate.runtime.object.id.name.to_string()).collect()
 }
 
-/// Runtimes with and without a time of creation, and a built-in one.
+/// Returns runtimes with and without a creation time, and a built-in one.
 fn scene() -> Scene {
     let runtime = |name: &str, created: &str| {
         let created = match created {
@@ -45,7 +45,7 @@ fn scene() -> Scene {
     Scene::new(&DOCUMENTED, &text)
 }
 
-/// Ranks that differ in every key.
+/// Returns ranks that differ in every key.
 fn ranks() -> Vec<Rank> {
     let mut all = Vec::new();
     for namespaced in [false, true] {
@@ -60,7 +60,7 @@ fn ranks() -> Vec<Rank> {
     all
 }
 
-/// The documented keys, the smaller the better.
+/// Returns the documented keys; smaller is better.
 fn documented(candidate: &Candidate<'_>) -> impl Ord + use<> {
     let rank = candidate.rank.unwrap();
     let object = &candidate.runtime.object;
@@ -73,7 +73,7 @@ fn documented(candidate: &Candidate<'_>) -> impl Ord + use<> {
     )
 }
 
-/// The keys of KServe's controller.
+/// Returns the keys of KServe's controller.
 fn by_protocol(candidate: &Candidate<'_>) -> impl Ord + use<> {
     let rank = candidate.rank.unwrap();
     let object = &candidate.runtime.object;
@@ -131,8 +131,7 @@ fn the_score_orders_runtimes_as_the_controller_does() {
         let rank = Rank { score, distance, ..scope_rank(namespaced) };
         candidate(scene.runtime(name), rank)
     };
-    // The first rank, the second, the expected sentence: by which key the first comes before or
-    // behind.
+    // Rows: the first rank, the second, the expected order and the key that decides it.
     let far = 2_f64.powi(63);
     let rows = [
         ((false, 3, None), (true, 1, None), Ordering::Greater, DecidedBy::Scope),
@@ -140,7 +139,8 @@ fn the_score_orders_runtimes_as_the_controller_does() {
         ((true, 1, Some(9.0)), (true, 1, Some(2.0)), Ordering::Greater, DecidedBy::SizeDistance),
         ((true, 1, Some(2.0)), (true, 1, Some(9.0)), Ordering::Less, DecidedBy::SizeDistance),
         ((true, 1, None), (true, 1, Some(9.0)), Ordering::Less, DecidedBy::SizeDistance),
-        // A difference below 1 makes them equal, whatever the names are: then age, which is equal.
+        // A difference below 1 counts as equal and skips the name; then age is compared, which is
+        // equal.
         ((true, 1, Some(2.0)), (true, 1, Some(2.5)), Ordering::Less, DecidedBy::Name),
         ((true, 1, Some(2.5)), (true, 1, Some(2.0)), Ordering::Less, DecidedBy::Name),
         ((true, 1, Some(2.0)), (true, 1, Some(2.0)), Ordering::Less, DecidedBy::Name),
@@ -150,7 +150,7 @@ fn the_score_orders_runtimes_as_the_controller_does() {
             Ordering::Less,
             DecidedBy::Name,
         ),
-        // Beyond 64 bits and where there is no number either comes behind the other.
+        // For a difference beyond 64 bits or NaN, each one sorts after the other.
         ((true, 1, Some(0.0)), (true, 1, Some(far)), Ordering::Greater, DecidedBy::SizeDistance),
         ((true, 1, Some(far)), (true, 1, Some(0.0)), Ordering::Greater, DecidedBy::SizeDistance),
         ((true, 1, Some(far)), (true, 1, Some(0.5)), Ordering::Greater, DecidedBy::SizeDistance),
@@ -166,8 +166,8 @@ fn the_score_orders_runtimes_as_the_controller_does() {
         let b = scored("b", other.0, other.1, other.2);
         assert_eq!(compare(RankRule::Score, &a, &b), (order, key), "{one:?} {other:?}");
     }
-    // Runtimes of the namespace first, each part by itself; what is called equal stays as it was
-    // listed: the newest first, built-in ones last.
+    // Runtimes of the namespace first, each scope sorted separately; equal runtimes keep their
+    // listing order: the newest first, built-in ones last.
     let mut candidates = vec![
         scored("builtin-z", false, 1, Some(2.0)),
         scored("old", false, 1, Some(2.5)),
@@ -266,7 +266,7 @@ fn operands_are_told_in_words() {
     }
 }
 
-/// The key that decided; the candidates; the remarks.
+/// Columns: the deciding key, the candidates, the notes.
 type Remarked = (DecidedBy, Vec<(&'static str, Rank)>, Vec<&'static str>);
 
 #[test]
@@ -289,7 +289,7 @@ fn remarks_say_what_the_documents_do_not_promise() {
         (DecidedBy::Priority, vec![("a", near), ("b", far)], vec![]),
         (DecidedBy::Priority, vec![("a", near), ("b", near)], vec![]),
         (DecidedBy::SizeDistance, vec![("a", far), ("b", near)], vec![]),
-        // One of another scope is no alternative.
+        // A candidate of another scope is not an alternative.
         (DecidedBy::Priority, vec![("a", rank(true, Some(9.0))), ("b", near)], vec![]),
         (DecidedBy::Age, vec![("young", near), ("old", near)], vec![order]),
         (
