@@ -1,5 +1,5 @@
 //! The built-in catalog: `runtimes/` and `accelerator-classes/` of this repository, embedded in the
-//! binary, and the runtimes that releases of OME ship, which are unpacked when they are requested.
+//! binary, and the runtimes shipped in OME releases, which are decompressed on demand.
 
 use flate2::read::GzDecoder;
 use include_dir::{Dir, include_dir};
@@ -12,7 +12,7 @@ static ACCELERATOR_CLASSES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/accelera
 /// The runtimes that each release of OME ships (`examples/catalogs.rs`).
 static SHIPPED: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/catalogs/ome.gz"));
 
-/// Names and texts of all embedded files, sorted by name.
+/// Returns names and texts of all embedded files, sorted by name.
 pub fn files() -> &'static [(&'static str, &'static str)] {
     static FILES: OnceLock<Vec<(&'static str, &'static str)>> = OnceLock::new();
     FILES.get_or_init(|| {
@@ -24,30 +24,30 @@ pub fn files() -> &'static [(&'static str, &'static str)] {
     })
 }
 
-/// Names and texts of the runtimes that a release of OME ships, sorted by name; none of a release
-/// that is not known.
+/// Returns names and texts of the runtimes that a release of OME ships, sorted by name; empty for
+/// an unknown release.
 pub fn shipped(tag: &str) -> Vec<(&'static str, &'static str)> {
     let of_release = move |(tags, path, text): (&str, &str, &'static str)| {
-        // Once per process and release: the names live as long as it does.
+        // The names are leaked on purpose, once per process and release.
         let name = || &*format!("shipped/ome={tag}/{path}").leak();
         tags.split(',').any(|own| own == tag).then(|| (name(), text))
     };
     entries().filter_map(of_release).collect()
 }
 
-/// How many runtimes a release of OME ships.
+/// Returns the number of runtimes that a release of OME ships.
 pub fn shipped_count(tag: &str) -> usize {
     entries().filter(|(tags, ..)| tags.split(',').any(|own| own == tag)).count()
 }
 
-/// The releases that ship a text, its path and the text.
+/// Returns, for each text, the releases that ship it, its path and the text.
 fn entries() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     static TEXT: OnceLock<String> = OnceLock::new();
     let text = TEXT.get_or_init(|| {
         let mut text = String::new();
         match GzDecoder::new(SHIPPED).read_to_string(&mut text) {
             Ok(_) => text,
-            // What is embedded was read by a test.
+            // A test reads the embedded data, so this does not happen.
             Err(_) => String::new(),
         }
     });
@@ -62,7 +62,7 @@ fn entries() -> impl Iterator<Item = (&'static str, &'static str, &'static str)>
 fn collect(root: &str, directory: &Dir<'static>, files: &mut Vec<(&'static str, &'static str)>) {
     for file in directory.files() {
         if let Some(text) = file.contents_utf8() {
-            // Once per process: the names live as long as it does.
+            // The names are leaked on purpose, once per process.
             files.push((format!("{root}/{}", file.path().display()).leak(), text));
         }
     }
@@ -71,7 +71,7 @@ fn collect(root: &str, directory: &Dir<'static>, files: &mut Vec<(&'static str, 
     }
 }
 
-/// Engine and file name in the documentation's tables of a built-in runtime:
+/// Returns the engine and file name of a built-in runtime in the documentation's tables:
 /// `srt-mistral-7b-instruct` is `sglang/mistral-7b-instruct-rt` (OME docs, Serving Runtime, SGLang
 /// Runtimes; docs/decisions.md#runtime-names).
 pub fn alias(object_name: &str) -> Option<(&'static str, &'static str)> {

@@ -1,5 +1,5 @@
-//! What the tests, benchmarks and fuzz targets of this repository take apart. No part of the
-//! interface: it changes without notice.
+//! Internal items for the tests, benchmarks and fuzz targets of this repository. Not part of the
+//! public interface; it changes without notice.
 
 pub mod api {
     pub use crate::api::{Api, ComponentKind, Field, Object, ObjectRef, Scope, Semantics, Views};

@@ -1,34 +1,41 @@
 //! `ome` plans, explains and renders AI model serving on Kubernetes without a cluster.
 //!
-//! An operator is a folder of [`operators`]; the engines that it uses know no operator, and the
-//! modules above ask the folders. The way of the data:
+//! Each operator is a folder of [`operators`]. The engines that it uses depend on no operator; the
+//! modules above call the operators. Data flow:
 //!
 //! ```text
-//!  files, stdin, built-in                        one service at a time, many in parallel
-//!          │                          ┌──────────────────────────────────────────────────────┐
-//!   ┌──────▼─┐  ┌─────────┐  ┌───────┐│  ┌────────┐  ┌────────────────┐  ┌─────────┐        │ ┌──────┐
-//!   │  load  │─▶│workspace│─▶│catalog│┼─▶│ select │─▶│ merge template │─▶│ objects │─▶trees─┼▶│ emit │
-//!   └──────┬─┘  └──┬──────┘  └───────┘│  └───┬────┘  │      pods      │  └─────────┘        │ └──────┘
-//!          │       │ operators/*/read │  decision    └────────────────┘  pipeline           │
-//!          ▼       ▼                  └──────┼───────────────┼──────────────────────────────┘
-//!       findings (diag) ─────────────────────┴───────────────┴──────▶ report ──▶ cli
+//! files, stdin, built-in                        one service at a time, many in parallel
+//!         │                          ┌────────────────────────────────────────────────────┐
+//!  ┌──────▼─┐  ┌─────────┐  ┌───────┐│  ┌────────┐  ┌────────────────┐  ┌───────┐        │ ┌────┐
+//!  │  load  │─▶│workspace│─▶│catalog│┼─▶│ select │─▶│ merge template │─▶│objects│─▶trees─┼▶│emit│
+//!  └──────┬─┘  └──┬──────┘  └───────┘│  └───┬────┘  │      pods      │  └───────┘        │ └────┘
+//!         │       │ operators/*/read │  decision    └────────────────┘  pipeline         │
+//!         ▼       ▼                  └──────┼───────────────┼────────────────────────────┘
+//!      findings (diag) ─────────────────────┴───────────────┴──────▶ report ──▶ cli
 //! ```
 //!
-//! | module | what it is for |
-//! |---|---|
-//! | [`source`], [`diag`], [`yaml`], [`quantity`] | texts and places, findings, trees with origins, exact units; independent of kinds |
-//! | [`secret`] | which values are hidden |
-//! | [`api`], [`schema`], [`catalog`] | typed views, tables of every kind, indices |
-//! | [`policy`], [`decision`] | every difference between documents and releases as a value; decisions as data |
-//! | [`facts`], [`cluster`] | facts about devices and models; how many pods fit on which nodes, and a fleet placed as kube-scheduler places it |
-//! | [`merge`], [`template`], [`pods`], [`objects`], [`select`], [`rollout`] | engines: strategic merge with origins, Go templates, pods, manifests, the choice of a runtime, rolling updates |
-//! | [`check`] | what is wrong with a catalog beyond its syntax, a row per rule |
-//! | [`operators`] | OME, KServe, Kthena, Kueue, a folder each: what they read, choose, compose, write, check and roll |
-//! | `load`, [`workspace`] | files as documents, documents as a workspace |
-//! | [`exchange`], [`hub`], [`protocol`], `emit` | other formats: model configs, the Hugging Face Hub, nodes and flavors as classes; inference protocols; files |
-//! | [`editor`] | what is at a place of a text, which objects name which, what may be written next |
-//! | [`tree`] | the fields in which two objects differ |
-//! | [`pipeline`], [`diff`], [`report`], [`cli`] | decisions and objects of each service, two states compared, output, the command line |
+//! Modules:
+//!
+//! - [`source`], [`diag`], [`yaml`], [`quantity`]: texts and places, findings, trees with origins,
+//!   exact units; independent of kinds
+//! - [`secret`]: rules for hidden values
+//! - [`api`], [`schema`], [`catalog`]: typed views, tables of every kind, indexes
+//! - [`policy`], [`decision`]: differences between documents and releases as values; decisions as
+//!   data
+//! - [`facts`], [`cluster`]: facts about devices and models; how many pods fit on which nodes, and
+//!   a fleet placed as kube-scheduler places it
+//! - [`merge`], [`template`], [`pods`], [`objects`], [`select`], [`rollout`]: engines: strategic
+//!   merge with origins, Go templates, pods, manifests, runtime selection, rolling updates
+//! - [`check`]: rules about a catalog beyond its syntax, a row per rule
+//! - [`operators`]: OME, KServe, Kthena, Kueue, a folder each: how each one reads, selects,
+//!   composes, renders, checks and updates
+//! - `load`, [`workspace`]: files as documents, documents as a workspace
+//! - [`exchange`], [`hub`], [`protocol`], `emit`: other formats: model configs, the Hugging Face
+//!   Hub, nodes and flavors as classes; inference protocols; files
+//! - [`editor`]: the content at a place in a text, references between objects, completions
+//! - [`tree`]: the fields in which two objects differ
+//! - [`pipeline`], [`diff`], [`report`], [`cli`]: decisions and objects of each service, two states
+//!   compared, output, the command line
 //!
 //! A test (`tests/it/architecture.rs`) lists which module may use which.
 

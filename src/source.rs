@@ -1,15 +1,15 @@
-//! Texts that were read and places in them.
+//! Source texts and places in them.
 //!
 //! In: file names and texts, handed over by `load` in sorted order. Out: [`Span`]s (byte ranges)
-//! and, when a place is shown to a person, [`Location`]s (line and column). This module never opens
-//! a file and never heard of YAML.
+//! and, for output, [`Location`]s (line and column). This module must not open files and does not
+//! depend on YAML.
 
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Identifies one text of a [`SourceMap`]. Ids are given in sorted path order before anything is
-/// parsed, so that they never depend on threads.
+/// Identifies one text of a [`SourceMap`]. Ids are assigned in sorted path order before parsing, so
+/// they do not depend on threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(pub u32);
 
@@ -25,16 +25,16 @@ pub struct Span {
 }
 
 impl Span {
-    /// Whether `inner` lies within this span.
+    /// Reports whether `inner` lies within this span.
     pub fn contains(self, inner: Span) -> bool {
         self.source == inner.source && self.start <= inner.start && inner.end <= self.end
     }
 }
 
-/// Where a text came from.
+/// The kind of source of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SourceKind {
-    /// A file the user gave or that was found in a directory.
+    /// A file given by the user or found in a directory.
     File,
     /// Standard input.
     Stdin,
@@ -51,41 +51,42 @@ pub enum SourceKind {
 /// One text with its name.
 #[derive(Debug)]
 pub struct Source {
-    /// As shown to the user: the path as given, `<stdin>`, or `builtin:` and the path within the
+    /// Name for output: the path as given, `<stdin>`, or `builtin:` and the path within the
     /// built-in catalog.
     pub name: Arc<str>,
-    /// Where it came from.
+    /// The kind of source.
     pub kind: SourceKind,
-    /// False for files that are read as context only (`--context`): nothing is reported on them.
+    /// False for files that are read as context only (`--context`): no findings about them are
+    /// reported.
     pub reported: bool,
     /// The decoded text (UTF-8, byte order mark removed).
     pub text: Arc<str>,
     lines: Arc<Lines>,
 }
 
-/// Where the lines of a text are, each found out when it is first requested.
+/// Positions of the lines of a text, computed on first use.
 #[derive(Debug, Default)]
 struct Lines {
     starts: OnceLock<Vec<u32>>,
-    /// Characters that begin before each block of the text.
+    /// Number of characters that start before each block of the text.
     blocks: OnceLock<Vec<usize>>,
 }
 
-/// Bytes of a block: in longer lines characters are counted by blocks.
+/// Bytes of a block; in longer lines, characters are counted by blocks.
 const BLOCK: usize = 1024;
 
-/// Characters that begin in these bytes of a text.
+/// Returns the number of characters that start in these bytes of a text.
 fn beginnings(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| (**byte & 0xc0) != 0x80).count()
 }
 
 impl Source {
-    /// A source over a decoded text.
+    /// Builds a source from a decoded text.
     pub fn new(name: impl Into<Arc<str>>, kind: SourceKind, text: impl Into<Arc<str>>) -> Self {
         Self { name: name.into(), kind, reported: true, text: text.into(), lines: Arc::default() }
     }
 
-    /// Whether the user gave it as input: a file or standard input.
+    /// Reports whether it is user input: a file or standard input.
     pub fn is_input(&self) -> bool {
         matches!(self.kind, SourceKind::File | SourceKind::Stdin)
     }
@@ -95,7 +96,8 @@ impl Source {
             let mut starts = vec![0];
             let bytes = self.text.as_bytes();
             for (index, byte) in bytes.iter().enumerate() {
-                // A lone carriage return ends a line too; before a line feed it belongs to it.
+                // A lone carriage return also ends a line; before a line feed, it is part of the
+                // line ending.
                 if *byte == b'\n' || (*byte == b'\r' && bytes.get(index + 1) != Some(&b'\n')) {
                     starts.push(u32::try_from(index + 1).unwrap_or(u32::MAX));
                 }
@@ -104,7 +106,7 @@ impl Source {
         })
     }
 
-    /// Characters between two places of the text.
+    /// Returns the number of characters between two byte offsets.
     fn characters(&self, start: usize, end: usize) -> usize {
         let bytes = self.text.as_bytes();
         if end - start <= BLOCK {
@@ -122,14 +124,15 @@ impl Source {
         until(end) - until(start)
     }
 
-    /// The column of a byte offset in bytes, from 1.
+    /// Returns the column of a byte offset in bytes, from 1.
     pub fn byte_column(&self, offset: u32) -> u32 {
         let starts = self.line_starts();
         let line = starts.partition_point(|start| *start <= offset).max(1);
         offset - starts[line - 1] + 1
     }
 
-    /// Where a line begins (from 0), and where it ends without what ends it; none behind the last.
+    /// Returns the start and end offset of a line (lines count from 0), without its line ending;
+    /// `None` after the last line.
     fn line(&self, line: u32) -> Option<(usize, usize)> {
         let starts = self.line_starts();
         let start = *starts.get(line as usize)? as usize;
@@ -138,8 +141,8 @@ impl Source {
         Some((start, start + content))
     }
 
-    /// Line and column of a byte offset as editors count: both from 0, and the column in units of
-    /// UTF-16.
+    /// Returns line and column of a byte offset as editors count: both from 0, the column in UTF-16
+    /// code units.
     pub fn utf16(&self, offset: u32) -> (u32, u32) {
         let (line, column) = self.line_column(offset);
         let (start, _) = self.line(line - 1).unwrap_or_default();
@@ -148,7 +151,8 @@ impl Source {
         (line - 1, column - 1 + u32::try_from(wide).unwrap_or(u32::MAX))
     }
 
-    /// The byte offset of a place as editors count; the nearest one for a place that is not there.
+    /// Returns the byte offset of a line and UTF-16 column as editors count; the nearest offset for
+    /// a place that does not exist.
     pub fn offset_of_utf16(&self, line: u32, unit: u32) -> u32 {
         let at = match self.line(line) {
             None => self.text.len(),
@@ -164,7 +168,7 @@ impl Source {
         u32::try_from(at).unwrap_or(u32::MAX)
     }
 
-    /// Line and column (both from 1; the column counts characters) of a byte offset.
+    /// Returns line and column of a byte offset (both from 1; the column counts characters).
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         let starts = self.line_starts();
         let line = starts.partition_point(|start| *start <= offset).max(1);
@@ -178,7 +182,7 @@ impl Source {
     }
 }
 
-/// A place as people name it. Lines and columns count from 1.
+/// A place for output. Lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
     /// Name of the source.
@@ -206,7 +210,7 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// An empty map.
+    /// Builds an empty map.
     pub fn new() -> Self {
         Self::default()
     }
@@ -221,7 +225,8 @@ impl SourceMap {
         id
     }
 
-    /// Takes over what an earlier map knows of texts that are the same, and says which are.
+    /// Reuses the line positions of an earlier map for unchanged texts, and returns the ids of
+    /// those texts.
     pub fn again(&mut self, before: &Self) -> HashSet<SourceId> {
         let mut same = HashSet::new();
         for (at, (new, old)) in self.sources.iter_mut().zip(&before.sources).enumerate() {
@@ -233,15 +238,15 @@ impl SourceMap {
         same
     }
 
-    /// The text with this id.
+    /// Returns the source with this id.
     ///
     /// # Panics
-    /// When the id is of another map.
+    /// When the id belongs to another map.
     pub fn get(&self, id: SourceId) -> &Source {
         &self.sources[id.0 as usize]
     }
 
-    /// All texts with their ids.
+    /// Returns all sources with their ids.
     pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> {
         self.sources
             .iter()
@@ -249,7 +254,7 @@ impl SourceMap {
             .map(|(index, source)| (SourceId(u32::try_from(index).unwrap_or(u32::MAX)), source))
     }
 
-    /// The place of a span.
+    /// Returns the place of a span.
     pub fn locate(&self, span: Span) -> Location {
         let source = self.get(span.source);
         let (line, column) = source.line_column(span.start);
@@ -257,7 +262,7 @@ impl SourceMap {
         Location { file: source.name.clone(), line, column, end_line, end_column }
     }
 
-    /// The text under a span.
+    /// Returns the text of a span.
     pub fn text(&self, span: Span) -> &str {
         self.get(span.source).text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
@@ -292,7 +297,7 @@ mod tests {
             assert_eq!(source.utf16(offset), place, "offset {offset}");
             assert_eq!(source.offset_of_utf16(place.0, place.1), offset, "{place:?}");
         }
-        // Behind the end of a line, within a pair, behind the last line.
+        // After the end of a line, within a surrogate pair, after the last line.
         for (place, offset) in [((0, 90), 9), ((1, 4), 14), ((9, 0), 21)] {
             assert_eq!(source.offset_of_utf16(place.0, place.1), offset, "{place:?}");
         }

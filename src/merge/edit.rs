@@ -1,12 +1,12 @@
-//! Small changes of trees that every step of this module makes.
+//! Small tree edits that every step of this module uses.
 
 use super::history::{Record, Step};
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::EcoVec;
 
-/// The value of a key, to be changed; put there as `empty` when it is absent, null or of another
-/// kind. `None` when the node is no mapping: such a node came from a file and is reported
-/// elsewhere.
+/// Returns the mutable value of a key; sets it to `empty` first when it is absent, null or of
+/// another kind. `None` when the node is not a mapping; such a node comes from a file and is
+/// reported elsewhere.
 fn ensure<'n>(
     node: &'n mut Node,
     key: &str,
@@ -21,7 +21,7 @@ fn ensure<'n>(
     map.get_mut(key)
 }
 
-/// The list under a key, to be changed; created when it is not there.
+/// Returns the mutable list under a key; creates it when missing.
 pub(crate) fn list_mut<'n>(
     node: &'n mut Node,
     key: &str,
@@ -31,18 +31,18 @@ pub(crate) fn list_mut<'n>(
         .as_list_mut()
 }
 
-/// The mapping under a key, to be changed; created when it is not there.
+/// Returns the mutable mapping under a key; creates it when missing.
 pub(crate) fn map_mut<'n>(node: &'n mut Node, key: &str, origin: Origin) -> Option<&'n mut Map> {
     ensure(node, key, Value::Map(Map::new()), |value| matches!(value, Value::Map(_)), origin)?
         .as_map_mut()
 }
 
-/// The value of a key, to be changed, when there is one.
+/// Returns the mutable value of a key, unless it is absent or null.
 pub(crate) fn field_mut<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     node.as_map_mut()?.get_mut(key).filter(|found| !found.is_null())
 }
 
-/// Changes the elements of the list under a key, when there are any; without any nothing is copied.
+/// Calls `change` for each element of the list under a key; copies nothing when the list is empty.
 pub(crate) fn each_mut(node: &mut Node, key: &str, change: impl FnMut(&mut Node)) {
     if node.get(key).is_some_and(|list| !list.items().is_empty())
         && let Some(list) = field_mut(node, key).and_then(Node::as_list_mut)
@@ -51,7 +51,7 @@ pub(crate) fn each_mut(node: &mut Node, key: &str, change: impl FnMut(&mut Node)
     }
 }
 
-/// A mapping of which every key is written by one origin.
+/// Builds a mapping whose keys all have the same origin.
 pub(crate) fn mapping<const N: usize>(entries: [(&str, Node); N], origin: Origin) -> Node {
     Node::new(
         Value::Map(
@@ -64,17 +64,17 @@ pub(crate) fn mapping<const N: usize>(entries: [(&str, Node); N], origin: Origin
     )
 }
 
-/// Where the list element is whose field has this text.
+/// Returns the index of the first list element whose field `key` has this text.
 pub(crate) fn position(items: &[Node], key: &str, text: &str) -> Option<usize> {
     items.iter().position(|item| item.get(key).and_then(Node::as_str) == Some(text))
 }
 
-/// The text under a key; empty when it is absent or none.
+/// Returns the text under a key; empty when it is absent or not text.
 pub(crate) fn text<'n>(node: &'n Node, key: &str) -> &'n str {
     node.get(key).and_then(Node::as_str).unwrap_or("")
 }
 
-/// Does something one step further down.
+/// Runs a function one step down in the path of the record.
 pub(crate) fn within<R: Record, T>(
     step: Step<'_>,
     rec: &mut R,
@@ -86,12 +86,12 @@ pub(crate) fn within<R: Record, T>(
     result
 }
 
-/// Records that one step further down `loser` gave way to `winner`.
+/// Records that `winner` replaced `loser` one step down.
 pub(crate) fn lost<R: Record>(step: Step<'_>, loser: &Node, winner: &Node, rec: &mut R) {
     within(step, rec, |rec| rec.lost(loser, Some(winner)));
 }
 
-/// The union of two mappings, the later one winning.
+/// Returns the union of two mappings; the later one overrides.
 pub(crate) fn union<R: Record>(mut lower: Map, upper: Option<&Node>, rec: &mut R) -> Map {
     for entry in
         upper.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null())

@@ -1,7 +1,7 @@
-//! What a merge overrode.
+//! Values that a merge overrode.
 //!
-//! The merge reports each overridden value to a [`Record`]. `()` keeps nothing and costs nothing;
-//! [`History`] keeps every overridden value with its origin, so that `why` can list them.
+//! The merge reports each overridden value to a [`Record`]. `()` records nothing at no cost;
+//! [`History`] records every overridden value with its origin, so that `why` can list them.
 
 use crate::yaml::{FieldPath, Node, Segment};
 use ecow::EcoString;
@@ -18,7 +18,7 @@ pub enum Step<'a> {
 }
 
 impl Step<'_> {
-    /// The step as a segment of a path.
+    /// Returns the step as a segment of a path.
     pub(crate) fn segment(self) -> Segment {
         match self {
             Self::Field(name) => Segment::Field(name.into()),
@@ -34,11 +34,11 @@ impl Step<'_> {
 
 /// A recorder of overridden values.
 pub trait Record {
-    /// The merge goes one step down.
+    /// Goes one step down.
     fn enter(&mut self, step: Step<'_>);
-    /// The merge comes back up.
+    /// Goes one step up.
     fn leave(&mut self);
-    /// At the current place, `loser` gave way to `winner`; without a winner it was removed.
+    /// Records that `winner` replaced `loser` at the current path; `None`: `loser` was removed.
     fn lost(&mut self, loser: &Node, winner: Option<&Node>);
 }
 
@@ -51,25 +51,25 @@ impl Record for () {
     fn lost(&mut self, _: &Node, _: Option<&Node>) {}
 }
 
-/// One value that lost.
+/// One overridden value.
 #[derive(Clone, Debug)]
 pub struct Overridden {
-    /// Where it stood.
+    /// Its path.
     pub path: FieldPath,
-    /// The value that lost, with its origin.
+    /// The overridden value, with its origin.
     pub loser: Node,
-    /// The value that took its place; none when it was removed.
+    /// The value that replaced it; `None` when it was removed.
     pub winner: Option<Node>,
 }
 
 impl Overridden {
-    /// Whether the later layer set the same value: only the source changed.
+    /// Reports whether the later layer set the same value, so only the origin changed.
     pub fn restated(&self) -> bool {
         self.winner.as_ref() == Some(&self.loser)
     }
 }
 
-/// Keeps everything that lost, in the order of the merges.
+/// Records every overridden value, in the order of the merges.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     place: FieldPath,
@@ -77,24 +77,24 @@ pub struct History {
 }
 
 impl History {
-    /// Keeps what loses in merges of whole trees.
+    /// Builds an empty history for merges of whole trees.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says where the tree of the next merges is; all paths begin with it.
+    /// Sets the path of the tree of the next merges; all recorded paths start with it.
     pub fn stand(&mut self, place: FieldPath) {
         self.place = place;
     }
 
-    /// Everything that lost, oldest first.
+    /// Returns every overridden value, oldest first.
     pub fn all(&self) -> &[Overridden] {
         &self.overridden
     }
 
-    /// What lost at a path, nearest layer first: values that stood there, and the parts of larger
-    /// values that were replaced as a whole. A path names list elements as the merge does: by
-    /// key where the list has one.
+    /// Returns the overridden values at a path, nearest layer first: values at that path, and parts
+    /// of larger values that were replaced as a whole. A path identifies list elements as the merge
+    /// does: by key if the list has one.
     pub fn at<'a>(&'a self, path: &FieldPath) -> Vec<Lost<'a>> {
         let mut found = Vec::new();
         for entry in self.overridden.iter().rev() {
@@ -106,23 +106,23 @@ impl History {
         found
     }
 
-    /// What lost below a path, oldest first.
+    /// Returns the overridden values at or below a path, oldest first.
     pub fn below<'a>(&'a self, path: &'a FieldPath) -> impl Iterator<Item = &'a Overridden> {
         self.overridden.iter().filter(|entry| entry.path.0.starts_with(&path.0))
     }
 }
 
-/// A value that lost at a path that was requested.
+/// An overridden value at a requested path.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost<'a> {
-    /// The value that lost.
+    /// The overridden value.
     pub loser: &'a Node,
-    /// What took its place there.
+    /// The value that replaced it there.
     pub winner: Option<&'a Node>,
 }
 
 impl Lost<'_> {
-    /// Whether the later layer set the same value.
+    /// Reports whether the later layer set the same value.
     pub fn restated(&self) -> bool {
         self.winner == Some(self.loser)
     }

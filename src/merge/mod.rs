@@ -1,6 +1,6 @@
 //! Strategic merge of layers with origins, edits of trees, and the record of overridden values.
 //!
-//! In: trees. Out: trees whose leaves keep their places. Nothing here knows an operator.
+//! In: trees. Out: trees whose leaves keep their origins. This module depends on no operator.
 
 pub(crate) mod edit;
 pub mod history;

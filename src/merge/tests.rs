@@ -1,4 +1,4 @@
-//! Small changes of trees, and containers over containers.
+//! Tests of small tree edits, and of merging containers.
 
 use super::edit::{each_mut, field_mut, list_mut, map_mut, position, text, union};
 use super::history::History;
@@ -11,7 +11,8 @@ use crate::yaml::{FieldPath, Node};
 
 #[test]
 fn lists_and_mappings_are_there_once_they_are_asked_for() {
-    // What is under `a`; the list and the mapping that are found there.
+    // Rows: the tree; the result of adding to the list `a`; the result of adding to the mapping
+    // `a`.
     for (tree, list, map) in [
         ("{}", "{a: [x]}", "{a: {k: x}}"),
         ("{a: null}", "{a: [x]}", "{a: {k: x}}"),
@@ -68,7 +69,8 @@ fn of_two_mappings_the_later_one_wins() {
 
 #[test]
 fn arguments_of_runner_and_container_follow_each_other() {
-    // The listed container, the runner, their arguments, those of the patch alone.
+    // Rows: the listed container, the runner, the merged arguments, the arguments after only the
+    // strategic merge patch.
     for (listed, runner, expected, alone) in [
         ("{name: c, args: [a, b]}", "{name: c, args: [c]}", "[a, b, c]", "[c]"),
         ("{name: c, args: [a, b]}", "{name: c}", "[a, b]", "[a, b]"),
@@ -141,7 +143,7 @@ fn lists_that_do_not_fit_are_refused() {
 fn directives_about_what_is_no_list_change_nothing() {
     for (base, patch, expected) in [
         ("{finalizers: x}", "{$deleteFromPrimitiveList/finalizers: [x]}", "{finalizers: x}"),
-        // Upstream's answer: what is no list either takes its place.
+        // As upstream: a value that is not a list replaces it.
         ("{finalizers: x}", "{$deleteFromPrimitiveList/finalizers: y}", "{finalizers: y}"),
         ("{}", "{$deleteFromPrimitiveList/finalizers: [x]}", "{}"),
         ("{finalizers: [x, y]}", "{$deleteFromPrimitiveList/finalizers: [x]}", "{finalizers: [y]}"),
@@ -197,19 +199,19 @@ fn an_order_is_given_to_lists_of_its_own_kind() {
     };
     let all = env("{name: A}, {name: B}, {name: C}, {name: D}");
     for (base, patch, expected) in [
-        // A list that is replaced does not keep elements of the base.
+        // A replaced list keeps no elements of the base.
         (
             "{args: [a]}".to_owned(),
             "{$setElementOrder/args: [b, c], args: [b, c]}".to_owned(),
             "{args: [b, c]}".to_owned(),
         ),
-        // Without a deletion a new element goes where the order has it.
+        // Without a deletion, a new element goes to its position in the order.
         (
             all.clone(),
             order("X A", "{name: X}, {name: A}"),
             env("{name: X}, {name: A}, {name: B}, {name: C}, {name: D}"),
         ),
-        // Go appends it where a deleted element left room, and takes it for one of the base.
+        // Go appends it in the slot of a deleted element, so it counts as an element of the base.
         (
             all.clone(),
             order("X A", "{name: B, $patch: delete}, {name: X}, {name: A}"),
@@ -226,7 +228,7 @@ fn an_order_is_given_to_lists_of_its_own_kind() {
     let error = patched("{finalizers: [a]}", "{$setElementOrder/finalizers: [{}]}", "ObjectMeta");
     let said = error.unwrap_err();
     assert!(said.ends_with("a mapping cannot be compared, a scalar is needed"), "{said}");
-    // Numbers beyond 64 bits are floats to Go.
+    // Go decodes numbers beyond 64 bits as floats.
     let numbers =
         patched("{finalizers: [1.5]}", "{finalizers: [18446744073709551615]}", "ObjectMeta");
     assert_eq!(numbers.as_deref(), Ok("{finalizers: [18446744073709551615, 1.5]}"));

@@ -1,7 +1,7 @@
-//! One Go struct over another: pods and containers as a controller holds them.
+//! Merges Go structs: pods and containers as a controller decodes them.
 //!
-//! In: trees. Out: what remains of them after decoding, and one laid over the other by a strategic
-//! merge patch: zero values vanish, fields without `omitempty` always win
+//! In: trees. Out: decoded trees, and two of them merged by a strategic merge patch. Zero values
+//! are dropped; fields without `omitempty` always override
 //! (pkg/controller/v1beta1/inferenceservice/utils/merging.go).
 
 use super::edit::text;
@@ -14,7 +14,7 @@ pub(crate) fn container_type() -> &'static Type {
     schema::structure("Container").unwrap_or(&Type::Any)
 }
 
-/// What the controller holds of a tree after decoding it.
+/// Returns a tree as the controller decodes it.
 pub(crate) fn decoded(tree: &Node, ty: &'static Type, library: Library) -> Result<Node, String> {
     let mut node = schema::marshal(tree, ty, library).map_err(|misfit| misfit.to_string())?;
     schema::prune(&mut node, ty);
@@ -25,7 +25,7 @@ pub(crate) fn pod_type() -> &'static Type {
     schema::structure("PodSpec").unwrap_or(&Type::Any)
 }
 
-/// The fields of a mapping that belong to a pod.
+/// Returns the fields of a mapping that are fields of a pod spec.
 pub(crate) fn pod_fields(node: &Node) -> Node {
     let known = |key: &str| pod_type().field(key).is_some();
     Node::new(
@@ -34,7 +34,7 @@ pub(crate) fn pod_fields(node: &Node) -> Node {
     )
 }
 
-/// The fields of a mapping that belong to a container.
+/// Returns the fields of a mapping that are fields of a container.
 pub(crate) fn container_fields(node: &Node) -> Node {
     let known = |key: &str| container_type().field(key).is_some();
     Node::new(
@@ -43,7 +43,7 @@ pub(crate) fn container_fields(node: &Node) -> Node {
     )
 }
 
-/// One pod over another, both without containers that are to be kept apart.
+/// Merges one pod over another, both without the containers that are merged separately.
 ///
 /// # Errors
 /// When a value does not fit its type or the two cannot be merged.
@@ -58,7 +58,7 @@ pub(crate) fn pod<R: Record>(
         .map_err(|error| error.to_string())
 }
 
-/// A container as the controller holds it: values that became empty are gone.
+/// Returns a container as the controller decodes it, without values that became empty.
 ///
 /// # Errors
 /// When a value does not fit its type.
@@ -66,8 +66,8 @@ pub(crate) fn decoded_container(container: &Node, library: Library) -> Result<No
     decoded(container, container_type(), library)
 }
 
-/// A runner over the listed container of its name, or over an empty one; arguments are concatenated
-/// (pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,
+/// Merges a runner over the listed container with its name, or over an empty one; concatenates
+/// arguments (pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,
 /// MergeRuntimeContainers).
 ///
 /// # Errors
@@ -90,8 +90,8 @@ pub(crate) fn container<R: Record>(
     Ok(node)
 }
 
-/// One container over another, by the strategic merge patch alone: arguments replace arguments, and
-/// an upper container without a name keeps the lower one's.
+/// Merges one container over another by the strategic merge patch only: arguments replace
+/// arguments, and an upper container without a name keeps the name of the lower one.
 ///
 /// # Errors
 /// When the two cannot be merged.

@@ -1,18 +1,18 @@
-//! One written tree over another: the documented way of laying a service over a runtime.
+//! Merges one tree as written over another: the documented merge of a service over a runtime.
 //!
-//! Mappings merge by key, lists with a merge key by that key: known elements keep the place they
-//! have in the lower tree, new ones follow (OME docs, Serving Runtime, Engine Configuration).
-//! Arguments are concatenated (OEP-0003, Notes/Constraints/Caveats), affinities are joined
-//! (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#affinity); every other list and every
-//! scalar of the upper tree replaces that of the lower one. A null in the upper tree has no effect.
+//! Mappings merge by key, lists with a merge key by that key: existing elements keep their position
+//! in the lower tree, new ones follow (OME docs, Serving Runtime, Engine Configuration). Arguments
+//! are concatenated (OEP-0003, Notes/Constraints/Caveats), affinities are combined (OEP-0003,
+//! Notes/Constraints/Caveats; docs/decisions.md#affinity); every other list and every scalar of the
+//! upper tree replaces that of the lower one. A null in the upper tree has no effect.
 
 use super::edit::{lost, within};
 use super::history::{Record, Step};
 use crate::yaml::{Entry, Map, Node, Places, Value};
 use ecow::{EcoString, EcoVec};
 
-/// The merge key of a list field: the fields that make two elements the same, the first one naming
-/// it in paths.
+/// Returns the merge key of a list field: the fields that identify an element. The first one is
+/// used in paths.
 ///
 /// Ports and topology constraints have the two keys of server-side apply, so that 80/TCP and 80/UDP
 /// stay two ports.
@@ -35,8 +35,8 @@ fn merge_key(field: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// The `upper` tree over the `lower` one. What it replaces goes to the recorder; that it is no
-/// mapping itself is the caller's to record, who knows the field.
+/// Merges the `upper` tree over the `lower` one. Overridden values go to the recorder. If either
+/// tree is not a mapping, the caller records the replacement, because it has the field's path.
 pub(crate) fn written<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     match (&lower.value, &upper.value) {
         (_, Value::Null) => lower.clone(),
@@ -106,7 +106,7 @@ fn keyed<R: Record>(
     let mut places = Places::of(lower.iter().map(|element| Some(identity(keys, element))));
     for element in upper {
         let identity = identity(keys, element);
-        // Elements without the first key are never the same.
+        // Elements without the first key are never equal.
         let name = element.get(keys[0]);
         let Some((index, name)) = places.get(identity.as_slice()).zip(name) else {
             places.insert(identity, merged.len());
@@ -126,11 +126,11 @@ fn keyed<R: Record>(
     merged
 }
 
-/// What an element has in common with every other that is the same. An absent protocol is TCP, as
-/// everywhere in Kubernetes.
+/// Returns the identity of an element; equal elements have the same one. An absent protocol is TCP,
+/// as in Kubernetes.
 fn identity(keys: &[&str], element: &Node) -> Vec<(&'static str, EcoString)> {
     let values = keys.iter().map(|key| match element.get(key) {
-        // 80 and 80.0 are one port, 80 and "80" are two.
+        // 80 and 80.0 are the same port; 80 and "80" are different ports.
         Some(node) => (
             if matches!(node.value, Value::Int(_) | Value::Big(_) | Value::Float(_)) {
                 "a number"
@@ -145,7 +145,7 @@ fn identity(keys: &[&str], element: &Node) -> Vec<(&'static str, EcoString)> {
     values.collect()
 }
 
-/// A variable is replaced as a unit: a value drives out valueFrom and the other way round
+/// Replaces a variable as a unit: `value` removes `valueFrom` and `valueFrom` removes `value`
 /// (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#resources).
 fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     let mut below = lower.clone();
@@ -160,8 +160,8 @@ fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> N
     below
 }
 
-/// Both affinities hold: required node terms as a cross product, all other lists one after the
-/// other (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#affinity).
+/// Combines two affinities so that both apply: required node terms as a cross product, all other
+/// lists concatenated (OEP-0003, Notes/Constraints/Caveats; docs/decisions.md#affinity).
 pub(crate) fn affinity<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     joined(lower, upper, |part, below, above| {
         within(Step::Field(part), rec, |rec| {
@@ -178,7 +178,7 @@ pub(crate) fn affinity<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> No
     })
 }
 
-/// The union of two mappings; `both` answers for keys that both have.
+/// Returns the union of two mappings; `both` merges the values of keys that both have.
 fn joined(lower: &Node, upper: &Node, mut both: impl FnMut(&str, &Node, &Node) -> Node) -> Node {
     let (Some(below), Some(above)) = (lower.as_map(), upper.as_map()) else { return upper.clone() };
     let mut union = below.clone();
@@ -204,9 +204,9 @@ fn required_terms<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     })
 }
 
-/// Node selector terms that hold when one term of each side holds: `outer` × `inner`, the
-/// expressions of `outer` first. An empty side adds nothing (OEP-0003, Notes/Constraints/Caveats;
-/// docs/decisions.md#affinity).
+/// Returns node selector terms that match when one term of each side matches: `outer` × `inner`,
+/// with the expressions of `outer` first. An empty side adds no terms (OEP-0003,
+/// Notes/Constraints/Caveats; docs/decisions.md#affinity).
 pub(crate) fn cross_product(outer: &[Node], inner: &[Node]) -> EcoVec<Node> {
     if outer.is_empty() || inner.is_empty() {
         return outer.iter().chain(inner).cloned().collect();
@@ -386,8 +386,8 @@ mod tests {
         use crate::yaml::Origin;
         use proptest::prelude::*;
 
-        /// Trees that look like parts of components: the keys that the merge treats specially, and
-        /// others.
+        /// Generates trees like parts of components, with keys that the merge treats specially and
+        /// with others.
         fn trees() -> impl Strategy<Value = serde_json::Value> {
             let leaf = prop_oneof![
                 Just(serde_json::json!("TCP")),
@@ -438,8 +438,8 @@ mod tests {
 
             #[test]
             fn the_upper_layer_is_never_lost(lower in trees(), upper in trees()) {
-                // Every scalar field of the upper layer is in the result, whatever was below
-                // it.
+                // Every scalar field of the upper layer is in the result, whatever the lower layer
+                // sets.
                 let (lower, upper) = (tree(&lower), tree(&upper));
                 let merged = written(&lower, &upper, &mut History::new());
                 for entry in upper.entries().filter(|entry| !matches!(entry.node.value, Value::Map(_) | Value::List(_))) {

@@ -1,8 +1,7 @@
-//! The operators, a folder each, whole: what they read, choose, compose, write and check. None
-//! names another; this file is the only one that names them all, and what is above asks it.
+//! The operators, one folder each: how each one reads, selects, composes, renders and checks. No
+//! operator depends on another; only this file refers to all of them, and the modules above use it.
 //!
-//! In: a service, and what is decided for it. Out: its pods and objects, as its operator makes
-//! them.
+//! In: a service and its decisions. Out: its pods and objects as its operator creates them.
 
 pub mod kserve;
 pub mod kthena;
@@ -24,7 +23,7 @@ use crate::policy::upgrade::Upgrade;
 use crate::policy::{Policy, Releases, Unknown};
 use ome::objects::model_config::ModelConfig;
 
-/// The newest release of every operator, beside its documents.
+/// Returns the documents and the newest release of every operator.
 pub fn newest() -> Releases {
     let mut newest = Releases::default();
     for own in &OPERATORS {
@@ -41,7 +40,7 @@ pub(crate) struct Dialect {
     pub(crate) service: fn(Object, &Policy, &mut Vec<Diagnostic>) -> Service,
 }
 
-/// What an operator is known by.
+/// The properties of an operator.
 pub(crate) struct Operator {
     pub(crate) api: Api,
     /// The API group of its kinds.
@@ -50,21 +49,21 @@ pub(crate) struct Operator {
     service: &'static str,
     /// The name of its controller's image.
     pub(crate) image: &'static str,
-    /// The label by which a pod names the service that it is of.
+    /// The pod label that contains the name of its service.
     pub(crate) owner: &'static str,
-    /// The components whose Service clients call, the first that there is.
+    /// The components whose Service clients call: the first one that exists.
     pub(crate) entrance: &'static [&'static str],
-    /// How its services are read, where it decides about services.
+    /// How its services are read; `None` for an operator without services to plan.
     pub(crate) dialect: Option<Dialect>,
-    /// Its documents, where it decides about services.
+    /// Policy of its documents; `None` for an operator without services to plan.
     documented: Option<&'static Policy>,
-    /// Its releases, oldest first, where it decides about services.
+    /// Policies of its releases, oldest first; empty for an operator without services to plan.
     policies: &'static [&'static Policy],
-    /// What its releases change, where it decides about services.
+    /// Changes between its releases; `None` for an operator without services to plan.
     pub(crate) upgrade: Option<&'static Upgrade>,
 }
 
-/// Every operator. A new one is a folder here and a row.
+/// Every operator. To add one, add a folder here and a row.
 pub(crate) static OPERATORS: [Operator; 3] = [
     Operator {
         api: Api::Ome,
@@ -104,37 +103,37 @@ pub(crate) static OPERATORS: [Operator; 3] = [
     },
 ];
 
-/// The operator of an API; none of the cluster itself.
+/// Returns the operator of an API; `None` for the cluster itself.
 pub(crate) fn operator(api: Api) -> Option<&'static Operator> {
     OPERATORS.iter().find(|own| own.api == api)
 }
 
-/// Whether an operator's services are of a kind.
+/// Reports whether a kind is the service kind of an operator.
 pub(crate) fn is_service(kind: &str) -> bool {
     OPERATORS.iter().any(|own| own.service == kind)
 }
 
-/// How an operator reads its services; none of one that decides nothing about services.
+/// Returns how an operator reads its services; `None` for an operator without services to plan.
 pub(crate) fn dialect(api: Api) -> Option<&'static Dialect> {
     operator(api)?.dialect.as_ref()
 }
 
-/// The operators that decide about services, in the order of output.
+/// Returns the operators with services to plan, in output order.
 pub(crate) fn deciding() -> impl Iterator<Item = Api> {
     OPERATORS.iter().filter(|own| own.dialect.is_some()).map(|own| own.api)
 }
 
-/// The releases of an operator that can be followed, oldest first.
+/// Returns the releases of an operator that can be followed, oldest first.
 pub fn releases(api: Api) -> Vec<Release> {
     definitions(api).into_iter().map(|(release, _)| release).collect()
 }
 
-/// The release of an operator that decides about services.
+/// Returns the policy of a release, by its tag.
 pub fn release(api: Api, tag: &str) -> Option<&'static Policy> {
     policies(api).iter().copied().find(|release| release.id.tag == tag)
 }
 
-/// The releases of an operator, oldest first, each with the fields that its CRDs drop.
+/// Returns the releases of an operator, oldest first, each with the fields that its CRDs drop.
 pub fn definitions(api: Api) -> Vec<(Release, &'static [Unknown])> {
     if api == Api::Kthena {
         let releases = kthena::releases::RELEASES.iter();
@@ -143,36 +142,36 @@ pub fn definitions(api: Api) -> Vec<(Release, &'static [Unknown])> {
     policies(api).iter().map(|policy| (policy.id, policy.unknown)).collect()
 }
 
-/// The releases of an operator that decides about services, oldest first.
+/// Returns the policies of an operator's releases, oldest first.
 fn policies(api: Api) -> &'static [&'static Policy] {
     operator(api).map_or(&[], |own| own.policies)
 }
 
-/// The tags of every operator's releases, oldest first.
+/// Returns the tags of every operator's releases, oldest first.
 pub fn release_tags() -> Vec<(&'static str, Vec<&'static str>)> {
     let tags = |api| releases(api).into_iter().map(|release| release.tag).collect();
     released().map(|(operator, api)| (operator, tags(api))).collect()
 }
 
-/// Operators of which releases are known, by the name that `--release` takes, in its order.
+/// Returns the operators with known releases and their names in `--release`, sorted by name.
 pub fn released() -> impl Iterator<Item = (&'static str, Api)> {
     let mut names = OPERATORS.each_ref().map(|own| (own.api.as_str(), own.api));
     names.sort_unstable();
     names.into_iter()
 }
 
-/// Every rule of `validate`: those of all operators, then each operator's own.
+/// Returns every rule of `validate`: the rules shared by all operators, then each operator's own.
 pub fn checks() -> impl Iterator<Item = &'static Check> {
     [check::CHECKS, ome::checks::CHECKS, kserve::checks::CHECKS].into_iter().flatten()
 }
 
-/// What is asked of the operator of a service: what its services are read with, and by which
-/// release.
+/// The context in which an operator builds a service: the catalog, the release and the cluster
+/// domain.
 #[derive(Clone, Copy)]
 pub(crate) struct BuildContext<'a, 'f> {
-    /// Everything that is known.
+    /// All loaded objects.
     pub(crate) catalog: &'a Catalog,
-    /// The release that is followed; its API says whose service it is.
+    /// The release that is followed; its API selects the operator.
     pub(crate) policy: &'static Policy,
     /// The cluster's DNS domain.
     pub(crate) cluster_domain: &'f str,
@@ -187,7 +186,7 @@ impl<'a> BuildContext<'a, '_> {
         }
     }
 
-    /// Builds a service, up to its first failure, which may be that of the decisions.
+    /// Builds a service up to its first failure, which can come from its decisions.
     pub(crate) fn build<'s, R: Record>(
         &self,
         service: &'s Service,
@@ -204,7 +203,7 @@ impl<'a> BuildContext<'a, '_> {
         }
     }
 
-    /// Facts about a service that was built and is to be placed.
+    /// Returns a finding about the placement of a built service, if there is one.
     pub(crate) fn remarks(
         &self,
         service: &Service,
@@ -219,10 +218,11 @@ impl<'a> BuildContext<'a, '_> {
         }
     }
 
-    /// The objects of a service in the order in which the operator writes them.
+    /// Returns the objects of a service in the order in which the operator creates them.
     ///
     /// # Errors
-    /// Where the operator fails or crashes before it has written everything, in its words.
+    /// When the operator fails or crashes before it has created every object, with the operator's
+    /// message.
     pub(crate) fn objects(
         &self,
         built: &Built<'_>,
@@ -234,10 +234,10 @@ impl<'a> BuildContext<'a, '_> {
         Ok(rendered)
     }
 
-    /// The objects without the one that describes the model: enough for those who place pods.
+    /// Returns only the objects of components, which is enough to place pods.
     ///
     /// # Errors
-    /// As of [`BuildContext::objects`].
+    /// As for [`BuildContext::objects`].
     pub(crate) fn workloads(&self, built: &Built<'_>) -> Result<Vec<RenderedObject>, Failure> {
         let mut rendered = self.written(built, None)?.value;
         rendered.retain(|object| object.component.is_some());
@@ -245,7 +245,7 @@ impl<'a> BuildContext<'a, '_> {
         Ok(rendered)
     }
 
-    /// The objects that the operator writes of a service before it fails.
+    /// Returns the objects that the operator creates for a service before it fails.
     pub(crate) fn before_failure(&self, unfinished: &Unfinished<'_>) -> Vec<RenderedObject> {
         let built = &unfinished.built;
         let mut rendered = match self.policy.api {

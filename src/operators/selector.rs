@@ -1,7 +1,6 @@
 //! Decisions for services of every operator: models, runtimes, accelerator classes.
 //!
-//! In: a frozen catalog, a release. Out: a [`Resolution`] of each service. What was decided once is
-//! remembered.
+//! In: a frozen catalog, a release. Out: a [`Resolution`] of each service. Decisions are cached.
 
 use super::{kserve, ome};
 use crate::api::{Api, Failure, Model, Owned, Runtime, Service};
@@ -15,7 +14,7 @@ use crate::select::{Memo, Request, Search};
 use ecow::EcoString;
 use ome::accelerators::memo::Memo as Accelerators;
 
-/// Decides for one policy over one catalog.
+/// Makes decisions for one policy and one catalog.
 pub struct Selector<'a> {
     policy: &'static Policy,
     catalog: &'a Catalog,
@@ -30,24 +29,24 @@ impl Owned for Selector<'_> {
 }
 
 impl<'a> Selector<'a> {
-    /// A selector that remembers nothing yet.
+    /// Builds a selector with empty caches.
     pub fn new(policy: &'static Policy, catalog: &'a Catalog) -> Self {
         let accelerators = Accelerators::new(policy, catalog);
         Self { policy, catalog, memo: Memo::default(), accelerators }
     }
 
-    /// The policy it follows.
+    /// Returns its policy.
     pub fn policy(&self) -> &'static Policy {
         self.policy
     }
 
-    /// What one accelerator of a class has for weights and cache: as nodes report it, else as it is
-    /// sold; none when unknown.
+    /// Returns the memory of one accelerator of a class for weights and cache: as nodes report it,
+    /// else the nominal memory of the product. `None` when unknown.
     pub fn memory_of(&self, class: &str) -> Option<Memory> {
         self.accelerators.memory_of(class)
     }
 
-    /// Frees the decisions that are kept for services alike.
+    /// Clears the caches.
     pub fn forget(&self) {
         self.memo.clear();
         self.accelerators.clear();
@@ -83,10 +82,10 @@ impl<'a> Selector<'a> {
         }
     }
 
-    /// Every runtime that a model of some namespace could be given, ranked, with traces.
+    /// Ranks every runtime for a model, in the model's namespace or `default`, with traces.
     ///
     /// # Errors
-    /// Where the operator would crash on a runtime.
+    /// When the operator would crash on a runtime.
     pub fn rank_for(&self, model: &'a Model) -> Result<RuntimeDecision<'a>, Failure> {
         static DEFAULT: EcoString = EcoString::inline("default");
         let request = Request {
@@ -102,14 +101,15 @@ impl<'a> Selector<'a> {
         request::select::<Recorder>(self.policy, self.runtimes(), &request)
     }
 
-    /// Why a runtime rejects a class, for any caller; none when it takes it.
+    /// Returns the reasons why a runtime rejects a class for any service; empty when it accepts the
+    /// class.
     pub fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
         self.accelerators.refuses(runtime, class)
     }
 }
 
-/// Decides for one service among the given runtimes, which need not be those of the catalog, and
-/// keeps every candidate.
+/// Decides for one service among the given runtimes, which can differ from those of the catalog,
+/// and keeps every candidate.
 pub fn explain_among<'a>(
     policy: &'static Policy,
     catalog: &'a Catalog,
@@ -119,7 +119,7 @@ pub fn explain_among<'a>(
     Selector::new(policy, catalog).decide(None, runtimes, service)
 }
 
-/// What one runtime would be judged to be for a service and its model, whatever the service names.
+/// Evaluates one runtime for a service and its model, whichever runtime the service references.
 pub fn judge<'a>(
     policy: &Policy,
     model: Option<&Model>,

@@ -107,7 +107,8 @@ fn versions(
                 {
                     false
                 }
-                // Two lower bounds always allow a common version above both.
+                // These operators require the model's version to be below the runtime's (or equal),
+                // and a version below both always exists.
                 _ if a.1 != Operator::Equal && b.1 != Operator::Equal => {
                     first.admits_controller(Operator::Equal, first)
                         && second.admits_controller(Operator::Equal, second)

@@ -1,13 +1,13 @@
-//! What the schema says about a field: merge it, replace it, and by which key.
+//! Reads from the schema whether a field is merged or replaced, and by which key.
 
 use super::Problem;
 use crate::schema::{Patch, Type};
 
-/// How to go on below a field.
+/// How to merge the value of a field.
 #[derive(Clone, Copy)]
 pub(super) struct Decision {
-    /// The type below: of the field, or of the elements of its list. `None`: nothing is known, so
-    /// mappings are merged and lists are replaced.
+    /// The type below: of the field, or of the elements of its list. `None`: the type is unknown,
+    /// so mappings are merged and lists are replaced.
     pub(super) ty: Option<&'static Type>,
     /// The patch strategy.
     pub(super) patch: Patch,
@@ -16,7 +16,7 @@ pub(super) struct Decision {
 const NOTHING_KNOWN: Decision =
     Decision { ty: None, patch: Patch { merge: false, replace: false, retain: false, key: None } };
 
-/// Decides about a mapping in the field `name` of `ty`.
+/// Returns how to merge a mapping in the field `name` of `ty`.
 pub(super) fn mapping(ty: Option<&'static Type>, name: &str) -> Result<Decision, Problem> {
     let Some(ty) = ty else { return Ok(NOTHING_KNOWN) };
     match ty {
@@ -26,7 +26,7 @@ pub(super) fn mapping(ty: Option<&'static Type>, name: &str) -> Result<Decision,
             None if definition.documented().open => Ok(NOTHING_KNOWN),
             None => Err(Problem::UnknownField { field: name.into(), of: definition.name }),
         },
-        // A map of objects is no struct of Go, but its elements are objects all the same.
+        // A map of objects is not a Go struct, but its elements are objects.
         Type::Map(item)
             if matches!(item.ty, Type::Object(_) | Type::Map(_) | Type::List(_) | Type::Any) =>
         {
@@ -36,7 +36,7 @@ pub(super) fn mapping(ty: Option<&'static Type>, name: &str) -> Result<Decision,
     }
 }
 
-/// Decides about a list in the field `name` of `ty`.
+/// Returns how to merge a list in the field `name` of `ty`.
 pub(super) fn list(ty: Option<&'static Type>, name: &str) -> Result<Decision, Problem> {
     let field = mapping(ty, name)?;
     match field.ty {

@@ -1,11 +1,11 @@
-//! The directives of a strategic merge patch: keys that say how to merge instead of what.
+//! The directives of a strategic merge patch: keys that define how to merge a value.
 
 use super::Problem;
 use crate::yaml::Node;
 
 /// Key of the directive that replaces or deletes a mapping or a list element.
 pub(super) const PATCH: &str = "$patch";
-/// Key of the directive that lists the keys that stay.
+/// Key of the directive that lists the keys to keep.
 pub(super) const RETAIN_KEYS: &str = "$retainKeys";
 
 const DELETE_FROM_PRIMITIVE_LIST: &str = "$deleteFromPrimitiveList";
@@ -16,7 +16,7 @@ const SET_ELEMENT_ORDER: &str = "$setElementOrder";
 pub(super) enum Key<'a> {
     /// A field.
     Field(&'a str),
-    /// `$deleteFromPrimitiveList/FIELD`: scalars to take out of a list.
+    /// `$deleteFromPrimitiveList/FIELD`: scalars to remove from a list.
     Delete(&'a str),
     /// `$setElementOrder/FIELD`: the order of a list's elements.
     Order(&'a str),
@@ -38,14 +38,14 @@ impl<'a> Key<'a> {
     }
 }
 
-/// What `$patch` requests.
+/// The value of `$patch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patch {
-    /// Takes the patch as it is, without merging.
+    /// Uses the patch as it is, without merging.
     Replace,
-    /// Deletes.
+    /// Deletes the mapping or element.
     Delete,
-    /// Says that patches are merged; has no meaning in a patch.
+    /// Merges patches; has no meaning within a single patch.
     Merge,
 }
 

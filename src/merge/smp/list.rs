@@ -9,24 +9,24 @@ use crate::schema::Type;
 use crate::yaml::{Node, Value};
 use ecow::EcoVec;
 
-/// What is known about two lists that meet.
+/// The properties of two lists that are merged.
 #[derive(Clone, Copy)]
 pub(super) struct Lists {
     /// Type of the elements.
     pub(super) ty: Option<&'static Type>,
     /// Field that identifies an element.
     pub(super) key: Option<&'static str>,
-    /// The patch names scalars to take out.
+    /// True when the patch lists scalars to remove.
     pub(super) delete: bool,
 }
 
 /// A merged list.
 pub(super) struct Merged {
     pub(super) items: EcoVec<Node>,
-    /// The base as upstream sees it afterwards, when it puts the list in order; none: unchanged.
+    /// The base as upstream code sees it when it orders the list afterwards; `None`: unchanged.
     ///
-    /// Quirk: Go deletes and appends in place, so the slice that the caller still holds shows
-    /// shifted elements, and appended ones where deleted ones left room.
+    /// Quirk: Go deletes and appends in place. The caller's slice then contains shifted elements,
+    /// and appended elements in the slots of deleted ones.
     pub(super) base: Option<EcoVec<Node>>,
 }
 
@@ -36,8 +36,8 @@ impl From<EcoVec<Node>> for Merged {
     }
 }
 
-/// The base after deletions in place (each position in the list as it was then) and after what was
-/// appended to it.
+/// Returns the base after in-place deletions and appends. Each position refers to the list after
+/// the deletions before it.
 fn shifted(base: EcoVec<Node>, deleted: &[usize], appended: &[Node]) -> EcoVec<Node> {
     let mut seen: Vec<Node> = base.into_iter().collect();
     let mut length = seen.len();
@@ -92,9 +92,9 @@ fn union(base: &[Node], patch: &[Node], key: Option<&'static str>) -> Result<Mer
             both.push(item.clone());
         }
     }
-    // Quirk: the decoder leaves room for a power of two of elements. Where the patch fits into it,
-    // upstream appends in place, and taking out what the base has twice moves the last elements
-    // into the base that it then orders by.
+    // Quirk: the decoder allocates capacity for a power of two of elements. If the patch fits into
+    // it, upstream code appends in place, and the removal of duplicates moves the last elements
+    // into the base, which then defines the order.
     let unique = Positions::of(base, None)?;
     let twice = base
         .iter()
@@ -107,11 +107,11 @@ fn union(base: &[Node], patch: &[Node], key: Option<&'static str>) -> Result<Mer
     Ok(Merged { items, base: moved })
 }
 
-/// The longest list for which Go's growth by doubling is known.
+/// Maximum length of a list for which Go is known to grow slices by doubling.
 const ROOM: usize = 256;
 
-/// What is left in the base's room after upstream's removal of duplicates, which puts the last
-/// element in their place.
+/// Returns the elements in the base's slots after upstream's removal of duplicates, which replaces
+/// each duplicate by the last element.
 fn deduplicated(base: &[Node], patch: &[Node]) -> EcoVec<Node> {
     let mut all: Vec<Node> = base.iter().chain(patch).cloned().collect();
     let mut last = all.len() - 1;
@@ -200,7 +200,8 @@ fn keyed<R: Record>(
     Ok(Merged { items, base: seen })
 }
 
-/// Whether all elements are mappings (`Some(true)`) or scalars of one type; `None` for empty lists.
+/// Reports whether all elements are mappings (`Some(true)`) or scalars of one type; `None` for
+/// empty lists.
 pub(super) fn element_type<'a>(
     lists: impl IntoIterator<Item = &'a [Node]>,
 ) -> Result<Option<bool>, Problem> {

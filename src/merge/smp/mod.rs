@@ -1,14 +1,12 @@
-//! Strategic merge patch, as `k8s.io/apimachinery/pkg/util/strategicpatch` does it.
+//! Strategic merge patch, as in `k8s.io/apimachinery/pkg/util/strategicpatch`.
 //!
-//! In: a tree, a patch and the type that rules them. Out: the merged tree. Mappings are merged key
-//! by key; a list is merged by its key where the type declares one and replaced as a whole
-//! elsewhere; null deletes; directives (`$patch`, `$retainKeys`, `$deleteFromPrimitiveList`,
-//! `$setElementOrder`) do what they do upstream. Parts that the patch does not reach are shared
-//! with the base.
+//! In: a tree, a patch and their type. Out: the merged tree. Mappings are merged key by key; a list
+//! is merged by its key if the type declares one, else replaced as a whole; null deletes;
+//! directives (`$patch`, `$retainKeys`, `$deleteFromPrimitiveList`, `$setElementOrder`) work as in
+//! upstream code. Parts that the patch does not change are shared with the base.
 //!
-//! The walker (`walk`, `list`) knows how to merge; whether a field is merged is asked of `decide`.
-//! Where upstream's answer depends on the order in which Go visits a map, deletions come before
-//! additions here.
+//! `walk` and `list` merge; `decide` returns whether a field is merged. Where upstream's result
+//! depends on the order in which Go iterates over a map, deletions come before additions here.
 
 pub(crate) mod decide;
 pub(crate) mod directive;
@@ -26,7 +24,7 @@ use std::fmt;
 /// Merges a patch into a tree. Without a type, mappings are merged and lists replaced.
 ///
 /// # Errors
-/// When the patch is malformed (a directive, a list element without its merge key) or merges what
+/// When the patch is malformed (a directive, a list element without its merge key) or its values
 /// cannot be merged.
 pub fn merge(
     base: Node,
@@ -40,11 +38,11 @@ pub fn merge(
 /// Why a patch cannot be merged, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
     /// The field, from the root of the merged tree.
     pub path: FieldPath,
-    /// The place in the text of the patch, if a text wrote it.
+    /// The place in the text of the patch, if the patch comes from a text.
     pub span: Option<Span>,
 }
 
@@ -61,7 +59,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// The error seen from one step further up; the innermost place that a text wrote is kept.
+    /// Returns the error as seen one step up; keeps the innermost place that is in a text.
     fn below(mut self, step: Step<'_>, patch: &Node) -> Self {
         self.path.0.insert(0, step.segment());
         self.span = self.span.or_else(|| patch.origin.span());
@@ -81,13 +79,13 @@ pub enum Problem {
     /// Only mappings can be merged at the root and in keyed lists.
     #[error("{found} cannot be merged, a mapping is needed")]
     NotAMapping {
-        /// What is there.
+        /// The kind of the value.
         found: &'static str,
     },
-    /// A list is needed.
+    /// The value must be a list.
     #[error("{found} is where a list is needed")]
     ListNeeded {
-        /// What is there.
+        /// The kind of the value.
         found: &'static str,
     },
     /// The type has no such field.
@@ -98,13 +96,13 @@ pub enum Problem {
         /// The type.
         of: &'static str,
     },
-    /// Mappings meet where the type has scalars.
+    /// Both values are mappings, but the type has a scalar.
     #[error("`{field}` cannot be a mapping here")]
     NoFields {
         /// The field.
         field: EcoString,
     },
-    /// Lists meet where the type has none.
+    /// Both values are lists, but the type has no list.
     #[error("`{field}` cannot be a list here")]
     NotAList {
         /// The field.
@@ -116,28 +114,28 @@ pub enum Problem {
         /// The merge key.
         key: &'static str,
     },
-    /// A list of mappings is to be merged and has no key.
+    /// The type says to merge a list of mappings but declares no merge key.
     #[error("the list has no merge key")]
     NotKeyed,
     /// The elements of a list are of different types.
     #[error("the elements of the list are not all of one type")]
     MixedElements,
-    /// Lists of lists are not merged.
+    /// A list of lists cannot be merged.
     #[error("lists of lists cannot be merged")]
     ListOfLists,
-    /// A mapping or a list is where elements are compared.
+    /// A mapping or a list is in a place where elements are compared.
     #[error("{found} cannot be compared, a scalar is needed")]
     Uncomparable {
-        /// What is there.
+        /// The kind of the value.
         found: &'static str,
     },
-    /// `$patch` has a value that means nothing there.
+    /// `$patch` has an invalid value.
     #[error("`$patch: {value}` means nothing here, write `replace` or `delete`")]
     BadPatch {
         /// The value.
         value: EcoString,
     },
-    /// A directive's key does not name its field.
+    /// The key of a directive does not include its field.
     #[error(
         "`{key}` names no field, write it as `$setElementOrder/FIELD` or `$deleteFromPrimitiveList/FIELD`"
     )]
@@ -145,13 +143,13 @@ pub enum Problem {
         /// The key.
         key: EcoString,
     },
-    /// `$retainKeys` is no list, or the patch sets a key that it does not name.
+    /// `$retainKeys` is not a list, or the patch sets a key that it does not contain.
     #[error("`$retainKeys` must be a list of all keys that the patch sets")]
     BadRetainKeys,
     /// The elements of the patch are not in the order of `$setElementOrder`.
     #[error("the list and its `$setElementOrder` do not agree")]
     BadOrder,
-    /// Nothing to be put in order.
+    /// There is no list to order.
     #[error("the list to be put in order is empty")]
     NothingToOrder,
 }

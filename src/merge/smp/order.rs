@@ -1,5 +1,5 @@
-//! The order of merged lists: that of the patch where it says something, that of the base
-//! elsewhere.
+//! The order of merged lists: the order of the patch for elements that it lists, the order of the
+//! base for the others.
 
 use super::directive::PATCH;
 use super::{Error, Problem};
@@ -7,18 +7,18 @@ use crate::yaml::{Node, Value};
 use ecow::{EcoString, EcoVec};
 use std::collections::HashMap;
 
-/// Lists longer than this are searched through a hash table.
+/// Lists longer than this are searched with a hash table.
 const SHORT: usize = 16;
 
-/// What identifies a list element: the value of its key, or the scalar itself.
+/// Returns the identity of a list element: the value of its key, or the scalar itself.
 pub(super) fn identity<'a>(item: &'a Node, key: Option<&'static str>) -> Result<&'a Node, Problem> {
     let Some(key) = key else { return Ok(item) };
     let map = item.as_map().ok_or_else(|| Problem::NotAMapping { found: item.kind_name() })?;
     map.get(key).ok_or(Problem::NoMergeKey { key })
 }
 
-/// Whether two scalars are equal as Go compares them: an integer never equals a float. Two mappings
-/// or two lists cannot be compared; a mapping and a scalar are simply different.
+/// Reports whether two scalars are equal in Go: an integer never equals a float. Two mappings or
+/// two lists cannot be compared; a mapping and a scalar are different.
 fn equal(a: &Node, b: &Node) -> Result<bool, Problem> {
     match (&a.value, &b.value) {
         (Value::Map(_), Value::Map(_)) | (Value::List(_), Value::List(_)) => {
@@ -28,7 +28,7 @@ fn equal(a: &Node, b: &Node) -> Result<bool, Problem> {
     }
 }
 
-/// The first element with this key; elements without the key are passed over.
+/// Returns the first element with this key value; skips elements without the key.
 pub(super) fn position(
     items: &[Node],
     key: &'static str,
@@ -44,17 +44,17 @@ pub(super) fn position(
     Ok(None)
 }
 
-/// Where the elements of a list are, by what identifies them; of equal ones the first.
+/// Positions of list elements by identity; of equal elements, the first.
 pub(super) struct Positions {
     identities: Vec<Option<Node>>,
-    /// Built when the list is long.
+    /// Set when the list is long.
     table: Option<HashMap<Scalar, usize>>,
-    /// Whether identities are the elements themselves: then no mapping and no list can be looked
+    /// True when the elements are their own identities; then a mapping or a list cannot be searched
     /// for.
     scalars: bool,
 }
 
-/// A scalar as a key of a hash table, equal as in [`equal`].
+/// A scalar as key of a hash table, with the equality of [`equal`].
 #[derive(PartialEq, Eq, Hash)]
 enum Scalar {
     Null,
@@ -81,7 +81,7 @@ fn scalar(node: &Node) -> Scalar {
 }
 
 impl Positions {
-    /// The positions in a list every element of which has the key.
+    /// Builds the positions of a list in which every element has the key.
     pub(super) fn of(items: &[Node], key: Option<&'static str>) -> Result<Self, Problem> {
         let identities: Vec<Option<Node>> = items
             .iter()
@@ -96,7 +96,7 @@ impl Positions {
         Ok(Self::new(identities, key.is_none()))
     }
 
-    /// The positions in a list of mappings some of which may lack the key.
+    /// Builds the positions of a list of mappings that can lack the key.
     pub(super) fn lenient(items: &[Node], key: &'static str) -> Self {
         Self::new(items.iter().map(|item| identity(item, Some(key)).ok().cloned()).collect(), false)
     }
@@ -127,7 +127,7 @@ impl Positions {
         self.identities.push(identity);
     }
 
-    /// The first element with this identity.
+    /// Returns the first element with this identity.
     pub(super) fn find(&self, wanted: &Node) -> Result<Option<usize>, Problem> {
         let compound = matches!(wanted.value, Value::Map(_) | Value::List(_));
         if compound && self.scalars {
@@ -150,7 +150,7 @@ impl Positions {
     }
 }
 
-/// Whether the patch's elements are in the order of `$setElementOrder`.
+/// Checks that the patch's elements are in the order of `$setElementOrder`.
 pub(super) fn validate(
     patch: &[Node],
     wanted: &[Node],
@@ -169,8 +169,8 @@ pub(super) fn validate(
         if key.is_some() && directive.as_ref().and_then(Node::as_str) == Some("delete") {
             continue;
         }
-        // Quirk: an element with another directive is passed over, but not when all that is wanted
-        // was found before.
+        // Quirk: an element with another directive is skipped, except when all wanted elements were
+        // found before.
         if directive.is_some() && wanted.peek().is_some() {
             continue;
         }
@@ -184,18 +184,19 @@ pub(super) fn validate(
     Ok(())
 }
 
-/// One element with its place in the order that rules it.
+/// One element with its positions.
 struct Placed {
     item: Node,
-    /// Position in the list that orders its half.
+    /// Position in the list that sorts it: the patch's order for listed elements, the base for the
+    /// others.
     place: Option<usize>,
     /// Position in the base.
     base: Option<usize>,
 }
 
-/// Puts a merged list in order: elements that `wanted` names come in its order, all others in that
-/// of `base`; between the two, an element of the base goes first when the base has both and it
-/// first.
+/// Puts a merged list in order: elements in `wanted` keep its order, all others the order of
+/// `base`. When both sequences are combined, the element that comes first in `base` goes first if
+/// `base` has both; otherwise the element of `wanted` does.
 pub(super) fn arrange(
     merged: EcoVec<Node>,
     wanted: &[Node],
@@ -203,7 +204,7 @@ pub(super) fn arrange(
     key: Option<&'static str>,
     maps: bool,
 ) -> Result<EcoVec<Node>, Problem> {
-    // As upstream does, the key is looked up in all three lists before anything is sorted.
+    // As in upstream code, the key is looked up in all three lists before sorting.
     let in_wanted = Positions::of(wanted, key)?;
     let in_base = Positions::of(base, key)?;
     let mut patched = Vec::new();
@@ -238,7 +239,7 @@ pub(super) fn arrange(
     Ok(arranged)
 }
 
-/// Sorts by place and keeps the order of equals; mappings that carry a deletion go last.
+/// Sorts by place; stable. Mappings with a `$patch: delete` go last.
 fn sort(items: &mut Vec<Placed>, maps: bool) {
     let mut last = Vec::new();
     if maps {
@@ -254,9 +255,8 @@ fn sort(items: &mut Vec<Placed>, maps: bool) {
     if items.iter().all(|placed| placed.place.is_some()) {
         items.sort_by_key(|placed| placed.place);
     } else {
-        // Quirk: upstream's comparison answers "less" whenever one of the two has no place; what
-        // comes of it depends on the algorithm, which is an insertion sort for the lengths
-        // that occur.
+        // Quirk: upstream's comparison returns "less" when either element has no place. The result
+        // then depends on the algorithm, which is an insertion sort for the lengths that occur.
         for start in 1..items.len() {
             let mut index = start;
             while index > 0 && less(&items[index], &items[index - 1]) {
@@ -275,7 +275,7 @@ fn less(a: &Placed, b: &Placed) -> bool {
     }
 }
 
-/// Whether Go decodes both to one type.
+/// Reports whether Go decodes both to the same type.
 pub(super) fn same_type(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Big(_) | Value::Float(_), Value::Big(_) | Value::Float(_)) => true,

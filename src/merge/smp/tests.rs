@@ -19,7 +19,7 @@ fn recorded_merges_come_out_alike() {
         assert!(ty.is_some(), "{}", row["type"]);
         let typed = row["mode"] == "typed";
         if typed && row["original_marshalled"].is_null() {
-            // Decoding refused it; the merge never saw it.
+            // Decoding rejected it before the merge.
             continue;
         }
         let (original, patch, expected) = if typed {
@@ -41,7 +41,7 @@ fn recorded_merges_come_out_alike() {
                 result.map(|node| node.to_json().to_string())
             ));
         }
-        // What is recorded changes nothing.
+        // Recording does not change the result.
         assert_eq!(
             merge(node(original), &node(patch), ty, &mut ()).ok(),
             merge(node(original), &node(patch), ty, &mut history).ok()
@@ -78,7 +78,7 @@ fn keyed_lists_keep_the_order_of_the_patch_and_of_the_base() {
             "Container",
         );
         assert_eq!(result["env"], list(expected), "{base} + {patch}");
-        // Long lists are searched in another way and come out alike.
+        // Long lists use another search and give the same result.
         let tail: String = (0..40).fold(String::new(), |tail, number| format!("{tail} T{number}"));
         let long = merged(
             &serde_json::json!({"env": list(&format!("{base}{tail}"))}),
@@ -89,8 +89,9 @@ fn keyed_lists_keep_the_order_of_the_patch_and_of_the_base() {
     }
 }
 
-/// What strategicpatch.StrategicMergePatch of k8s.io/apimachinery v0.33.7 makes of finalizers that
-/// the base has twice: base, patch, `$setElementOrder`, result, a letter each.
+/// Results of strategicpatch.StrategicMergePatch of k8s.io/apimachinery v0.33.7 for finalizers that
+/// occur twice in the base. Rows: base, patch, `$setElementOrder`, result, one letter per
+/// finalizer.
 #[test]
 fn what_the_base_has_twice_comes_out_as_upstream() {
     let list = |letters: &str| -> Vec<String> { letters.chars().map(String::from).collect() };
@@ -258,13 +259,14 @@ mod properties {
         })
     }
 
-    /// One of every name: a list that has a key twice is not merged alike twice, here as upstream.
+    /// Keeps one element per name. A list with a duplicate key does not give the same result when
+    /// merged twice, here and upstream.
     fn unique(items: Vec<serde_json::Value>) -> serde_json::Value {
         let mut seen = std::collections::BTreeSet::new();
         items.into_iter().filter(|item| seen.insert(item["name"].to_string())).collect()
     }
 
-    /// Pod specs, and patches of them that merge.
+    /// Generates pod specs, and patches that can be merged into them.
     fn pod() -> impl Strategy<Value = serde_json::Value> {
         let named = |more: BoxedStrategy<serde_json::Map<String, serde_json::Value>>| {
             ("[a-d]", more).prop_map(|(name, mut map)| {

@@ -26,13 +26,13 @@ pub(super) fn root(
     Ok(base)
 }
 
-/// One merge.
+/// The state of one merge.
 pub(super) struct Walk<'r, R> {
     pub(super) record: &'r mut R,
 }
 
 impl<R: Record> Walk<'_, R> {
-    /// Merges a mapping into a mapping; anything else as patch changes nothing.
+    /// Merges a mapping into a mapping; a patch of another kind has no effect.
     pub(super) fn mapping(
         &mut self,
         base: &mut Node,
@@ -78,8 +78,8 @@ impl<R: Record> Walk<'_, R> {
         Ok(())
     }
 
-    /// Does what directives about lists say: first the orders, then the deletions. `done` are the
-    /// lists merged on the way.
+    /// Applies the directives about lists: first the orders, then the deletions. `done` collects
+    /// the lists that were merged.
     fn directives<'a>(
         &mut self,
         base: &mut Map,
@@ -102,7 +102,7 @@ impl<R: Record> Walk<'_, R> {
         Ok(())
     }
 
-    /// Merges one field. `delete`: the patch lists scalars to take out of a list.
+    /// Merges one field. `delete`: the patch lists scalars to remove from a list.
     fn field(
         &mut self,
         base: &mut Map,
@@ -182,7 +182,7 @@ impl<R: Record> Walk<'_, R> {
         *base = winner;
     }
 
-    /// Drops the keys that `$retainKeys` does not name.
+    /// Drops the keys that `$retainKeys` does not contain.
     fn retain(&mut self, base: &mut Map, changes: &Map, keys: &Node) -> Result<(), Error> {
         let Value::List(keys) = &keys.value else { return Err(Problem::BadRetainKeys.into()) };
         if let Some(key) =
@@ -214,7 +214,7 @@ impl<R: Record> Walk<'_, R> {
         Ok(())
     }
 
-    /// Merges the list `field` and puts it in the order that `$setElementOrder` gives.
+    /// Merges the list `field` and orders it by `$setElementOrder`.
     fn ordered(
         &mut self,
         base: &mut Map,
@@ -256,7 +256,7 @@ impl<R: Record> Walk<'_, R> {
             list::element_type([server.as_slice(), patch.map_or(&[], |items| items.as_slice())])?
                 .ok_or(Problem::NothingToOrder)?;
         let items = order::arrange(merged, wanted, &server, key, maps)?;
-        // The list itself is whoever wrote it first; its order alone comes from the directive.
+        // The list keeps the origin of its first layer; only its order comes from the directive.
         if let Some(node) = base.get_mut(field) {
             node.value = Value::List(items);
         } else if let Some(entry) = changes.entry(field) {
@@ -269,8 +269,8 @@ impl<R: Record> Walk<'_, R> {
     }
 }
 
-/// A value that is new in the tree: without the nulls of its mappings and without what carries a
-/// `$patch`. `None` when nothing is left.
+/// Returns a value that is new in the tree, without nulls in its mappings and without mappings that
+/// have a `$patch`. `None` when nothing remains.
 fn fresh(node: &Node) -> Option<Node> {
     if has_null(node) { without_directives(&without_nulls(node)) } else { without_directives(node) }
 }
@@ -307,8 +307,8 @@ fn has_directive(node: &Node) -> bool {
     }
 }
 
-/// Quirk: mappings with a `$patch` vanish, but other directives stay as they are
-/// (`removeDirectives`, patch.go).
+/// Quirk: mappings with a `$patch` are dropped, but other directives are kept (`removeDirectives`,
+/// patch.go).
 fn without_directives(node: &Node) -> Option<Node> {
     if !has_directive(node) {
         return Some(node.clone());
