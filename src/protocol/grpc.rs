@@ -17,7 +17,7 @@ pub struct Field {
     pub r#type: &'static str,
 }
 
-/// A message; nested ones are behind the message that holds them, under their own name.
+/// A message. Nested messages follow the message that contains them, under their own name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
     /// Name without package.
@@ -37,7 +37,7 @@ pub struct Rpc {
     pub response: &'static str,
 }
 
-/// Everything `--proto` prints.
+/// The output of `--proto`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Proto {
     /// Full name of the service.
@@ -48,7 +48,7 @@ pub struct Proto {
     pub messages: &'static [Message],
 }
 
-/// Where a gRPC service is reached.
+/// Address of a gRPC service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GrpcEndpoint {
     /// Host name.
@@ -61,7 +61,7 @@ pub struct GrpcEndpoint {
     pub rpcs: Vec<&'static str>,
 }
 
-/// The entry of a service with gRPC.
+/// Returns the endpoint of a service with gRPC.
 pub fn grpc(host: impl Into<String>, port: u16) -> GrpcEndpoint {
     GrpcEndpoint {
         host: host.into(),
@@ -71,7 +71,7 @@ pub fn grpc(host: impl Into<String>, port: u16) -> GrpcEndpoint {
     }
 }
 
-/// The service definition.
+/// Returns the service definition.
 pub fn proto() -> &'static Proto {
     &PROTO
 }
@@ -82,8 +82,8 @@ const fn rpc(name: &'static str, request: &'static str, response: &'static str) 
     Rpc { name, request, response }
 }
 
-/// The table of the document leaves ServerMetadata out, its definition has it (KServe 0.10 docs,
-/// Open Inference Protocol, gRPC; docs/decisions.md#inference-protocol).
+/// The rpcs of the service. The table of the document omits ServerMetadata, its definition includes
+/// it (KServe 0.10 docs, Open Inference Protocol, gRPC; docs/decisions.md#inference-protocol).
 static RPCS: [Rpc; 6] = [
     rpc("ServerLive", "ServerLiveRequest", "ServerLiveResponse"),
     rpc("ServerReady", "ServerReadyRequest", "ServerReadyResponse"),
@@ -99,10 +99,10 @@ const fn field(name: &'static str, number: u32, r#type: &'static str) -> Field {
 
 const PARAMETERS: &str = "map<string, InferParameter>";
 
-/// The same two fields name a model in every request about one.
+/// The two fields that identify a model in every request about one.
 const NAME_AND_VERSION: &[Field] = &[field("name", 1, "string"), field("version", 2, "string")];
 
-/// A tensor with contents looks alike in requests and responses.
+/// Fields of a tensor with contents, the same in requests and responses.
 const TENSOR: &[Field] = &[
     field("name", 1, "string"),
     field("datatype", 2, "string"),

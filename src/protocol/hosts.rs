@@ -1,31 +1,30 @@
-//! Where a service is entered, from outside and from inside of the cluster.
+//! URLs of a service from outside and from inside the cluster.
 //!
-//! In: the objects a service becomes. Out: two base URLs. What leads in from outside is an Ingress,
-//! an HTTPRoute or a VirtualService of the service's name; inside it is a Service
-//! (pkg/controller/v1beta1/inferenceservice/reconcilers/external_service/external_service_reconciler.go;
-//! pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go; docs/render.md;
-//! pkg/controller/v1beta1/inferenceservice/reconcilers).
+//! In: the objects of a service. Out: two base URLs. The external one comes from an Ingress,
+//! HTTPRoute or VirtualService with the service's name, the internal one from a Service
+//! (pkg/controller/v1beta1/inferenceservice/reconcilers, especially
+//! external_service/external_service_reconciler.go and knative/ksvc_reconciler.go; docs/render.md).
 
 use crate::yaml::Node;
 use serde::Serialize;
 
-/// Base URLs without a slash at their end; a protocol's paths follow.
+/// Base URLs without a trailing slash; a protocol's paths are appended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// From outside; none when nothing leads in.
+    /// From outside; `None` without an Ingress, HTTPRoute or VirtualService.
     pub external: Option<String>,
     /// From inside.
     pub internal: Option<String>,
 }
 
 impl Entry {
-    /// The base of full URLs: from outside when there is a way in, else from inside.
+    /// Returns the base of full URLs: the external one, else the internal one.
     pub fn base(&self) -> Option<&str> {
         self.external.as_deref().or(self.internal.as_deref())
     }
 }
 
-/// What is known of a service beside its objects.
+/// Facts about a service in addition to its objects.
 #[derive(Clone, Copy, Debug)]
 pub struct Entrance<'a> {
     /// Name of the service.
@@ -36,16 +35,16 @@ pub struct Entrance<'a> {
     pub scheme: &'a str,
     /// Domain of the cluster.
     pub cluster_domain: &'a str,
-    /// Suffixes of the component that takes the requests, the first one that is there: `router`,
-    /// `engine`.
+    /// Name suffixes of the component that receives requests, such as `router`, `engine`; the first
+    /// one that exists is used.
     pub components: &'a [&'a str],
 }
 
-/// Finds the entry of a service among its objects; of a service that becomes none, the name that
-/// others have to provide.
+/// Finds the URLs of a service in its objects. For a service without objects, returns the Service
+/// name that must be provided otherwise.
 ///
-/// The operator's status adds the port of the Service to the host of an Ingress; ingresses listen
-/// on the port of the scheme, so it is left out here.
+/// The operator's status adds the Service port to the host of an Ingress. An Ingress listens on the
+/// port of the scheme, so this function omits the port.
 pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
     let Entrance { name, namespace, scheme, cluster_domain, .. } = *entrance;
     let inside = format!(".svc.{cluster_domain}");
@@ -64,12 +63,12 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
                 .filter_map(Node::as_str)
                 .find(|host| !host.ends_with(&inside) && *host != "*")
         });
-    // A route of the same name that is written later replaces the one before.
+    // A later route replaces an earlier one.
     let external = outside.next_back().map(|host| format!("{scheme}://{host}"));
     let own = service(objects, |found| found == name);
     let of_component = || {
         entrance.components.iter().find_map(|component| {
-            // Names that are too long for a Service keep their end.
+            // Shortened Service names keep their suffix.
             let suffix = format!("-{component}");
             service(objects, |found| found.ends_with(&suffix))
         })
@@ -83,8 +82,8 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
     Entry { external, internal: Some(internal) }
 }
 
-/// The rule of an Ingress that leads to the component that takes the requests: the first one.
-/// KServe writes one that leads to the explainer before it, where there is a transformer too.
+/// Returns the first Ingress rule whose backend is the component that receives requests. With an
+/// explainer and a transformer, KServe puts the rule for the explainer before it.
 fn own_rule<'a>(ingress: &'a Node, components: &[&str]) -> Option<&'a Node> {
     let rules = ingress.at(&["spec", "rules"])?.items();
     let leads = |rule: &&Node| {
@@ -101,15 +100,16 @@ fn own_rule<'a>(ingress: &'a Node, components: &[&str]) -> Option<&'a Node> {
     rules.iter().find(leads).or_else(|| rules.first())
 }
 
-/// The first Service with a fitting name: its name, and its first port unless it is but another
-/// name.
+/// Returns the name of the first Service with a matching name, and its first port unless it is an
+/// ExternalName Service.
 fn service<'a>(
     objects: &[&'a Node],
     fits: impl Fn(&str) -> bool,
 ) -> Option<(&'a str, Option<i64>)> {
     objects.iter().find_map(|object| {
         let name = text(object, &["metadata", "name"]);
-        // A Knative Service gets a Service of its name, on the port of the scheme.
+        // Knative creates a Service with the same name for a Knative Service, on the port of the
+        // scheme.
         let is_core = text(object, &["apiVersion"]) == "v1";
         let port = || object.at(&["spec", "ports"])?.items().first()?.get("port")?.as_int();
         let named = text(object, &["kind"]) == "Service" && fits(name);

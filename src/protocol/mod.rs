@@ -1,8 +1,8 @@
-//! Inference protocols: the endpoints of a service, and the requests that they take.
+//! Inference protocols: the endpoints of a service, and their requests.
 //!
 //! In: facts about a service (protocol, model, hosts) or the text of a payload. Out: rows of
-//! endpoints, the messages of the gRPC service, and findings about payloads. This module opens no
-//! connection and decides nothing about a service.
+//! endpoints, the messages of the gRPC service, and findings about payloads. This module must not
+//! open connections and makes no decision about a service.
 
 mod grpc;
 mod hosts;
@@ -19,7 +19,7 @@ pub use tables::{Endpoint, Facts, endpoints};
 use serde::Serialize;
 use std::fmt;
 
-/// A protocol of a service. KServe and OME name the same ones differently.
+/// A protocol of a service. KServe and OME use different names for the same protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {
     /// KServe `v1`, OME `openInference-v1`: the TensorFlow V1 HTTP API.
@@ -33,7 +33,7 @@ pub enum Protocol {
     GrpcV2,
     /// OME `openAI`.
     OpenAi,
-    /// OME `cohere`, whose paths no document names.
+    /// OME `cohere`; no document defines its paths.
     Cohere,
 }
 
@@ -42,15 +42,16 @@ impl Protocol {
     pub const ALL: [Self; 6] =
         [Self::V1, Self::V2, Self::GrpcV1, Self::GrpcV2, Self::OpenAi, Self::Cohere];
 
-    /// The protocol of a KServe or OME name, compared exactly (KServe 0.10 docs, Open Inference
-    /// Protocol).
+    /// Returns the protocol of a KServe or OME name, compared exactly (KServe 0.10 docs, Open
+    /// Inference Protocol).
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|protocol| name == protocol.kserve_name() || Some(name) == protocol.ome_name())
     }
 
-    /// Its name in a KServe object, and for those that KServe lacks the name in an OME object.
+    /// Returns its name in a KServe object, or in an OME object if KServe does not have the
+    /// protocol.
     pub fn kserve_name(self) -> &'static str {
         match self {
             Self::V1 => "v1",
@@ -62,7 +63,7 @@ impl Protocol {
         }
     }
 
-    /// Its name in an OME object, if it has one.
+    /// Returns its name in an OME object, if it has one.
     pub fn ome_name(self) -> Option<&'static str> {
         match self {
             Self::V1 => Some("openInference-v1"),

@@ -1,6 +1,7 @@
-//! Under which name a model server serves its model.
+//! The name under which a model server serves its model.
 //!
-//! In: the workload of a service. Out: the name its clients have to use, when an argument says it.
+//! In: the workload of a service. Out: the name that clients must use, when an argument or variable
+//! sets it.
 
 use crate::yaml::{Node, Value};
 
@@ -8,11 +9,11 @@ use crate::yaml::{Node, Value};
 const FLAGS: [&str; 4] =
     ["--served-model-name", "--served_model_name", "--model-name", "--model_name"];
 
-/// The name under which a container of the workload serves the model: the first flag found, the
-/// last of its values.
+/// Returns the name under which a container of the workload serves the model: the last value of the
+/// first flag found.
 ///
-/// Arguments may be in one text for a shell. A reference `$(NAME)` is resolved by the
-/// container's own variables. To MLServer a variable says it, before any argument.
+/// The arguments can be a single shell text. A reference `$(NAME)` is resolved with the container's
+/// own variables. For MLServer, a variable sets the name and takes precedence over arguments.
 pub fn served_model(workload: &Node) -> Option<String> {
     let mut found = None;
     containers(workload, &mut |container| {
@@ -23,7 +24,7 @@ pub fn served_model(workload: &Node) -> Option<String> {
     found
 }
 
-/// Visits the containers of every pod in a tree, in its order.
+/// Calls `visit` for the containers of every pod in a tree, in tree order.
 fn containers(node: &Node, visit: &mut impl FnMut(&Node)) {
     match &node.value {
         Value::Map(map) => {

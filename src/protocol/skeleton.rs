@@ -1,13 +1,13 @@
-//! Skeletons of payloads: the members a body must have, with the model's name filled in.
+//! Skeletons of payloads: the required members of a body, with the model's name filled in.
 //!
-//! Optional members are left out, and lists are empty where the table of the document shows `[]`
+//! Optional members are left out. Lists are empty where the table of the document shows `[]`
 //! (KServe 0.10 docs, Data Plane V1 and Open Inference Protocol, HTTP/REST;
 //! docs/decisions.md#inference-protocol).
 
 use super::{Facts, Protocol};
 use serde_json::{Value, json};
 
-/// The bodies of one endpoint.
+/// Bodies of one endpoint.
 #[derive(Default)]
 pub(super) struct Body {
     pub(super) request: Option<Value>,
@@ -15,7 +15,7 @@ pub(super) struct Body {
     pub(super) error: Option<Value>,
 }
 
-/// The bodies of an endpoint, by the names of [`super::tables`].
+/// Returns the bodies of an endpoint, by its name in [`super::tables`].
 pub(super) fn of(protocol: Protocol, api: &str, facts: &Facts<'_>) -> Body {
     let model = facts.model;
     let answer = |response: Value| (None, Some(response));
@@ -40,8 +40,8 @@ pub(super) fn of(protocol: Protocol, api: &str, facts: &Facts<'_>) -> Body {
                 json!({ "name": model, "platform": "…", "inputs": [about("input0")], "outputs": [about("output0")] }),
             )
         }
-        // The document prints `live` in the body of server-ready too; the gRPC message says what is
-        // meant (KServe 0.10 docs, Open Inference Protocol, HTTP/REST;
+        // The document also prints `live` in the body of server-ready; the gRPC message shows that
+        // `ready` is meant (KServe 0.10 docs, Open Inference Protocol, HTTP/REST;
         // docs/decisions.md#inference-protocol).
         (Protocol::V2, "server-ready") => answer(json!({ "ready": true })),
         (Protocol::V2, "server-live") => answer(json!({ "live": true })),

@@ -6,16 +6,16 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// What an endpoint needs to exist.
+/// The condition for an endpoint to exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,
-    /// An explainer beside the predictor.
+    /// The service has an explainer.
     Explainer,
 }
 
-/// One row of a table. `{model}` and `{version}` are in the path for the model's name and for
-/// `/versions/V` or nothing.
+/// One row of a table. In the path, `{model}` is replaced by the model's name and `{version}` by
+/// `/versions/V` or an empty text.
 struct Row {
     api: &'static str,
     verb: &'static str,
@@ -57,8 +57,8 @@ static V1: [Row; 4] = [
     },
 ];
 
-/// KServe 0.10 docs, Data Plane; docs/decisions.md#inference-protocol: the printed tables lack the
-/// leading slash and lose a placeholder each.
+/// KServe 0.10 docs, Data Plane; docs/decisions.md#inference-protocol: the printed tables omit the
+/// leading slash, and each lacks a placeholder.
 static V2: [Row; 6] = [
     row("infer", "POST", "/v2/models/{model}{version}/infer", "performs inference with the model"),
     row(
@@ -93,7 +93,7 @@ static V2: [Row; 6] = [
     ),
 ];
 
-/// What SGLang and vLLM serve alike (KServe docs, Data Plane).
+/// Endpoints that both SGLang and vLLM serve (KServe docs, Data Plane).
 static OPENAI: [Row; 6] = [
     row("list-models", "GET", "/v1/models", "lists the models that are served"),
     row("chat-completions", "POST", "/v1/chat/completions", "answers a conversation"),
@@ -108,21 +108,20 @@ static OPENAI: [Row; 6] = [
     row("server-ready", "GET", "/health", "tells whether the server answers requests"),
 ];
 
-/// What is known of a service when its endpoints are listed.
+/// Facts about a service for the list of its endpoints.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facts<'a> {
     /// Name of the model in paths.
     pub model: &'a str,
     /// Version of the model in paths; V2 only (KServe 0.10 docs, Data Plane).
     pub version: Option<&'a str>,
-    /// Scheme and authority in front of the path, without a slash at its end.
+    /// Scheme and authority in front of the path, without a trailing slash.
     pub base: Option<&'a str>,
     /// The service has an explainer.
     pub explainer: bool,
-    /// What is in front of the paths of OpenAI: `/openai` for the Hugging Face server of
-    /// KServe, else nothing.
+    /// Prefix of the OpenAI paths: `/openai` for KServe's Hugging Face server, else empty.
     pub prefix: &'a str,
-    /// Add skeletons of the payloads.
+    /// True to add skeletons of the payloads.
     pub payload: bool,
 }
 
@@ -134,11 +133,11 @@ pub struct Endpoint {
     pub api: &'static str,
     /// HTTP method.
     pub verb: &'static str,
-    /// Path, beginning with a slash.
+    /// Path with a leading slash.
     pub path: String,
-    /// Base and path; none when no base is known.
+    /// Base and path; `None` when the base is unknown.
     pub url: Option<String>,
-    /// What it is for, one line.
+    /// Its purpose, one line.
     pub purpose: &'static str,
     /// Skeleton of the request body.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,8 +150,8 @@ pub struct Endpoint {
     pub error_response: Option<Value>,
 }
 
-/// The REST endpoints of a protocol in the order of its table; none for gRPC, and none for Cohere,
-/// whose paths no document names.
+/// Returns the REST endpoints of a protocol in table order; empty for gRPC, and for Cohere, because
+/// no document defines its paths.
 pub fn endpoints(protocol: Protocol, facts: &Facts<'_>) -> Vec<Endpoint> {
     let (rows, prefix): (&[Row], &str) = match protocol {
         Protocol::V1 => (&V1, ""),
@@ -190,8 +189,8 @@ pub fn endpoints(protocol: Protocol, facts: &Facts<'_>) -> Vec<Endpoint> {
         .collect()
 }
 
-/// A text as one segment of a path: everything that RFC 3986 does not leave alone is
-/// percent-encoded.
+/// Encodes a text as one path segment: percent-encodes every character that RFC 3986 does not allow
+/// there.
 fn path_segment(text: &str) -> Cow<'_, str> {
     let plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');

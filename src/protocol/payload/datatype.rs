@@ -1,4 +1,4 @@
-//! The thirteen tensor datatypes: sizes, ranges, and the field of typed gRPC contents each one has
+//! The thirteen tensor datatypes: sizes, ranges, and the field of each in typed gRPC contents
 //! (KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open Inference Protocol, gRPC).
 
 use super::Form;
@@ -10,14 +10,14 @@ use crate::yaml::{Node, Value};
 pub(super) struct Datatype {
     /// Name, compared exactly.
     pub(super) name: &'static str,
-    /// Bytes of one element; none when elements vary.
+    /// Bytes of one element; `None` for a variable size.
     pub(super) size: Option<u64>,
-    /// Field of `InferTensorContents`; none for 16-bit floats.
+    /// Field of `InferTensorContents`; `None` for 16-bit floats.
     pub(super) contents: Option<&'static str>,
     values: Values,
 }
 
-/// Which values there are.
+/// The values of a datatype.
 #[derive(Clone, Copy, Debug)]
 enum Values {
     Boolean,
@@ -41,7 +41,7 @@ const fn whole(
     }
 }
 
-/// The greatest number that still rounds to a finite 16-bit float is just below this one.
+/// Numbers from this one up round to infinity as 16-bit floats.
 const FP16_OVERFLOW: f64 = 65520.0;
 
 pub(super) static DATATYPES: [Datatype; 13] = [
@@ -80,29 +80,29 @@ pub(super) static DATATYPES: [Datatype; 13] = [
     Datatype { name: "BYTES", size: None, contents: Some("bytes_contents"), values: Values::Bytes },
 ];
 
-/// What is wrong with one element.
+/// The error of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
-    /// It is of another JSON type than this.
+    /// Its JSON type is not this one.
     Type(&'static str),
-    /// It is a value the datatype does not have.
+    /// Its value is out of range.
     Range,
 }
 
 impl Datatype {
-    /// The datatype of a name, compared exactly.
+    /// Returns the datatype of a name, compared exactly.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         DATATYPES.iter().find(|datatype| datatype.name == name)
     }
 
-    /// The values it has, in words.
+    /// Describes the range of its values.
     pub(super) fn range(&self) -> String {
         match self.values {
             Values::Boolean => "true and false".into(),
             Values::Whole { least, greatest } => {
                 format!("whole numbers from {least} to {greatest}")
             }
-            // The greatest one, not where rounding up begins.
+            // Shows the greatest value, not the rounding limit.
             Values::Float { greatest } if greatest == FP16_OVERFLOW => {
                 "numbers from -65504 to 65504".into()
             }
@@ -111,8 +111,8 @@ impl Datatype {
         }
     }
 
-    /// Judges one element. In the JSON form of a proto message numbers may be written as strings,
-    /// and bytes are base64.
+    /// Checks one element. In the JSON form of a proto message, numbers may be strings, and bytes
+    /// are base64.
     pub(super) fn judge(&self, node: &Node, form: Form) -> Result<(), Wrong> {
         match self.values {
             Values::Boolean => node.as_bool().map(|_| ()).ok_or(Wrong::Type("a boolean")),
@@ -133,7 +133,7 @@ impl Datatype {
                 let fits = match greatest {
                     _ if !number.is_finite() => form == Form::GrpcV2,
                     FP16_OVERFLOW => number.abs() < greatest,
-                    // What rounds to the greatest number fits.
+                    // A number that rounds to the greatest value is in range.
                     _ if self.name == "FP32" => rounds_to_f32(number),
                     _ => true,
                 };
@@ -178,7 +178,7 @@ impl Number {
     }
 }
 
-/// The number of a node; in the JSON form of a proto message also one that is written as a string.
+/// Returns the number of a node; in the JSON form of a proto message, also from a string.
 pub(super) fn number(node: &Node, form: Form) -> Option<Number> {
     match &node.value {
         Value::Int(number) => Some(Number::Whole((*number).into())),
@@ -242,8 +242,8 @@ mod tests {
         assert!(Datatype::named("fp32").is_none() && Datatype::named("BF16").is_none());
     }
 
-    // KServe 0.10 docs, Open Inference Protocol, HTTP/REST: the extremes of each type, and one
-    // beyond.
+    // KServe 0.10 docs, Open Inference Protocol, HTTP/REST. Rows: the extreme values of each type,
+    // and one value beyond each.
     #[test]
     fn extremes_fit_and_what_is_beyond_does_not() {
         for (datatype, least, greatest, below, above) in [

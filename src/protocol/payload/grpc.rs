@@ -1,5 +1,5 @@
-//! What only gRPC messages have: wrapped parameters, typed contents and raw contents (KServe 0.10
-//! docs, Open Inference Protocol, gRPC to KServe 0.10 docs, Open Inference Protocol, gRPC).
+//! The parts that only gRPC messages have: typed contents and raw contents (KServe 0.10 docs, Open
+//! Inference Protocol, gRPC).
 
 use super::datatype::DATATYPES;
 use super::object::{Checker, Expect, Member, Object};
@@ -12,17 +12,17 @@ use crate::yaml::{FieldPath, Node};
 pub(super) struct Raw<'a> {
     key: &'static str,
     list: Option<(&'a Node, FieldPath)>,
-    /// They are given, but not as a list.
+    /// True when they are present but not a list.
     wrong: bool,
 }
 
 impl<'a> Raw<'a> {
-    /// A message without.
+    /// Builds the value for a message without raw contents.
     pub(super) fn none(key: &'static str) -> Self {
         Self { key, list: None, wrong: false }
     }
 
-    /// Those of a message; an empty list is none, as in proto.
+    /// Reads the raw contents of a message; an empty list counts as absent, as in proto.
     pub(super) fn of(checker: &mut Checker, root: &Object<'a>, key: &'static str) -> Self {
         let member = checker.optional(root, key, Expect::Array);
         Self {
@@ -137,7 +137,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Typed contents: the field of the datatype, flat, complete, in range.
+    /// Checks typed contents: in the field of the datatype, flat, complete, in range.
     fn typed(&self, checker: &mut Checker, head: Option<&Head>, node: &Node, path: &FieldPath) {
         let Some(head) = head else { return };
         let Some(right) = head.datatype.contents else {
@@ -192,7 +192,7 @@ impl<'a> Raw<'a> {
             Member::Absent => None,
         };
         let (values, path) = match values {
-            // Said already, or nothing to count.
+            // Already reported, or the shape has no elements.
             None if elsewhere || head.elements() == 0 => return,
             None => (node, path.field(right)),
             Some((values, _)) if elsewhere && values.items().is_empty() => return,

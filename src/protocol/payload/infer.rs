@@ -1,4 +1,4 @@
-//! The messages: requests, responses and metadata, in JSON and in the JSON form of gRPC.
+//! Checks of messages: requests, responses and metadata, in JSON and in the JSON form of gRPC.
 
 use super::Form;
 use super::grpc::Raw;
@@ -7,7 +7,7 @@ use super::tensor::{self, Shapes};
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::Node;
 
-/// The platforms of the document, the misprint corrected (KServe 0.10 docs, Open Inference
+/// The platforms of the document, with its misprint corrected (KServe 0.10 docs, Open Inference
 /// Protocol, gRPC; docs/decisions.md#inference-protocol).
 const PLATFORMS: [&str; 7] = [
     "tensorrt_plan",
@@ -20,7 +20,7 @@ const PLATFORMS: [&str; 7] = [
 ];
 const MISPRINT: &str = "onnx_onxv1";
 
-/// A V1 request: loosely typed (KServe 0.10 docs, Data Plane V1).
+/// Checks a V1 request, which is loosely typed (KServe 0.10 docs, Data Plane V1).
 pub(super) fn predict_request(checker: &mut Checker, root: &Object<'_>) {
     if matches!(checker.optional(root, "instances", Expect::Array), Member::Absent) {
         checker.add(instances_missing().at(root.node.origin.span()), &root.path.field("instances"));
@@ -33,8 +33,8 @@ pub(super) fn instances_missing() -> Diagnostic {
     )
 }
 
-/// An inference request (KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open Inference
-/// Protocol, gRPC).
+/// Checks an inference request (KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open
+/// Inference Protocol, gRPC).
 pub(super) fn request(checker: &mut Checker, root: &Object<'_>) {
     let raw = head(checker, root, "raw_input_contents", checker.form == Form::GrpcV2);
     tensors(checker, root, "inputs", &raw);
@@ -49,7 +49,7 @@ pub(super) fn request(checker: &mut Checker, root: &Object<'_>) {
     }
 }
 
-/// An inference response, and whether it returns the id of its request (KServe 0.10 docs, Open
+/// Checks an inference response, and that it returns the id of its request (KServe 0.10 docs, Open
 /// Inference Protocol, HTTP/REST).
 pub(super) fn response(checker: &mut Checker, root: &Object<'_>, request: Option<&Node>) {
     let raw = head(checker, root, "raw_output_contents", true);
@@ -62,7 +62,8 @@ pub(super) fn response(checker: &mut Checker, root: &Object<'_>, request: Option
     tensors(checker, root, "outputs", &raw);
 }
 
-/// What requests and responses begin with. A REST request names its model in the path.
+/// Checks the members that requests and responses start with. A REST request has the model's name
+/// in the path.
 fn head<'a>(
     checker: &mut Checker,
     root: &Object<'a>,
@@ -82,7 +83,7 @@ fn id_returned(checker: &mut Checker, root: &Object<'_>, asked: &Node) {
     let wanted = asked.as_str().unwrap_or_default();
     let returned = root.map.get("id").filter(|id| checker.form != Form::GrpcV2 || !id.is_null());
     let (place, message) = match returned {
-        // Of another type: that has been reported.
+        // The wrong type has already been reported.
         Some(id) if id.as_str().is_none() => return,
         Some(id) if id.as_str() == Some(wanted) => return,
         Some(id) => {
@@ -125,11 +126,11 @@ fn tensors(checker: &mut Checker, root: &Object<'_>, key: &str, raw: &Raw<'_>) {
     }
 }
 
-/// What is known of a model (KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open
-/// Inference Protocol, gRPC; docs/decisions.md#inference-protocol). Inputs and outputs of variable
-/// size say -1.
+/// Checks the metadata of a model (KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open
+/// Inference Protocol, gRPC; docs/decisions.md#inference-protocol). Dimensions of variable size are
+/// -1.
 pub(super) fn model_metadata(checker: &mut Checker, root: &Object<'_>) {
-    // The JSON form of a proto message leaves empty lists and strings out.
+    // The JSON form of a proto message omits empty lists and strings.
     let lists_may_be_absent = checker.form == Form::GrpcV2;
     checker.required(root, "name", Expect::String);
     if let Some((versions, path)) = checker.optional(root, "versions", Expect::Array).is() {

@@ -1,8 +1,8 @@
-//! Payloads: whether a request or response is what its protocol says.
+//! Checks whether requests and responses follow their protocol.
 //!
 //! In: the text of a body, or its tree. Out: findings, each with the path of the member and its
-//! place. A defect is reported once: a tensor whose name, shape or datatype is bad is not counted
-//! or ranged as well. Source: KServe 0.10 docs, Data Plane V1.
+//! place. A defect is reported once: if the name, shape or datatype of a tensor is invalid, its
+//! elements are not checked. Source: KServe 0.10 docs, Data Plane V1.
 
 mod datatype;
 mod grpc;
@@ -18,7 +18,7 @@ use crate::yaml::{self, FieldPath, Limits, Node, Value};
 use object::{Checker, Expect};
 use serde::de::IgnoredAny;
 
-/// In which form a payload is written.
+/// The form of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// JSON of the V1 protocol.
@@ -34,7 +34,7 @@ impl Form {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::V1, Self::V2, Self::GrpcV2];
 
-    /// The word of `--protocol`.
+    /// Returns the value of `--protocol`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V1 => "v1",
@@ -43,25 +43,25 @@ impl Form {
         }
     }
 
-    /// Whether a key is this field.
+    /// Reports whether a key is a spelling of this field.
     fn names(self, key: &str, field: &str) -> bool {
         key == field || self == Self::GrpcV2 && key == json_name(field)
     }
 
-    /// What can be checked in it.
+    /// Returns the kinds that can be checked in this form.
     pub fn kinds(self) -> &'static [Kind] {
         match self {
             Self::V1 => &[Kind::PredictRequest, Kind::Error],
             Self::V2 => {
                 &[Kind::InferRequest, Kind::InferResponse, Kind::ModelMetadata, Kind::Error]
             }
-            // Errors of gRPC are a status, no message of the service.
+            // gRPC reports errors as a status, not as a message of the service.
             Self::GrpcV2 => &[Kind::InferRequest, Kind::InferResponse, Kind::ModelMetadata],
         }
     }
 }
 
-/// What a payload is.
+/// The kind of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The body of `:predict` and `:explain`.
@@ -70,9 +70,9 @@ pub enum Kind {
     InferRequest,
     /// An inference response.
     InferResponse,
-    /// The answer about a model.
+    /// The response with the metadata of a model.
     ModelMetadata,
-    /// The answer when something failed.
+    /// The response after an error.
     Error,
 }
 
@@ -86,7 +86,7 @@ impl Kind {
         Self::Error,
     ];
 
-    /// The word of `--kind`.
+    /// Returns the value of `--kind`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::PredictRequest => "predict-request",
@@ -107,9 +107,10 @@ pub struct Body<'a> {
     pub text: &'a str,
 }
 
-/// Checks the text of a payload, and for a response whether it answers `request`.
+/// Checks the text of a payload; for a response, also that it matches `request`.
 ///
-/// Findings come in the order of discovery. The payload is valid when none of them is an error.
+/// Findings are in the order in which they were found. The payload is valid when none of them is an
+/// error.
 pub fn examine(
     form: Form,
     kind: Kind,
@@ -132,7 +133,8 @@ pub fn examine(
     found
 }
 
-/// The name of a field in the JSON form of its message: `raw_input_contents`, `rawInputContents`.
+/// Returns the name of a field in the JSON form of its message: `raw_input_contents` becomes
+/// `rawInputContents`.
 fn json_name(field: &str) -> String {
     let mut words = field.split('_');
     let mut name = words.next().unwrap_or_default().to_owned();
@@ -144,12 +146,12 @@ fn json_name(field: &str) -> String {
     name
 }
 
-/// Whether findings leave a payload valid.
+/// Reports whether no finding is an error.
 pub fn is_valid(found: &[Diagnostic]) -> bool {
     found.iter().all(|finding| finding.severity < Severity::Error)
 }
 
-/// Checks a payload, and for a response whether it answers `request`.
+/// Checks a payload; for a response, also that it matches `request`.
 pub fn check(form: Form, kind: Kind, payload: &Node, request: Option<&Node>) -> Vec<Diagnostic> {
     let mut checker = Checker::new(form);
     let Some(root) = checker.object(payload, &FieldPath::root()) else {
@@ -167,15 +169,14 @@ pub fn check(form: Form, kind: Kind, payload: &Node, request: Option<&Node>) -> 
     checker.into_findings()
 }
 
-/// Reads JSON with places. Everything that YAML allows beyond JSON is refused: servers read JSON
-/// only.
+/// Reads JSON with places. Rejects YAML that is not JSON, because servers read only JSON.
 fn read(body: Body<'_>, limits: &Limits, found: &mut Vec<Diagnostic>) -> Option<Node> {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(body.text) {
         found.push(not_json(body, &error));
         return None;
     }
     let checked = yaml::parse(body.source, body.text, 0..body.text.len(), limits);
-    // What kubectl and kustomize make of a text does not matter here.
+    // How kubectl and kustomize read a scalar is irrelevant here.
     found.extend(
         checked.diagnostics.into_iter().filter(|finding| finding.code != Code::AmbiguousScalar),
     );
@@ -185,8 +186,8 @@ fn read(body: Body<'_>, limits: &Limits, found: &mut Vec<Diagnostic>) -> Option<
     })
 }
 
-/// Numbers of JSON that no 64-bit float holds are text to YAML; here they are infinite, so that
-/// they are out of every range.
+/// Restores JSON numbers beyond 64-bit floats, which the YAML reader returns as text. They become
+/// infinite, so they are outside every range.
 fn restore_numbers(node: &mut Node, text: &str) {
     match &mut node.value {
         Value::Str(_) => {

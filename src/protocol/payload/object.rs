@@ -1,4 +1,4 @@
-//! Members of JSON objects: whether they are there and of the right type.
+//! Checks that members of JSON objects are present and have the right type.
 
 use super::Form;
 use super::datatype::{Number, number};
@@ -6,7 +6,7 @@ use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::Span;
 use crate::yaml::{Entry, FieldPath, Map, Node, Value};
 
-/// The JSON type a member has.
+/// The expected JSON type of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expect {
     String,
@@ -44,13 +44,13 @@ pub(super) struct Object<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum Member<'a> {
     Absent,
-    /// Of another type; there is a finding about it.
+    /// The member has another type; a finding was added.
     Wrong,
     Is(&'a Node, FieldPath),
 }
 
 impl<'a> Member<'a> {
-    /// The member, when it is there and of the right type.
+    /// Returns the member, when it is present and of the right type.
     pub(super) fn is(self) -> Option<(&'a Node, FieldPath)> {
         match self {
             Self::Is(node, path) => Some((node, path)),
@@ -86,18 +86,18 @@ impl Checker {
         self.add(Diagnostic::new(code, message).at(node.origin.span()).maybe_help(help), path);
     }
 
-    /// Records a finding that has its place already. The root has no path.
+    /// Records a finding that already has a place. The root has no path.
     pub(super) fn add(&mut self, finding: Diagnostic, path: &FieldPath) {
         self.found.push(if path.0.is_empty() { finding } else { finding.path(path.to_string()) });
     }
 
-    /// Says that a node is of the wrong type.
+    /// Reports that a node has the wrong type.
     pub(super) fn wrong_type(&mut self, node: &Node, path: &FieldPath, expected: &str) {
         let message = format!("{} must be {expected}, not {}", called(path), described(node));
         self.say(Code::PayloadType, node, path, message, Some(format!("write {expected}")));
     }
 
-    /// The object at a path, or a finding.
+    /// Returns the node as an object, or reports a finding.
     pub(super) fn object<'a>(&mut self, node: &'a Node, path: &FieldPath) -> Option<Object<'a>> {
         let Some(map) = node.as_map() else {
             self.wrong_type(node, path, Expect::Object.words());
@@ -106,7 +106,7 @@ impl Checker {
         Some(Object { node, map, path: path.clone() })
     }
 
-    /// A member that may be absent. In the JSON form of a proto message null is absent; in JSON it
+    /// Reads an optional member. In the JSON form of a proto message, null means absent; in JSON it
     /// is a value.
     pub(super) fn optional<'a>(
         &mut self,
@@ -127,8 +127,8 @@ impl Checker {
         Member::Wrong
     }
 
-    /// The entry of a member. A field of a proto message may be written in both its spellings, but
-    /// not twice.
+    /// Returns the entry of a member. A field of a proto message has two spellings; reports a
+    /// finding when both are present.
     pub(super) fn entry<'a>(&mut self, object: &Object<'a>, key: &str) -> Option<&'a Entry> {
         let entry = object.map.iter().find(|entry| self.form.names(&entry.key, key))?;
         if let Some(twice) = object
@@ -147,7 +147,7 @@ impl Checker {
         Some(entry)
     }
 
-    /// A member that must be there.
+    /// Reads a required member.
     pub(super) fn required<'a>(
         &mut self,
         object: &Object<'a>,
@@ -163,7 +163,7 @@ impl Checker {
         }
     }
 
-    /// Says that a member is missing; the object's opening brace is the place.
+    /// Reports a missing member at the object's opening brace.
     pub(super) fn missing(&mut self, object: &Object<'_>, key: &str, help: Option<String>) {
         let path = object.path.field(key);
         let within = if object.path.0.is_empty() {
@@ -189,9 +189,9 @@ impl Checker {
         );
     }
 
-    /// Parameters: JSON allows strings, numbers and booleans (KServe 0.10 docs, Open Inference
-    /// Protocol, HTTP/REST); gRPC one of three wrapped kinds (KServe 0.10 docs, Open Inference
-    /// Protocol, gRPC).
+    /// Checks parameters: JSON allows strings, numbers and booleans (KServe 0.10 docs, Open
+    /// Inference Protocol, HTTP/REST); gRPC allows one of three wrapped kinds (KServe 0.10 docs,
+    /// Open Inference Protocol, gRPC).
     pub(super) fn parameters(&mut self, object: &Object<'_>) {
         let Some((node, path)) = self.optional(object, "parameters", Expect::Object).is() else {
             return;
@@ -226,12 +226,12 @@ fn json_parameter(node: &Node) -> Option<(String, String)> {
     }
 }
 
-/// The path in a message; the root has no name of its own.
+/// Formats the path for a message; the root is called "the payload".
 pub(super) fn called(path: &FieldPath) -> String {
     if path.0.is_empty() { "the payload".into() } else { format!("`{path}`") }
 }
 
-/// A value in the words of JSON, with its text when it is short.
+/// Describes a value by its JSON type, with its text when it is short.
 pub(super) fn described(node: &Node) -> String {
     let kind = match node.value {
         Value::Null => return "null".into(),
@@ -247,7 +247,7 @@ pub(super) fn described(node: &Node) -> String {
     }
 }
 
-/// What is wrong with an `InferParameter`, with the help; it holds exactly one of three fields
+/// Returns the error of an `InferParameter` with the help; it must have exactly one of three fields
 /// (KServe 0.10 docs, Open Inference Protocol, gRPC).
 fn grpc_parameter(node: &Node) -> Option<(String, String)> {
     const ACCEPTED: &str = "write one of `{\"bool_param\": true}`, `{\"int64_param\": 1}`, `{\"string_param\": \"a\"}`";

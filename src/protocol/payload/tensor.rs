@@ -6,16 +6,16 @@ use super::object::{Checker, Expect, Object, described};
 use crate::diag::{Code, nearest};
 use crate::yaml::{FieldPath, Node, Value};
 
-/// Which dimensions there may be.
+/// The dimensions that are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shapes {
     /// Whole numbers from 0.
     Fixed,
-    /// -1 also, for a dimension of variable size.
+    /// Also -1, for a dimension of variable size.
     Variable,
 }
 
-/// What a tensor says of itself, when all of it is right.
+/// Name, shape and datatype of a tensor, when all are valid.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) name: String,
@@ -24,7 +24,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// How many elements the shape has; no more than fit.
+    /// Returns the number of elements of the shape; saturates.
     pub(super) fn elements(&self) -> u128 {
         if self.shape.contains(&0) {
             return 0;
@@ -32,15 +32,15 @@ impl Head {
         self.shape.iter().fold(1, |product: u128, size| product.saturating_mul((*size).into()))
     }
 
-    /// The shape as JSON writes it.
+    /// Formats the shape as JSON.
     pub(super) fn shape_text(&self) -> String {
         let sizes: Vec<String> = self.shape.iter().map(u64::to_string).collect();
         format!("[{}]", sizes.join(", "))
     }
 }
 
-/// Reads name, shape and datatype; none when one of them is absent or bad, which has then been
-/// said.
+/// Reads name, shape and datatype; `None` when one of them is absent or invalid, which is then
+/// reported.
 pub(super) fn head(checker: &mut Checker, object: &Object<'_>, shapes: Shapes) -> Option<Head> {
     let name = checker.required(object, "name", Expect::String);
     let shape = checker
@@ -102,13 +102,14 @@ fn datatype(checker: &mut Checker, node: &Node, path: &FieldPath) -> Option<&'st
     let known = Datatype::named(name);
     if known.is_none() {
         let names = DATATYPES.iter().map(|datatype| datatype.name);
-        // The usual names of other libraries are nearer in meaning than in spelling.
+        // Common datatype names of other libraries, which a comparison of spellings would not map
+        // correctly.
         let meant = match name.to_lowercase().as_str() {
             "float16" | "half" => Some("FP16"),
             "float32" | "float" => Some("FP32"),
             "float64" | "double" => Some("FP64"),
             "string" | "str" => Some("BYTES"),
-            // It has no datatype here, however near the spelling of another one is.
+            // bfloat16 has no datatype here, so no similar name is suggested.
             "bf16" | "bfloat16" => None,
             _ => nearest(name, names.clone()),
         };
@@ -178,7 +179,7 @@ pub(super) fn data(checker: &mut Checker, head: &Head, data: &Node, path: &Field
     elements.close(data, path);
 }
 
-/// Whether arrays are nested exactly as a shape says.
+/// Reports whether arrays are nested exactly as in a shape.
 fn is_shaped(items: &[Node], shape: &[u64]) -> bool {
     let Some((size, inner)) = shape.split_first() else { return false };
     items.len() as u64 == *size
@@ -195,10 +196,10 @@ fn leaves(items: &[Node]) -> usize {
         .sum()
 }
 
-/// How many bad elements of one tensor are shown one by one.
+/// Maximum number of bad elements of one tensor that are reported separately.
 const SHOWN: usize = 20;
 
-/// Judges elements one by one; beyond [`SHOWN`] bad ones they are counted only.
+/// Checks elements one by one; after [`SHOWN`] bad elements, further ones are only counted.
 pub(super) struct Elements<'a> {
     checker: &'a mut Checker,
     head: &'a Head,
@@ -246,7 +247,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Counts what was not shown.
+    /// Reports the number of bad elements that were not reported separately.
     pub(super) fn close(self, data: &Node, path: &FieldPath) {
         if let Some(more @ 1..) = self.wrong.checked_sub(SHOWN) {
             let message = format!(

@@ -1,11 +1,11 @@
-//! Whole payloads, as rows: the text, and the findings it gets.
+//! Tests of whole payloads. Rows: the text and its findings.
 
 mod grpc;
 
 use super::*;
 use crate::source::SourceId;
 
-/// A finding in short: its code, and its path or nothing.
+/// A finding: its code, and its path or an empty text.
 type Found<'a> = (&'a str, &'a str);
 
 fn body(text: &str, source: u32) -> Body<'_> {
@@ -55,7 +55,7 @@ fn requests_of_version_2() {
             ),
             (r#"{"inputs": null}"#, &[("payload-type", "inputs")]),
             (r"[1]", &[("payload-type", "")]),
-            // Each bad dimension; nothing is counted.
+            // Each bad dimension is reported; elements are not counted.
             (
                 r#"{"inputs": [{"name": "a", "shape": [-1, "2", 1.5, 2], "datatype": "INT8", "data": [1]}]}"#,
                 &[
@@ -105,7 +105,7 @@ fn requests_of_version_2() {
                 r#"{"inputs": [{"name": "a", "shape": [0, 3], "datatype": "INT8", "data": []}]}"#,
                 &[],
             ),
-            // A count and a value are two defects.
+            // A wrong count and a wrong value are two findings.
             (
                 r#"{"inputs": [{"name": "a", "shape": [2, 2], "datatype": "UINT8", "data": [[1, 256], ["2"]]}]}"#,
                 &[
@@ -143,7 +143,7 @@ fn requests_of_version_2() {
 }
 
 // KServe 0.10 docs, Open Inference Protocol, HTTP/REST; docs/decisions.md#inference-protocol:
-// strict JSON, with the place.
+// strict JSON, with the place of the error.
 #[test]
 fn what_is_not_json_is_one_finding_at_its_place() {
     for (text, place) in [

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Every field of a text, or of a path, in lowerCamelCase.
+/// Converts every field in a text or a path to lowerCamelCase.
 fn in_camel_case(text: &str) -> String {
     text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .map(|word| {
@@ -124,7 +124,7 @@ fn grpc_requests() {
             ),
             &[("payload-raw-and-contents", "raw_input_contents")],
         ),
-        // A bad head is reported once, and nothing is counted after it.
+        // An invalid head is reported once, and its elements are not counted.
         (
             tensor(r#""datatype": "int8", "shape": [1]"#, r#", "raw_input_contents": ["AQID"]"#),
             &[("payload-datatype", "inputs[0].datatype")],
@@ -160,7 +160,7 @@ fn grpc_requests() {
         ),
     ] {
         expect(Form::GrpcV2, Kind::InferRequest, &[(&text, expected)]);
-        // The other spelling of the fields says the same.
+        // The other spelling of the fields gives the same findings.
         if !text.contains("modelName") {
             let found = examined(Form::GrpcV2, Kind::InferRequest, &in_camel_case(&text));
             let respelled = |(code, path): &Found<'_>| ((*code).to_owned(), in_camel_case(path));
