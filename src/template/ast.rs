@@ -1,4 +1,4 @@
-//! The tree of a Go template, and how Go's messages print its parts.
+//! The syntax tree of a Go template, and its parts as Go's messages print them.
 
 use super::quote::Number;
 use crate::quantity::go_quote;
@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A parsed text: its root and the templates it defines.
+/// A parsed text: its root and the templates that it defines.
 #[derive(Debug)]
 pub(super) struct Program<'s> {
-    /// The name messages give it.
+    /// Its name in messages.
     pub(super) name: &'static str,
     pub(super) text: &'s str,
     pub(super) root: List<'s>,
@@ -19,7 +19,7 @@ pub(super) struct Program<'s> {
 }
 
 impl<'s> Program<'s> {
-    /// A template by name; the root has the program's.
+    /// Returns a template by name; the root has the program's name.
     pub(super) fn template(&self, name: &str) -> Option<&List<'s>> {
         if name == self.name { Some(&self.root) } else { self.templates.get(name) }
     }
@@ -33,7 +33,7 @@ pub(super) struct List<'s> {
 }
 
 impl List<'_> {
-    /// Whether the body prints nothing but space.
+    /// Reports whether the body contains only white space.
     pub(super) fn is_empty(&self) -> bool {
         self.items
             .iter()
@@ -71,7 +71,7 @@ pub(super) enum Item<'s> {
     },
 }
 
-/// What a branch does with its value.
+/// The keyword of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyword {
     If,
@@ -89,11 +89,11 @@ impl Keyword {
     }
 }
 
-/// Commands joined by `|`, with the variables they set.
+/// Commands joined by `|`, with the variables that they set.
 #[derive(Clone, Debug)]
 pub(super) struct Pipe<'s> {
     pub(super) pos: usize,
-    /// `=` instead of `:=`.
+    /// True for `=`, false for `:=`.
     pub(super) assigns: bool,
     pub(super) variables: Vec<&'s str>,
     pub(super) commands: Vec<Command<'s>>,
@@ -107,14 +107,14 @@ pub(super) struct Command<'s> {
     pub(super) arguments: Vec<Operand<'s>>,
 }
 
-/// One word of a command.
+/// One operand of a command.
 #[derive(Clone, Debug)]
 pub(super) struct Operand<'s> {
     pub(super) pos: usize,
     pub(super) kind: OperandKind<'s>,
 }
 
-/// What a word is.
+/// The kind of an operand.
 #[derive(Clone, Debug)]
 pub(super) enum OperandKind<'s> {
     Dot,
@@ -134,7 +134,7 @@ pub(super) enum OperandKind<'s> {
     Variable(Vec<&'s str>),
     Function(&'s str),
     Pipe(Box<Pipe<'s>>),
-    /// A value in parentheses or of a function, and fields of it.
+    /// A value in parentheses or the result of a function, and its fields.
     Chain(Box<Operand<'s>>, Vec<&'s str>),
 }
 
@@ -162,7 +162,7 @@ impl fmt::Display for Command<'_> {
 }
 
 impl Operand<'_> {
-    /// As within a command or a chain, where a pipeline keeps its parentheses.
+    /// Formats it as inside a command or a chain, where a pipeline keeps its parentheses.
     fn fmt_nested(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             OperandKind::Pipe(pipe) => write!(f, "({pipe})"),
@@ -191,7 +191,7 @@ impl fmt::Display for Operand<'_> {
     }
 }
 
-/// A place in a program with what Go's messages print for it.
+/// A place in a program, with its text in Go's messages.
 #[derive(Clone, Copy)]
 pub(super) enum At<'a> {
     Pipe(&'a Pipe<'a>),

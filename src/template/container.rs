@@ -1,13 +1,13 @@
-//! Placeholders of a whole container.
+//! Expands the placeholders of a container.
 //!
-//! In: the container a service and its runtime were merged into. Out: the container with
-//! placeholders expanded; every string that changed keeps the origin of the string with the
-//! placeholder, and everything else stays as it was.
+//! In: the container merged from a service and its runtime. Out: the container with placeholders
+//! expanded. A changed string keeps the origin of the string with the placeholder; all other values
+//! are unchanged.
 //!
 //! The controller writes the container as JSON, runs the JSON text as one html template, and reads
-//! the result back (OME `merging.go`, KServe `ReplacePlaceholders`). So does [`Mode::Controller`]:
-//! that is why quotes, backslashes and line breaks cannot be in an action, why values are
-//! escaped for HTML and not for JSON, and why an action may begin in one string and end in another.
+//! the result back (OME `merging.go`, KServe `ReplacePlaceholders`). [`Mode::Controller`] does the
+//! same. Therefore an action cannot contain quotes, backslashes or line breaks, values are escaped
+//! for HTML and not for JSON, and an action can start in one string and end in another.
 
 use super::documented::{check_documented, expand_documented};
 use super::error::{Error, Failure, Kind, action_at};
@@ -19,21 +19,21 @@ use crate::quantity::go_quote;
 use crate::yaml::{Entry, FieldPath, Map, Node, Origin, Segment, Value};
 use serde_json::Value as Json;
 
-/// Whose rules expand a container.
+/// The rules for the expansion of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Field chains only, values as they are, a missing label is an error (OME docs, Serving
+    /// Only field chains, values without escapes, a missing label is an error (OME docs, Serving
     /// Runtime, Multi-Node Configuration).
     Documented,
-    /// What the controllers do.
+    /// The rules of the controllers.
     Controller,
 }
 
-/// The name both controllers give the template.
+/// The name of the template in both controllers.
 const TEMPLATE: &str = "container-tmpl";
 
-/// Fields of `corev1.Container` in the order in which Go writes them; it decides which action
-/// precedes which.
+/// Fields of `corev1.Container` in the order in which Go writes them, which is the order of the
+/// actions.
 const FIELDS: [&str; 25] = [
     "name",
     "image",
@@ -65,7 +65,7 @@ const FIELDS: [&str; 25] = [
 /// Expands the placeholders of a container.
 ///
 /// # Errors
-/// Every variable at fault under documented semantics; the first failure under the controller's.
+/// Every invalid variable in documented mode; the first failure in controller mode.
 pub fn expand_container(
     container: &Node,
     metadata: &Metadata<'_>,
@@ -96,7 +96,7 @@ pub fn expand_container(
     }
 }
 
-/// Checks the placeholders of a container under documented semantics, without knowing the service.
+/// Checks the placeholders of a container in documented mode, without the service.
 pub fn check_container(container: &Node) -> Vec<Error> {
     let mut errors = Vec::new();
     if holds_braces(container) {
@@ -123,7 +123,7 @@ fn holds_braces(node: &Node) -> bool {
     }
 }
 
-/// A tree in which `change` replaced strings.
+/// Returns a tree in which `change` replaced strings.
 fn map_strings(
     node: &Node,
     path: &FieldPath,
@@ -155,8 +155,7 @@ fn expand_as_controller(container: &Node, metadata: &Metadata<'_>) -> Result<Nod
     if let Value::Map(map) = &mut complete.value
         && !map.contains_key("resources")
     {
-        // Go writes this field even when it is empty, and an action that is not closed runs into
-        // it.
+        // Go writes this field even when it is empty, and an unclosed action extends into it.
         map.insert("resources", Node::map(container.origin));
     }
     let ordered = in_order(&complete, |key| FIELDS.iter().position(|field| *field == key));
@@ -181,7 +180,7 @@ fn expand_as_controller(container: &Node, metadata: &Metadata<'_>) -> Result<Nod
     Ok(in_order(&expanded, |key| written?.iter().position(|entry| entry.key == key)))
 }
 
-/// A mapping sorted by rank; what has none comes last, in its order.
+/// Returns a mapping sorted by rank; keys without a rank come last, in their order.
 fn in_order(node: &Node, rank: impl Fn(&str) -> Option<usize>) -> Node {
     let Value::Map(map) = &node.value else { return node.clone() };
     let mut entries: Vec<&Entry> = map.iter().collect();
@@ -191,13 +190,13 @@ fn in_order(node: &Node, rank: impl Fn(&str) -> Option<usize>) -> Node {
 
 /// A string with braces in the JSON text.
 struct Site {
-    /// Its opening quote.
+    /// Position of its opening quote.
     start: usize,
     origin: Origin,
     path: FieldPath,
 }
 
-/// Writes JSON as Go's `json.Marshal` does, and remembers where the strings with braces are.
+/// Writes JSON as Go's `json.Marshal` does, and records the positions of strings with braces.
 struct Encoder {
     json: String,
     sites: Vec<Site>,
@@ -249,7 +248,7 @@ impl Encoder {
         quote::write_json(&mut self.json, text);
     }
 
-    /// A failure in the JSON text as an error of the string it lies in.
+    /// Converts a failure in the JSON text to an error of the string that contains it.
     fn error(&self, failure: Failure, container: Origin) -> Error {
         let written = |json: &str| serde_json::from_str::<String>(&format!("\"{json}\"")).ok();
         let after = self.sites.partition_point(|site| site.start <= failure.offset);
@@ -281,7 +280,7 @@ fn decode(text: &str) -> Result<Json, Failure> {
             .map(str::len)
             .sum::<usize>();
         let offset = line_start + error.column().saturating_sub(1);
-        // Go replaces half a surrogate pair; nothing else here reads it.
+        // Go replaces half a surrogate pair, which is not supported here.
         if error.to_string().contains("surrogate") {
             return Failure {
                 kind: Kind::Unsupported,
@@ -297,7 +296,7 @@ fn decode(text: &str) -> Result<Json, Failure> {
     })
 }
 
-/// The first byte that cannot be in a JSON string, and Go's words for it.
+/// Returns the first byte that is invalid in a JSON string, with Go's message.
 fn bad_string(text: &[u8]) -> Option<(usize, String)> {
     let in_words = |byte: u8, place: &str| {
         let literal = match byte {
@@ -334,9 +333,9 @@ fn bad_string(text: &[u8]) -> Option<(usize, String)> {
     None
 }
 
-/// A JSON value as a tree: what is equal to the tree before keeps its origins throughout, a string
-/// that changed takes the origin of what stood in its place, and what has no counterpart takes that
-/// of the nearest node around it.
+/// Converts a JSON value to a tree. Values equal to those of the tree before keep their origins, a
+/// changed value gets the origin of the value that it replaces, and a value without a counterpart
+/// gets the origin of the nearest enclosing node.
 fn with_origins(json: &Json, before: Option<&Node>, around: Origin) -> Node {
     let origin = before.map_or(around, |node| node.origin);
     match (json, before.map(|node| &node.value)) {

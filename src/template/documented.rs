@@ -1,8 +1,8 @@
-//! Variables as the documents have them: field chains of the service's metadata and nothing else
-//! (OME docs, Serving Runtime, Multi-Node Configuration).
+//! Variables as the documents define them: only field chains of the service's metadata (OME docs,
+//! Serving Runtime, Multi-Node Configuration).
 //!
-//! In: one string. Out: the string with every variable replaced by its value as it is, or what is
-//! wrong with each variable. Spaces, trim markers and comments read as in Go.
+//! In: one string. Out: the string with every variable replaced by its value without escapes, or an
+//! error for each invalid variable. Spaces, trim markers and comments work as in Go.
 
 use super::ast::{Command, Item, Operand, OperandKind, Pipe, Program};
 use super::error::{Error, Failure, Kind, action_at};
@@ -10,12 +10,10 @@ use super::parse::parse;
 use super::value::{Metadata, Root, Value, is_metadata_field};
 use ecow::EcoString;
 
-/// Expands the variables of a string; `None` when there are none, so that the string stays as it
-/// is.
+/// Expands the variables of a string; `None` when it has none, so the string does not change.
 ///
 /// # Errors
-/// Everything that is wrong: variables that map to nothing, labels that are missing, actions that
-/// are no variables.
+/// All errors: unknown variables, missing labels, actions that are not variables.
 pub fn expand_documented(
     text: &str,
     metadata: &Metadata<'_>,
@@ -39,8 +37,8 @@ pub fn expand_documented(
     if errors.is_empty() { Ok(Some(out)) } else { Err(errors) }
 }
 
-/// Checks the variables of a string without knowing the service: any label or annotation may be
-/// there.
+/// Checks the variables of a string without the service; assumes that every label and annotation
+/// exists.
 pub fn check_documented(text: &str) -> Vec<Error> {
     if !text.contains("{{") {
         return Vec::new();
@@ -62,8 +60,8 @@ pub fn check_documented(text: &str) -> Vec<Error> {
         .collect()
 }
 
-/// The variables of a string as written, such as `{{.Name}}`, known or not; for strings in which
-/// none are replaced.
+/// Returns the variables of a string as written, such as `{{.Name}}`, known or not, for strings in
+/// which variables are not replaced.
 pub fn variables(text: &str) -> Vec<&str> {
     if !text.contains("{{") {
         return Vec::new();
@@ -75,8 +73,7 @@ pub fn variables(text: &str) -> Vec<&str> {
 
 fn parsed(text: &str) -> Result<Program<'_>, Vec<Error>> {
     let program = parse("container-tmpl", text).map_err(|failure| {
-        // Go's sentence begins with the template's name and a line, which mean nothing to the
-        // reader here.
+        // Go's message starts with the template's name and a line, which are not useful here.
         let reason = failure.message.splitn(3, ": ").nth(2).unwrap_or(&failure.message).to_owned();
         let action = action_at(text, failure.offset);
         let message = if action.is_empty() {
@@ -102,7 +99,7 @@ fn error(text: &str, kind: Kind, pos: usize, explain: impl FnOnce(&str) -> Strin
     Failure { kind, message: explain(action_at(text, pos)), offset: pos }.into_error(text)
 }
 
-/// Place and names of an action that is one field chain.
+/// Returns the place and the names of an action that is a single field chain.
 fn variable<'p>(text: &str, item: &'p Item<'_>) -> Result<(usize, &'p [&'p str]), Error> {
     let pos = match item {
         Item::Action { pos, pipe: Pipe { variables, commands, .. } } if variables.is_empty() => {
@@ -127,7 +124,7 @@ fn variable<'p>(text: &str, item: &'p Item<'_>) -> Result<(usize, &'p [&'p str])
     Err(more_than_a_field(text, pos))
 }
 
-/// Whether a chain names a text of the metadata.
+/// Checks that a chain refers to a text of the metadata.
 fn known(text: &str, pos: usize, names: &[&str]) -> Result<(), Error> {
     match names {
         ["Name" | "Namespace" | "GenerateName"] | ["Labels" | "Annotations", _] => Ok(()),
@@ -163,7 +160,7 @@ fn value(
                 })
             })
         }
-        // What the object states, or what is certain.
+        // A value that the object sets, or that is certain.
         ([_], Some(Ok(value))) if !matches!(value, Value::Map(_)) => {
             value.print().map_err(|failure| failure.into_error(text))
         }

@@ -1,7 +1,6 @@
-//! Domain and path templates of the ingress configuration, and the check of what they make.
+//! Domain and path templates of the ingress configuration, and the check of their output.
 //!
-//! In: a template and its values. Out: a host name or a URL path, or the sentence the controller
-//! fails with
+//! In: a template and its values. Out: a host name or a URL path, or the controller's error message
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/services/domain_service.go and
 //! path_service.go of OME; reconcilers/ingress/domain.go and path.go of KServe).
 
@@ -14,7 +13,8 @@ use crate::quantity::{go_quote, names};
 /// Expands a domain template and checks that the result is a fully qualified domain name.
 ///
 /// # Errors
-/// Where the controller fails, in its words; `Unsupported` beyond that.
+/// The controller's message where the controller fails; `Unsupported` for features that are not
+/// supported here.
 pub fn domain(template: &str, values: &DomainValues<'_>) -> Result<String, Error> {
     expand("domain-template", "error rendering the domain template", template, Root::Domain(values))
         .and_then(|host| {
@@ -31,7 +31,8 @@ pub fn domain(template: &str, values: &DomainValues<'_>) -> Result<String, Error
 /// Expands a path template to a decoded URL path without query.
 ///
 /// # Errors
-/// Where the controller fails, in its words; `Unsupported` beyond that.
+/// The controller's message where the controller fails; `Unsupported` for features that are not
+/// supported here.
 pub fn path(template: &str, name: &str, namespace: &str) -> Result<String, Error> {
     let url = expand(
         "url-template",
@@ -57,7 +58,7 @@ fn expand(
     output.map(|output| output.text).map_err(|failure| failure.into_error(template))
 }
 
-/// The path of a request URI (`url.ParseRequestURI`), which must have neither scheme nor host.
+/// Returns the path of a request URI (`url.ParseRequestURI`) without scheme or host.
 fn request_path(url: &str) -> Result<String, Failure> {
     let invalid = |reason: &str| {
         Failure::new(Kind::Result, format!("invalid url {0}: parse {0}: {reason}", go_quote(url)))

@@ -1,45 +1,45 @@
-//! What can go wrong with a template.
+//! Errors of templates.
 
 use crate::yaml::{FieldPath, Origin};
 
-/// What kind of failure this is; callers choose the finding by it.
+/// The kind of a failure; callers map it to a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A variable maps to no field of the metadata.
+    /// A variable that is no field of the metadata.
     UnknownVariable,
-    /// A label or annotation that the object does not carry (OME docs, Serving Runtime, Multi-Node
-    /// Configuration; documented semantics only).
+    /// A label or annotation that the object does not have (OME docs, Serving Runtime, Multi-Node
+    /// Configuration; documented mode only).
     MissingKey,
-    /// A field that only the API server sets (UID, timestamps, generation and the like), so that no
-    /// plan can know it.
+    /// A field that only the API server sets (UID, timestamps, generation and similar), so it is
+    /// unknown before the object exists.
     UnknownAtPlanTime,
-    /// The template cannot be parsed; the controller fails on it too.
+    /// The template cannot be parsed; the controller also fails on it.
     Syntax,
-    /// The template cannot be executed; the controller fails on it too.
+    /// The template cannot be executed; the controller also fails on it.
     Execution,
-    /// What the template made is no JSON, no domain name or no path; the controller fails on it
-    /// too.
+    /// The output of the template is not valid JSON, not a domain name or not a path; the
+    /// controller also fails on it.
     Result,
-    /// Valid for the controller or of unbounded cost, and not supported here.
+    /// Not supported here, although it can be valid for the controller.
     Unsupported,
 }
 
-/// Why a string could not be expanded. The finding is made by the caller.
+/// Why a string could not be expanded. The caller creates the finding.
 #[derive(Clone, Debug)]
 pub struct Error {
-    /// What kind of failure this is.
+    /// The kind of failure.
     pub kind: Kind,
-    /// One sentence without a period: Go's own words where the controller fails, ours elsewhere.
+    /// One sentence without a period: Go's message where the controller fails, else a message of
+    /// this crate.
     pub message: String,
-    /// First byte of the action or word at fault within the string (in a container: within its
-    /// JSON text, see [`Error::path`] for the string).
+    /// First byte of the invalid action or operand within the string (see [`Error::path`] for the
+    /// string).
     pub offset: usize,
-    /// The action at fault as written, such as `{{.Foo}}`; empty when no single action is at
-    /// fault.
+    /// The invalid action as written, such as `{{.Foo}}`; empty when no single action is the cause.
     pub action: String,
-    /// Who wrote the string; only of strings in a container.
+    /// Origin of the string; only for strings in a container.
     pub origin: Option<Origin>,
-    /// Where the string is; the root for a string on its own.
+    /// Path of the string; the root for a single string.
     pub path: FieldPath,
 }
 
@@ -51,12 +51,12 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A failure inside one text, before anyone knows where the text is.
+/// A failure inside one text, without the place of the text.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) kind: Kind,
     pub(super) message: String,
-    /// First byte at fault.
+    /// First invalid byte.
     pub(super) offset: usize,
 }
 
@@ -65,7 +65,7 @@ impl Failure {
         Self { kind, message: message.into(), offset: 0 }
     }
 
-    /// The failure as an error of a text that is alone.
+    /// Converts the failure to an error of a single text.
     pub(super) fn into_error(self, text: &str) -> Error {
         let action = action_at(text, self.offset).to_owned();
         Error {
@@ -79,7 +79,7 @@ impl Failure {
     }
 }
 
-/// The action around a byte of a text, braces included.
+/// Returns the action around a byte of a text, including its braces.
 pub(super) fn action_at(text: &str, offset: usize) -> &str {
     let mut end = (offset + 2).min(text.len());
     while !text.is_char_boundary(end) {
@@ -90,7 +90,7 @@ pub(super) fn action_at(text: &str, offset: usize) -> &str {
     if close > offset { &text[open..close] } else { "" }
 }
 
-/// Line from 1 and byte column from 0, as Go's messages count.
+/// Returns line (from 1) and byte column (from 0), as Go's messages count.
 pub(super) fn line_and_column(text: &str, pos: usize) -> (usize, usize) {
     let before = &text[..pos.min(text.len())];
     (

@@ -1,9 +1,9 @@
 //! Executes a Go template.
 //!
-//! In: a [`Program`] and the value it starts with. Out: the text it makes, or Go's own sentence on
-//! why it fails. The rules and words follow Go's `text/template/exec.go`; in [`Flavour::Html`] the
-//! program is given its escapes first ([`html`]). Work, depth and output are bounded: beyond the
-//! bounds the answer is `Unsupported`, never a wrong text.
+//! In: a [`Program`] and the value it starts with. Out: the text that it prints, or Go's error
+//! message. Rules and messages follow Go's `text/template/exec.go`; in [`Flavour::Html`], escapes
+//! are added to the program first ([`html`]). Work, depth and output are bounded: beyond the
+//! bounds, the result is `Unsupported`, never a wrong text.
 
 mod pipeline;
 
@@ -16,31 +16,31 @@ use super::value::{Root, Value};
 use crate::quantity::go_quote;
 use ecow::EcoString;
 
-/// Bytes and steps one execution may take.
+/// Maximum number of bytes and steps of one execution.
 const MAX_WORK: usize = 16 << 20;
-/// Bytes one execution may write.
+/// Maximum number of bytes in the output of one execution.
 const MAX_OUTPUT: usize = 1 << 20;
 
-/// Which of Go's two packages executes.
+/// The Go package whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flavour {
     /// `text/template`: values are printed as they are.
     Text,
-    /// `html/template`: values are escaped as the place needs where they are.
+    /// `html/template`: values are escaped according to their place in the text.
     Html,
 }
 
-/// What a template made.
+/// The output of a template.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) text: String,
-    /// Where pieces of the output come from: first byte in the output, first byte in the template.
+    /// Sources of the pieces of the output: first byte in the output, first byte in the template.
     /// Ascending.
     marks: Vec<(usize, usize)>,
 }
 
 impl Output {
-    /// The place in the template that wrote a byte of the output.
+    /// Returns the place in the template that printed a byte of the output.
     pub(super) fn source_of(&self, offset: usize) -> usize {
         let after = self.marks.partition_point(|(written, _)| *written <= offset);
         self.marks.get(after.saturating_sub(1)).map_or(0, |(_, pos)| *pos)
@@ -50,7 +50,7 @@ impl Output {
 /// Executes a program.
 ///
 /// # Errors
-/// In Go's words where Go fails, else `UnknownAtPlanTime` or `Unsupported`.
+/// Go's error message where Go fails, else `UnknownAtPlanTime` or `Unsupported`.
 pub(super) fn execute(
     program: &Program<'_>,
     flavour: Flavour,
@@ -78,13 +78,13 @@ enum Flow {
     Continue,
 }
 
-/// One execution.
+/// The state of one execution.
 pub(super) struct Machine<'a> {
     program: &'a Program<'a>,
-    /// The template that runs, as messages name it.
+    /// Name of the running template, for messages.
     template: &'a str,
     variables: Vec<(&'a str, Value<'a>)>,
-    /// What is being evaluated, for messages.
+    /// The part of the template that is being evaluated, for messages.
     at: Option<At<'a>>,
     depth: usize,
     work: usize,
@@ -94,7 +94,7 @@ pub(super) struct Machine<'a> {
 type Outcome<'a> = Result<Value<'a>, Failure>;
 
 impl<'a> Machine<'a> {
-    /// A machine that has done nothing yet.
+    /// Builds a machine at the start of an execution.
     pub(super) fn new(program: &'a Program<'a>) -> Self {
         Machine {
             program,
@@ -107,7 +107,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A failure in Go's frame: place, template and word.
+    /// Builds a failure in Go's format: place, template and operand.
     pub(super) fn failure(&self, message: impl AsRef<str>) -> Failure {
         let message = message.as_ref();
         let Some(at) = self.at else {
@@ -125,7 +125,7 @@ impl<'a> Machine<'a> {
         Failure { kind: Kind::Execution, message, offset: at.pos() }
     }
 
-    /// A failure of something that Go does and this does not.
+    /// Builds a failure for a feature of Go that is not supported here.
     pub(super) fn unsupported(&self, message: impl Into<String>) -> Failure {
         self.place(Failure::new(Kind::Unsupported, message))
     }
@@ -134,7 +134,7 @@ impl<'a> Machine<'a> {
         Failure { offset: self.at.map_or(0, At::pos), ..failure }
     }
 
-    /// Counts work, so that no template runs for long.
+    /// Counts work and fails beyond the limit, which bounds the run time of a template.
     pub(super) fn charge(&mut self, amount: usize) -> Result<(), Failure> {
         self.work = self.work.saturating_add(amount).saturating_add(1);
         if self.work > MAX_WORK {
@@ -144,7 +144,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The value as printed, charged for.
+    /// Prints the value and charges its length.
     pub(super) fn print(&mut self, value: &Value<'a>) -> Result<EcoString, Failure> {
         let text = value.print().map_err(|failure| self.place(failure))?;
         self.charge(text.len())?;
@@ -256,7 +256,7 @@ impl<'a> Machine<'a> {
                     "can't use {printed} to iterate over more than one variable"
                 )));
             }
-            // The counter of a byte is a byte.
+            // A range over a byte counts in bytes.
             Value::Byte(count) => {
                 Box::new((0..*count).map(|index| (Value::Absent, Value::Byte(index))))
             }
@@ -289,7 +289,8 @@ impl<'a> Machine<'a> {
         let mark = self.variables.len();
         let mut elements = elements.peekable();
         if elements.peek().is_none() {
-            // `break` leaves this loop here too, and `continue` the one around it.
+            // In the `else` part, `break` leaves this loop and `continue` applies to the enclosing
+            // loop.
             let flow = self.list(dot, otherwise.unwrap_or_default())?;
             return Ok(if flow == Flow::Break { Flow::Next } else { flow });
         }
@@ -312,8 +313,8 @@ impl<'a> Machine<'a> {
         Ok(Flow::Next)
     }
 
-    /// Gives a variable of a range its next value: an assigned one by name, a declared one by its
-    /// place from the top.
+    /// Sets a variable of a range to its next value: an assigned one by name, a declared one by its
+    /// position from the top of the stack.
     fn set_range_variable(
         &mut self,
         pipe: &Pipe<'a>,

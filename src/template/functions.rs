@@ -1,6 +1,6 @@
-//! The functions of every Go template.
+//! The built-in functions of Go templates.
 //!
-//! In: values. Out: a value, or Go's sentence on why there is none. Rules and words follow Go's
+//! In: values. Out: a value, or Go's error message. Rules and messages follow Go's
 //! `text/template/funcs.go`; [`mod@format`] is `printf`.
 
 use super::ast::{Operand, OperandKind};
@@ -14,11 +14,11 @@ use ecow::EcoString;
 use std::cmp::Ordering;
 use std::slice::from_ref;
 
-/// Why a function gave nothing.
+/// Why a function returned no value.
 pub(super) enum Refusal {
     /// Go's function returned this error.
     Go(String),
-    /// Anything else, complete.
+    /// Another failure, already complete.
     Failure(Failure),
 }
 
@@ -34,7 +34,7 @@ fn go<T>(message: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Go(message.into()))
 }
 
-/// The least number of arguments, and the exact one where more are refused.
+/// Returns the minimum number of arguments, and the maximum if there is one.
 pub(super) fn arity(name: &str) -> (usize, Option<usize>) {
     match name {
         "len" | "not" => (1, Some(1)),
@@ -52,7 +52,7 @@ pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a
         "index" => return index(&values[0], &values[1..]),
         "slice" => return slice(machine, &values[0], &values[1..]),
         "eq" | "ne" | "lt" | "le" | "gt" | "ge" => return comparison(machine, name, values),
-        // `html/template` evaluates the arguments of an escaping function apart, where it escapes
+        // `html/template` evaluates the arguments of an escaping function separately if it escapes
         // the result again.
         "print" | "_eval_args_" => sprint(machine, values, "<nil>")?,
         "println" => {
@@ -82,7 +82,7 @@ pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a
     Ok(Value::Str(text.into()))
 }
 
-/// Why a value cannot be called: no value of a template is a function.
+/// Returns the error for calling a value; no value in a template is a function.
 pub(super) fn not_callable(value: &Value<'_>, callee: &str) -> String {
     match value {
         Value::Absent => "call of nil".into(),
@@ -90,7 +90,7 @@ pub(super) fn not_callable(value: &Value<'_>, callee: &str) -> String {
     }
 }
 
-/// `fmt.Sprint`: a space between two operands of which neither is a text.
+/// Does the same as `fmt.Sprint`: adds a space between two operands if neither is a text.
 fn sprint<'a>(
     machine: &mut Machine<'a>,
     values: &[Value<'a>],
@@ -126,7 +126,7 @@ fn length<'a>(value: &Value<'a>) -> Outcome<'a> {
     Ok(Value::Int(i64::try_from(length).unwrap_or(i64::MAX)))
 }
 
-/// An index into something of this length; the length itself is allowed, as in Go.
+/// Converts an index into a value of this length; the length itself is allowed, as in Go.
 fn position(index: &Value<'_>, length: usize) -> Result<usize, Refusal> {
     let Some(number) = index.as_int() else {
         return go(match index {
@@ -203,7 +203,7 @@ fn slice<'a>(machine: &mut Machine<'a>, value: &Value<'a>, indexes: &[Value<'a>]
     }
 }
 
-/// The kinds of values that can be compared; none for the others.
+/// Returns the basic kind of a value that can be compared; `None` for others.
 fn basic_kind(value: &Value<'_>) -> Option<u8> {
     match value {
         Value::Bool(_) => Some(0),
@@ -253,7 +253,7 @@ fn equals<'a>(
                 _ if basic_kind(left).is_none() && basic_kind(right).is_none() => {
                     same(machine, left, right)?
                 }
-                // An absent value equals nothing that has a basic kind.
+                // An absent value differs from every value with a basic kind.
                 _ if matches!(left, Value::Absent) || matches!(right, Value::Absent) => false,
                 _ => {
                     return go(format!(
@@ -271,7 +271,7 @@ fn equals<'a>(
     Ok(false)
 }
 
-/// Equality of values of which none has a basic kind.
+/// Compares values without a basic kind.
 fn same<'a>(
     machine: &mut Machine<'a>,
     left: &Value<'a>,
@@ -283,7 +283,7 @@ fn same<'a>(
         Value::Nil(_) => 2,
         _ => 3,
     };
-    // A mapping or list without entries was never made.
+    // An empty mapping or list counts as nil, because the decoder does not create it.
     let is_nil = |value: &Value<'_>| match value {
         Value::Absent | Value::Nil(_) => true,
         Value::Map(pairs) => pairs.is_empty(),
@@ -331,7 +331,7 @@ fn less(left: &Value<'_>, right: &Value<'_>) -> Result<bool, Refusal> {
     }
 }
 
-/// What Go says when the format of `printf` is no text.
+/// Returns Go's error for a `printf` format that is not a text.
 pub(super) fn check_format(
     machine: &Machine<'_>,
     argument: &Operand<'_>,
@@ -347,7 +347,7 @@ pub(super) fn check_format(
     }
 }
 
-/// The same for a format that comes down the pipeline.
+/// Returns Go's error for a piped `printf` format that is not a text.
 pub(super) fn check_piped_format(
     machine: &Machine<'_>,
     value: Option<&Value<'_>>,
@@ -360,7 +360,7 @@ pub(super) fn check_piped_format(
     }
 }
 
-/// A digit below 16.
+/// Formats a number below 16 as a hexadecimal digit.
 fn hexadecimal(digit: u8) -> char {
     char::from_digit(u32::from(digit), 16).unwrap_or('0')
 }

@@ -1,12 +1,12 @@
-//! The escapes of `html/template` in text.
+//! Adds the escapes of `html/template` in text.
 //!
-//! In: a parsed template. Out: the same template, ready to be executed as a plain one: every action
-//! ends with the function that makes its value safe in the text of a page. Or Go's own sentence on
-//! what a template may not do. Nothing is executed here, and no value is known.
+//! In: a parsed template. Out: the same template for execution as a text template, where every
+//! action ends with the function that escapes its value for HTML text; or Go's error message for a
+//! template that is not allowed. This module executes no template and has no values.
 //!
-//! The controller templates a container as JSON, and Go writes `<` as `\u003c` there: no tag ever
-//! begins, so that of all the contexts of `html/template` only text is met. A text that begins a
-//! tag all the same is refused. Order and sentences follow Go's `html/template/escape.go`.
+//! The controller templates a container as JSON, and Go writes `<` as `\u003c` there, so no tag
+//! starts and the only context of `html/template` is text. A text that starts a tag anyway is
+//! rejected. Order and messages follow Go's `html/template/escape.go`.
 
 use super::ast::{Command, Item, Keyword, List, Operand, OperandKind, Pipe, Program};
 use super::error::line_and_column;
@@ -18,11 +18,11 @@ use std::collections::BTreeMap;
 /// The function that escapes a text.
 pub(super) const ESCAPER: &str = "_html_template_htmlescaper";
 
-/// Gives every action its escape.
+/// Adds the escape to every action.
 ///
 /// # Errors
-/// `Syntax` in Go's words, or `Unsupported` for a text that begins a tag and for what is nested too
-/// deep.
+/// `Syntax` with Go's message, or `Unsupported` for a text that starts a tag and for nesting that
+/// is too deep.
 pub(super) fn escape<'s>(program: &Program<'s>) -> Result<Program<'s>, Failure> {
     let mut escaper = Escaper { program, templates: BTreeMap::new(), depth: 0 };
     escaper.template(0, program.name)?;
@@ -36,7 +36,7 @@ pub(super) fn escape<'s>(program: &Program<'s>) -> Result<Program<'s>, Failure> 
     })
 }
 
-/// A text as it may be written on a page.
+/// Escapes a text for HTML.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -56,7 +56,7 @@ pub(super) fn escaped(text: &str) -> String {
 
 struct Escaper<'p, 's> {
     program: &'p Program<'s>,
-    /// The templates that are called, with their escapes.
+    /// The called templates, with their escapes.
     templates: BTreeMap<String, List<'s>>,
     depth: usize,
 }
@@ -79,7 +79,7 @@ impl<'s> Escaper<'_, 's> {
         let Some(body) = self.program.template(name) else {
             return Err(self.failure(pos, &format!("no such template {}", go_quote(name))));
         };
-        // A template that calls itself is not read again.
+        // A recursive template is processed only once.
         self.templates.insert(name.to_owned(), List::default());
         let items = self.nested(pos, |escaper| escaper.list(&body.items))?.0;
         self.templates.insert(name.to_owned(), List { pos: body.pos, items });
@@ -102,7 +102,8 @@ impl<'s> Escaper<'_, 's> {
         outcome
     }
 
-    /// The items up to the first that leaves them, and whether one does.
+    /// Processes the items up to the first one that leaves the list, and returns whether there is
+    /// one.
     fn list(&mut self, items: &[Item<'s>]) -> Result<(Vec<Item<'s>>, bool), Failure> {
         let mut escaped = Vec::with_capacity(items.len());
         for item in items {
@@ -115,7 +116,7 @@ impl<'s> Escaper<'_, 's> {
         Ok((escaped, false))
     }
 
-    /// An item, and whether what follows is never reached.
+    /// Processes an item, and returns whether the items after it are never reached.
     fn item(&mut self, item: &Item<'s>) -> Result<(Item<'s>, bool), Failure> {
         match item {
             Item::Text { pos, text } if text.contains('<') => {
@@ -149,8 +150,8 @@ impl<'s> Escaper<'_, 's> {
         }
     }
 
-    /// The pipeline with the escaper at its end. One that the template itself put there stands for
-    /// it; Go loses that one's arguments where other commands precede it.
+    /// Returns the pipeline with the escaper at its end. An `html` that the template itself has
+    /// there replaces the escaper; Go drops its arguments if other commands precede it.
     fn action(&self, pos: usize, pipe: &Pipe<'s>) -> Result<Pipe<'s>, Failure> {
         let mut pipe = pipe.clone();
         if !pipe.variables.is_empty() {
@@ -188,7 +189,7 @@ fn call(name: &'static str, pos: usize) -> Command<'static> {
     }
 }
 
-/// The name of the command's function, when it is one that escapes and that templates know.
+/// Returns the name of the command's function, if it is a built-in escaper.
 fn predefined(command: &Command<'_>) -> Option<&'static str> {
     match command.first.kind {
         OperandKind::Function("html") => Some("html"),
@@ -217,7 +218,7 @@ mod tests {
         outcome.map(|output| output.text).map_err(|failure| failure.message)
     }
 
-    /// Answers of Go 1.26.
+    /// Results of Go 1.26.
     #[test]
     fn values_are_escaped_and_text_is_not() {
         for (template, expected) in [

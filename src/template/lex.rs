@@ -1,15 +1,15 @@
 //! Tokens of a Go template.
 //!
-//! In: the text of a template. Out: all its tokens, closed by [`Kind::Eof`] or by one
-//! [`Kind::Error`]. Spacing, trim markers and comments follow Go's `text/template/parse/lex.go`.
+//! In: the text of a template. Out: all its tokens, the last one [`Kind::Eof`] or [`Kind::Error`].
+//! Spacing, trim markers and comments follow Go's `text/template/parse/lex.go`.
 
 use crate::quantity::go_quote;
 use std::borrow::Cow;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The text cannot be read further; the token's text says why.
+    /// The rest of the text cannot be read; the token's text is the error message.
     Error,
     /// Text outside actions.
     Text,
@@ -57,7 +57,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Whether messages write the token as `<word>`.
+    /// Reports whether messages write the token as `<word>`.
     fn is_keyword(self) -> bool {
         use Kind::{
             Block, Break, Continue, Define, Dot, Else, End, If, Nil, Range, Template, With,
@@ -90,7 +90,7 @@ pub(super) struct Token<'s> {
 }
 
 impl Token<'_> {
-    /// The token as Go's messages name it.
+    /// Formats the token as in Go's messages.
     pub(super) fn in_words(&self) -> String {
         match self.kind {
             Kind::Eof => "EOF".into(),
@@ -108,7 +108,7 @@ const LEFT: &str = "{{";
 const RIGHT: &str = "}}";
 const SPACES: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// All tokens of a template.
+/// Returns all tokens of a template.
 pub(super) fn lex(input: &str) -> Vec<Token<'_>> {
     let mut lexer = Lexer { input, start: 0, pos: 0, depth: 0, tokens: Vec::new() };
     let end = match lexer.texts() {
@@ -124,7 +124,7 @@ struct Lexer<'s> {
     /// First byte of the token being read.
     start: usize,
     pos: usize,
-    /// Open parentheses of the action.
+    /// Number of open parentheses in the action.
     depth: usize,
     tokens: Vec<Token<'s>>,
 }
@@ -153,7 +153,7 @@ impl<'s> Lexer<'s> {
         self.start = self.pos;
     }
 
-    /// Moves to a place without emitting what lies before it.
+    /// Moves to a place and skips the text before it.
     fn skip_to(&mut self, pos: usize) {
         self.start = pos;
         self.pos = pos;
@@ -187,7 +187,7 @@ impl<'s> Lexer<'s> {
         Ok(())
     }
 
-    /// Whether a closing delimiter is here; and then whether it trims the text behind it.
+    /// Returns, if a closing delimiter is here, whether it trims the text after it.
     fn right_delimiter(&self) -> Option<bool> {
         let rest = self.rest();
         if trims_right(rest) {
@@ -268,7 +268,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// A run of spaces; the last one stays when it begins a trimming delimiter.
+    /// Reads a run of spaces, without the last one if it starts a trimming delimiter.
     fn spaces(&mut self) {
         self.pos = self.start + (self.input.len() - self.start)
             - self.input[self.start..].trim_start_matches(SPACES).len();
@@ -293,7 +293,7 @@ impl<'s> Lexer<'s> {
         Ok(())
     }
 
-    /// Letters and digits, and what must follow them.
+    /// Reads letters and digits, and checks the character after them.
     fn word(&mut self) -> Result<(), String> {
         while self.peek().is_some_and(is_alphanumeric) {
             self.advance();
@@ -310,7 +310,8 @@ impl<'s> Lexer<'s> {
             || self.rest().starts_with(RIGHT)
     }
 
-    /// What begins with a dot or a dollar sign; `alone` when nothing follows the sign.
+    /// Reads a token that starts with a dot or a dollar sign; its kind is `alone` when no name
+    /// follows the sign.
     fn name(&mut self, kind: Kind, alone: Kind) -> Result<(), String> {
         if self.at_terminator() {
             self.emit(alone);
@@ -356,8 +357,7 @@ impl<'s> Lexer<'s> {
         Ok(())
     }
 
-    /// A number in any of Go's forms, more or less: what is wrong here is found when it is
-    /// converted.
+    /// Reads the characters of a number in any of Go's forms; the conversion finds invalid numbers.
     fn scan_number(&mut self) -> bool {
         self.accept("+-");
         let mut digits = "0123456789_";
@@ -404,7 +404,7 @@ fn trims_left(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|rest| rest.starts_with(SPACES))
 }
 
-/// Whether a space, a minus and a closing delimiter are here.
+/// Reports whether the text starts with a space, a minus and a closing delimiter.
 fn trims_right(text: &str) -> bool {
     text.strip_prefix(SPACES).is_some_and(|rest| rest.starts_with("-}}"))
 }
@@ -413,7 +413,7 @@ fn is_alphanumeric(c: char) -> bool {
     c == '_' || c.is_ascii_digit() || c.is_alphabetic()
 }
 
-/// A character as Go's `%#U` writes it.
+/// Formats a character like Go's `%#U`.
 fn code_point(c: char) -> String {
     let code = format!("U+{:04X}", u32::from(c));
     if super::quote::is_printable(c) { format!("{code} '{c}'") } else { code }

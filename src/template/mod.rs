@@ -2,17 +2,17 @@
 //! configuration.
 //!
 //! In: a string or a merged container, and the metadata of a service. Out: the expanded string or
-//! tree, or an [`Error`] that names the string, the action and the reason. This module makes no
-//! findings and knows no flags.
+//! tree, or an [`Error`] with the string, the action and the reason. This module creates no
+//! findings and reads no flags.
 //!
-//! Under documented semantics a placeholder is a field chain of the metadata, and what maps to
-//! nothing is an error ([`expand_documented`]). Under the controller's semantics the text is a Go
-//! template, with all that Go allows: [`expand_container`] with [`Mode::Controller`], [`domain()`]
-//! and [`path`]. Go's language is implemented here as far as values without functions reach:
-//! branches, loops, variables, definitions, all built-in functions, and the escapes of
-//! html templates in text (`html`). What is left out (tags, addresses and binary fractions of
-//! `printf`, complex numbers, bytes that are no UTF-8 text, methods of times, and whatever takes
-//! unbounded work) is refused as [`ErrorKind::Unsupported`] and never guessed.
+//! In documented mode, a placeholder is a field chain of the metadata, and an unknown field is an
+//! error ([`expand_documented`]). In controller mode, the text is a Go template with all features
+//! of Go: [`expand_container`] with [`Mode::Controller`], [`domain()`] and [`path`]. This module
+//! implements the parts of Go's template language that need no function values: branches, loops,
+//! variables, definitions, all built-in functions, and the escapes of html templates in text
+//! (`html`). Other features (tags, addresses and binary floats of `printf`, complex numbers, bytes
+//! that are not UTF-8, methods of times, and unbounded work) are rejected as
+//! [`ErrorKind::Unsupported`], never approximated.
 
 pub(crate) mod ast;
 pub(crate) mod container;

@@ -1,8 +1,7 @@
-//! From tokens to the tree of a Go template.
+//! Parses tokens to the syntax tree of a Go template.
 //!
-//! In: a text and the name messages give it. Out: a [`Program`], or Go's own sentence on what is
-//! wrong. The grammar, its order of checks and its words follow Go's
-//! `text/template/parse/parse.go`.
+//! In: a text and its name in messages. Out: a [`Program`], or Go's error message. The grammar, the
+//! order of checks and the messages follow Go's `text/template/parse/parse.go`.
 
 mod pipeline;
 
@@ -15,11 +14,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// How deep parentheses, branches and blocks may nest. Go allows 10,000 parentheses; no template
-/// has a hundred.
+/// Maximum nesting depth of parentheses, branches and blocks. Go allows 10,000 parentheses; real
+/// templates have fewer than a hundred.
 pub(super) const MAX_DEPTH: usize = 100;
 
-/// The functions of every Go template.
+/// The built-in functions of Go templates.
 pub(super) const FUNCTIONS: [&str; 19] = [
     "and", "call", "eq", "ge", "gt", "html", "index", "js", "le", "len", "lt", "ne", "not", "or",
     "print", "printf", "println", "slice", "urlquery",
@@ -28,7 +27,7 @@ pub(super) const FUNCTIONS: [&str; 19] = [
 /// Parses a template.
 ///
 /// # Errors
-/// `Syntax` in Go's words, or `Unsupported`.
+/// `Syntax` with Go's message, or `Unsupported`.
 pub(super) fn parse<'s>(name: &'static str, text: &'s str) -> Result<Program<'s>, Failure> {
     let mut parser = Parser {
         name,
@@ -54,16 +53,16 @@ struct Parser<'s> {
     name: &'static str,
     text: &'s str,
     tokens: Vec<Token<'s>>,
-    /// The token to be read next.
+    /// Index of the next token.
     next: usize,
-    /// The last token that was looked at: messages name its line.
+    /// Index of the last token that was read; messages contain its line.
     furthest: usize,
     variables: Vec<&'s str>,
-    /// Ranges open around here.
+    /// Number of enclosing ranges.
     ranges: usize,
     depth: usize,
     action_line: Option<usize>,
-    /// Where the actions around here begin.
+    /// Start positions of the enclosing actions.
     open: Vec<usize>,
     templates: BTreeMap<String, List<'s>>,
     definition: Option<usize>,
@@ -88,7 +87,7 @@ type Outcome<T> = Result<T, Failure>;
 
 impl<'s> Parser<'s> {
     fn peek(&mut self) -> &Token<'s> {
-        // The last token is the end or an error, and nothing reads past it.
+        // The last token is the end or an error, and the parser does not read past it.
         let index = self.next.min(self.tokens.len() - 1);
         self.furthest = self.furthest.max(index);
         &self.tokens[index]
@@ -138,7 +137,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A failure of converting a literal, with the place of the parser.
+    /// Adds the parser's place to the failure of a literal conversion.
     fn place(&self, failure: Failure) -> Failure {
         match failure.kind {
             FailureKind::Syntax => self.error(failure.message),
@@ -216,7 +215,7 @@ impl<'s> Parser<'s> {
         self.define(name, context)
     }
 
-    /// The body of a `define` or `block`, in a scope of its own.
+    /// Parses the body of a `define` or `block`, in its own scope.
     fn define(&mut self, name: String, context: &str) -> Outcome<()> {
         let variables = std::mem::replace(&mut self.variables, vec!["$"]);
         let ranges = std::mem::take(&mut self.ranges);
@@ -232,7 +231,7 @@ impl<'s> Parser<'s> {
         self.add(name, List { pos, items })
     }
 
-    /// Of two templates of one name, one must print nothing.
+    /// Adds a template. If two templates have the same name, one of them must be empty.
     fn add(&mut self, name: String, body: List<'s>) -> Outcome<()> {
         match self.templates.entry(name) {
             Entry::Vacant(entry) => {
@@ -259,7 +258,7 @@ impl<'s> Parser<'s> {
                 end => return Ok((items, end)),
             }
         }
-        // The end of the text does not show which action is not closed.
+        // The error is at the unclosed action, because the end of the text does not show it.
         let failure = self.error("unexpected EOF");
         Err(Failure { offset: self.open.last().copied().unwrap_or(failure.offset), ..failure })
     }
@@ -311,7 +310,7 @@ impl<'s> Parser<'s> {
                 return Ok(Parsed::End);
             }
             Kind::Else => {
-                // What follows `else` in one action is read by the branch it belongs to.
+                // The enclosing branch reads the rest of an `else if` or `else with`.
                 if !matches!(self.peek_non_space(), Kind::If | Kind::With) {
                     self.expect_right_delimiter("else")?;
                 }

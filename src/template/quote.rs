@@ -1,18 +1,18 @@
-//! Go's literals, and numbers as Go prints them.
+//! Reads Go's literals and formats numbers like Go.
 
 use super::error::{Failure, Kind};
 use crate::quantity::{go_quote, parse_go_float, underscores_separate_digits};
 use std::fmt::Write;
 
-/// Whether Go's `unicode.IsPrint` holds.
+/// Reports whether a character is printable, like Go's `unicode.IsPrint`.
 pub(super) fn is_printable(c: char) -> bool {
     matches!(c, '"' | '\\') || go_quote(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8() + 2
 }
 
-/// Reads a literal of any of the three quotes, as `strconv.Unquote` does.
+/// Reads a literal in any of the three quote styles, like `strconv.Unquote`.
 ///
 /// # Errors
-/// `None`: not a literal. A failure: a literal of bytes that are no text.
+/// `None`: not a literal. A failure: a literal whose bytes are not UTF-8.
 pub(super) fn unquoted(literal: &str) -> Result<String, Option<Failure>> {
     let quote = literal.chars().next().ok_or(None)?;
     let inner =
@@ -36,10 +36,10 @@ pub(super) fn unquoted(literal: &str) -> Result<String, Option<Failure>> {
     })
 }
 
-/// The value of a character constant, as `newNumber` reads it.
+/// Reads a character constant, like `newNumber`.
 ///
 /// # Errors
-/// Go's sentence.
+/// Go's error message.
 pub(super) fn character(literal: &str) -> Result<i64, Failure> {
     let mut chars = literal.chars();
     let unit = chars
@@ -55,13 +55,13 @@ pub(super) fn character(literal: &str) -> Result<i64, Failure> {
     })
 }
 
-/// What a literal holds at one place.
+/// One character or byte of a literal.
 enum Unit {
     Byte(u8),
     Char(char),
 }
 
-/// Reads a character or an escape, as `strconv.UnquoteChar` does.
+/// Reads a character or an escape, like `strconv.UnquoteChar`.
 fn unit(chars: &mut std::str::Chars<'_>, quote: char) -> Option<Unit> {
     let c = chars.next()?;
     if c == quote || c == '\n' {
@@ -91,7 +91,7 @@ fn unit(chars: &mut std::str::Chars<'_>, quote: char) -> Option<Unit> {
     })
 }
 
-/// Writes a text as Go's `encoding/json` does: safe to be in HTML.
+/// Writes a text like Go's `encoding/json`, with escapes for HTML.
 pub(super) fn write_json(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -102,7 +102,7 @@ pub(super) fn write_json(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }
@@ -112,21 +112,21 @@ pub(super) fn write_json(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// A number constant, under every type that can hold it.
+/// A number constant, with its value in every type that can represent it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     Int(i64),
-    /// An integer that only an unsigned type holds.
+    /// An integer that only an unsigned type can represent.
     TooLarge,
     Float(f64),
     /// `1i`.
     Imaginary(f64),
 }
 
-/// Reads a number as `newNumber` and `idealConstant` of Go do.
+/// Reads a number, like `newNumber` and `idealConstant` of Go.
 ///
 /// # Errors
-/// Go's sentence.
+/// Go's error message.
 pub(super) fn number(text: &str) -> Result<Number, Failure> {
     let syntax = |what: &str| Failure::new(Kind::Syntax, format!("{what}: {}", go_quote(text)));
     let finite = |text: &str| parse_go_float(text).filter(|number| number.is_finite());
@@ -153,7 +153,7 @@ pub(super) fn number(text: &str) -> Result<Number, Failure> {
     }
 }
 
-/// An integer in any of Go's bases.
+/// Reads an integer in any of Go's bases.
 fn integer(text: &str) -> Option<u64> {
     if !underscores_separate_digits(text) {
         return None;
@@ -166,11 +166,11 @@ fn integer(text: &str) -> Option<u64> {
         Some(prefix) if prefix.starts_with('0') => (&digits[1..], 8),
         _ => (digits.as_str(), 10),
     };
-    // Rust's reader would take a sign here.
+    // Rust's parser would accept a sign here.
     if digits.starts_with('+') { None } else { u64::from_str_radix(digits, radix).ok() }
 }
 
-/// A float as `%v` writes it: the shortest digits, an exponent below 1e-4 and from 1e6 on.
+/// Formats a float like `%v`: the shortest digits, with an exponent below 1e-4 and from 1e6 on.
 pub(super) fn float(value: f64) -> String {
     let scientific = format!("{value:e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

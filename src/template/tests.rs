@@ -1,4 +1,4 @@
-//! The rules of the documents, the table recorded from Go, and bounds that hold for every text.
+//! Tests of the rules of the documents, the table recorded from Go, and bounds for every text.
 
 mod go;
 mod recordings;
@@ -55,8 +55,8 @@ fn variables_of_the_metadata_are_replaced_as_they_are() {
 
 #[test]
 fn what_maps_to_nothing_is_an_error_with_string_and_position() {
-    // OME docs, Serving Runtime, Multi-Node Configuration; the third column says whether it is
-    // known without the service.
+    // OME docs, Serving Runtime, Multi-Node Configuration; the third column is true when the error
+    // is found without the service.
     for (template, kind, without_service, offset, message) in [
         (
             "--a={{.Foo}}",
@@ -157,7 +157,7 @@ fn changed_strings_keep_their_line_and_the_rest_stays_the_same_node() {
         at(1),
     );
     let mut container = Node::map(at(0));
-    // Not in Go's order: the order of the text must survive.
+    // Not in Go's order: the order of the text must be kept.
     for (key, node) in [
         ("args", args),
         ("image", Node::str("r/{{.Namespace}}:1", at(5))),
@@ -264,7 +264,7 @@ fn what_no_plan_can_know_is_refused() {
     }
 }
 
-/// Answers of `html/template` of Go 1.26 about a decoded `ObjectMeta`.
+/// Results of `html/template` of Go 1.26 for a decoded `ObjectMeta`.
 #[test]
 fn what_is_certain_or_stated_is_expanded() {
     let new = serde_json::json!({"metadata": {"name": "n", "namespace": "ns"}});
@@ -313,7 +313,8 @@ fn metadata_is_read_from_an_object() {
 }
 
 proptest! {
-    /// Words of templates in any order neither panic nor run away, in any of the four uses.
+    /// Template tokens in any order neither panic nor run without bound, in any of the four
+    /// functions.
     #[test]
     fn no_text_panics(words in proptest::collection::vec(proptest::sample::select(WORDS.to_vec()), 0..24)) {
         let template: String = words.concat();

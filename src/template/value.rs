@@ -1,4 +1,4 @@
-//! Values that a template can meet, with Go's types, and how Go prints them.
+//! Values in templates, with Go's types and Go's printed form.
 
 use super::error::{Failure, Kind};
 use super::quote;
@@ -8,24 +8,24 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// The finalizer that the controllers of OME and KServe both add to a service before they render
-/// it (pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile).
+/// The finalizer that the controllers of OME and KServe both add to a service before they expand it
+/// (pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile).
 const FINALIZER: &str = "inferenceservice.finalizers";
 
-/// Labels or annotations; Go prints and ranges over them in byte order of the keys.
+/// Labels or annotations; Go prints and iterates over them in byte order of the keys.
 pub type Pairs<'a> = BTreeMap<&'a str, &'a str>;
 
-/// What is assumed of metadata that only the API server sets, where the object does not state it.
+/// Assumption about metadata that only the API server sets, when the object does not contain it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServerFields {
-    /// Nothing is known: a template that reads it is refused.
+    /// Unknown: a template that reads it is rejected.
     #[default]
     Unknown,
-    /// The object was never stored: every one has Go's zero value.
+    /// The object was never stored: each field has Go's zero value.
     Unset,
 }
 
-/// The metadata of a service as far as templates can read it.
+/// The part of a service's metadata that templates can read.
 #[derive(Clone, Debug, Default)]
 pub struct Metadata<'a> {
     /// `metadata.name`.
@@ -50,7 +50,7 @@ pub struct Metadata<'a> {
     pub labels: Pairs<'a>,
     /// `metadata.annotations`.
     pub annotations: Pairs<'a>,
-    /// What is assumed of UID, timestamps, generation and the like.
+    /// Assumption about UID, timestamps, generation and similar fields.
     pub server: ServerFields,
 }
 
@@ -61,7 +61,7 @@ pub struct Owner<'a> {
     flags: [Option<bool>; 2],
 }
 
-/// Fields of `OwnerReference` in Go's order: the texts, then the flags.
+/// Fields of `OwnerReference` in Go's order: the texts, then the booleans.
 const OWNER_FIELDS: [&str; 6] =
     ["APIVersion", "Kind", "Name", "UID", "Controller", "BlockOwnerDeletion"];
 
@@ -75,7 +75,7 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// A field by its Go name.
+    /// Returns a field by its Go name.
     pub(super) fn field(&self, name: &str) -> Option<Value<'static>> {
         let index = OWNER_FIELDS.iter().position(|field| *field == name)?;
         Some(match index.checked_sub(self.texts.len()) {
@@ -95,8 +95,8 @@ impl<'a> Owner<'a> {
 }
 
 impl<'a> Metadata<'a> {
-    /// The metadata of a service as its controller has it when it renders: with the controller's
-    /// finalizer.
+    /// Reads the metadata of a service, with the finalizer that its controller adds before it
+    /// expands templates.
     pub fn of_service(object: &'a Node) -> Self {
         let mut metadata = Self::of(object);
         if !metadata.finalizers.contains(&FINALIZER) {
@@ -105,8 +105,8 @@ impl<'a> Metadata<'a> {
         metadata
     }
 
-    /// The metadata of an object, read from its tree. Labels that are no text are left out: they
-    /// have findings of their own.
+    /// Reads the metadata of an object from its tree. Leaves out labels that are not text; the
+    /// schema check reports them.
     pub(super) fn of(object: &'a Node) -> Self {
         let items = |key: &str| object.at(&["metadata", key]).into_iter().flat_map(Node::items);
         let stated = |key: &str| {
@@ -136,7 +136,8 @@ impl<'a> Metadata<'a> {
 }
 
 impl<'a> Metadata<'a> {
-    /// A field that the server or a controller sets. No object is rendered that is being deleted.
+    /// Returns a field that the server or a controller sets. The object is assumed not to be in
+    /// deletion.
     fn of_server(&'a self, name: &str) -> Result<Value<'a>, Failure> {
         let text = |text: &str| Value::Str(text.into());
         let found = match name {
@@ -175,18 +176,18 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// A time as the API server writes it (`2026-01-31T12:00:00Z`) as Go prints it in a cluster, whose
-/// clocks go by UTC.
+/// Converts a time of the API server (`2026-01-31T12:00:00Z`) to the form that Go prints with UTC
+/// as local time zone.
 fn printed_time(written: &str) -> Option<EcoString> {
     let (date, time) = written.strip_suffix('Z')?.split_once('T')?;
     (date.len() == 10 && time.len() == 8).then(|| eco_format!("{date} {time} +0000 UTC"))
 }
 
-/// What a domain template can read
+/// The values that a domain template can read
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/ingress/services).
 #[derive(Clone, Debug, Default)]
 pub struct DomainValues<'a> {
-    /// The component's name, already shortened to 63 characters where the controller does so.
+    /// The component's name, already shortened to 63 characters if the controller does so.
     pub name: &'a str,
     /// The namespace.
     pub namespace: &'a str,
@@ -198,7 +199,7 @@ pub struct DomainValues<'a> {
     pub labels: Pairs<'a>,
 }
 
-/// The value a template starts with.
+/// The initial value of a template.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Root<'a> {
     Metadata(&'a Metadata<'a>),
@@ -225,13 +226,13 @@ const METADATA_FIELDS: [&str; 15] = [
     "ManagedFields",
 ];
 
-/// Whether `ObjectMeta` has a field of this name.
+/// Reports whether `ObjectMeta` has a field with this name.
 pub(super) fn is_metadata_field(name: &str) -> bool {
     METADATA_FIELDS.contains(&name)
 }
 
 impl<'a> Root<'a> {
-    /// The fields in Go's order.
+    /// Returns the fields in Go's order.
     pub(super) fn fields(self) -> &'static [&'static str] {
         match self {
             Self::Metadata(_) => &METADATA_FIELDS,
@@ -240,7 +241,7 @@ impl<'a> Root<'a> {
         }
     }
 
-    /// A field by its Go name; none when the type has no such field.
+    /// Returns a field by its Go name; `None` when the type has no such field.
     pub(super) fn field(self, name: &str) -> Option<Result<Value<'a>, Failure>> {
         let text = |text: &str| Value::Str(text.into());
         Some(Ok(match (self, name) {
@@ -283,13 +284,13 @@ pub(super) enum Value<'a> {
     List(&'static str, Rc<[Value<'a>]>),
     /// A struct of `ownerReferences`.
     Owner(&'a Owner<'a>),
-    /// A time as it is printed.
+    /// A time in printed form.
     Time(EcoString),
     Root(Root<'a>),
 }
 
 impl Value<'_> {
-    /// The value as Go's type name.
+    /// Returns Go's type name of the value.
     pub(super) fn type_name(&self) -> &'static str {
         match self {
             Self::Absent => "<nil>",
@@ -309,7 +310,7 @@ impl Value<'_> {
         }
     }
 
-    /// Whether it is a struct with such a field.
+    /// Reports whether it is a struct with this field.
     pub(super) fn has_field(&self, name: &str) -> bool {
         match self {
             Self::Owner(_) => OWNER_FIELDS.contains(&name),
@@ -318,7 +319,7 @@ impl Value<'_> {
         }
     }
 
-    /// Whether the value counts as true in `if`.
+    /// Reports whether the value counts as true in `if`.
     pub(super) fn is_true(&self) -> bool {
         match self {
             Self::Absent | Self::Nil(_) => false,
@@ -333,7 +334,7 @@ impl Value<'_> {
         }
     }
 
-    /// The integer of either integer type.
+    /// Returns the integer of either integer type.
     pub(super) fn as_int(&self) -> Option<i64> {
         match self {
             Self::Int(number) => Some(*number),
@@ -342,10 +343,10 @@ impl Value<'_> {
         }
     }
 
-    /// The value as `%v` prints it.
+    /// Prints the value like `%v`.
     ///
     /// # Errors
-    /// When the value holds something that no plan can know.
+    /// When the value contains a field that is unknown before the object exists.
     pub(super) fn print(&self) -> Result<EcoString, Failure> {
         Ok(match self {
             Self::Absent | Self::Nil(_) => "<nil>".into(),
@@ -362,7 +363,7 @@ impl Value<'_> {
             Self::Map(pairs) => {
                 let mut out = EcoString::from("map[");
                 for (position, (key, value)) in pairs.iter().enumerate() {
-                    // Writing to a text cannot fail.
+                    // Writing to a string cannot fail.
                     let _ = write!(out, "{}{key}:{value}", if position > 0 { " " } else { "" });
                 }
                 out.push(']');

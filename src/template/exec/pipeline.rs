@@ -1,4 +1,4 @@
-//! What a pipeline evaluates to.
+//! Evaluates pipelines.
 
 use super::Outcome;
 use crate::template::ast::{At, Command, Operand, OperandKind, Pipe};
@@ -25,7 +25,7 @@ impl<'a> super::Machine<'a> {
         Ok(value)
     }
 
-    /// Evaluates a command; `last` is the value that the pipeline hands on to it.
+    /// Evaluates a command; `last` is the value that the pipeline passes to it.
     pub(super) fn command(
         &mut self,
         dot: &Value<'a>,
@@ -53,7 +53,7 @@ impl<'a> super::Machine<'a> {
             _ => self.at = Some(At::Operand(first)),
         }
         if has_arguments {
-            // Go prints the word as it is, a pipeline without its parentheses.
+            // Go prints the operand as written, and a pipeline without its parentheses.
             return Err(self.failure(format!("can't give argument to non-function {first}")));
         }
         if matches!(first.kind, OperandKind::Nil) {
@@ -62,8 +62,8 @@ impl<'a> super::Machine<'a> {
         self.operand(dot, first, false)
     }
 
-    /// Evaluates a word; `has_arguments` when words or a value follow it that only a function could
-    /// take.
+    /// Evaluates an operand; `has_arguments` is true when operands or a piped value follow that
+    /// only a function accepts.
     pub(super) fn operand(
         &mut self,
         dot: &Value<'a>,

@@ -1,7 +1,7 @@
 //! The directives of `printf`.
 //!
-//! In: a format and values. Out: the text, with Go's marks such as `%!d(string=x)` for what does
-//! not fit. Rules follow Go's `fmt/print.go` and `fmt/format.go`.
+//! In: a format and values. Out: the text, with Go's marks such as `%!d(string=x)` for values that
+//! do not match. Rules follow Go's `fmt/print.go` and `fmt/format.go`.
 
 mod numbers;
 mod values;
@@ -11,12 +11,12 @@ use crate::template::exec::Machine;
 use crate::template::parse::parse;
 use crate::template::value::Value;
 
-/// A format with one text as its only value, as Go's `fmt.Sprintf` writes it.
+/// Formats one text, like Go's `fmt.Sprintf`.
 ///
 /// # Errors
-/// `Unsupported` for a format that requests more than 16 MiB.
+/// `Unsupported` when the result would exceed 16 MiB.
 pub fn sprintf_text(format: &str, text: &str) -> Result<String, Error> {
-    // The machine that counts the work runs a program; this one is empty.
+    // The machine that counts the work requires a program; an empty one is enough.
     parse("", "")
         .and_then(|program| {
             sprintf(&mut Machine::new(&program), format, &[Value::Str(text.into())])
@@ -27,8 +27,8 @@ pub fn sprintf_text(format: &str, text: &str) -> Result<String, Error> {
 /// Formats values.
 ///
 /// # Errors
-/// `Unsupported` for what depends on addresses, for binary forms of fractions, and beyond the
-/// machine's bounds.
+/// `Unsupported` for output that depends on addresses, for binary forms of floats, and beyond the
+/// machine's limits.
 pub(super) fn sprintf<'a>(
     machine: &mut Machine<'a>,
     format: &str,
@@ -39,7 +39,7 @@ pub(super) fn sprintf<'a>(
     Ok(printer.out)
 }
 
-/// What is between `%` and the verb.
+/// The flags between `%` and the verb.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flags {
     sharp: bool,
@@ -55,17 +55,17 @@ struct Flags {
     precision: Option<usize>,
 }
 
-/// Where in the format and among the values the reader is.
+/// The position in the format and in the values.
 struct Reader<'f, 'v, 'a> {
     format: &'f str,
     values: &'v [Value<'a>],
     pos: usize,
     next: usize,
-    /// A value was named by its number, so unused arguments are not reported.
+    /// True when a value was selected by its number; then unused arguments are not reported.
     reordered: bool,
-    /// The numbers in brackets name values.
+    /// True while the numbers in brackets are valid.
     good: bool,
-    /// A number in brackets was read last.
+    /// True when the last item read was a number in brackets.
     after_index: bool,
 }
 
@@ -74,7 +74,7 @@ impl Reader<'_, '_, '_> {
         self.format.as_bytes().get(self.pos).copied()
     }
 
-    /// A number, at most a million; Go reads none, and nothing further, beyond.
+    /// Reads a number of at most a million. Beyond it, Go stops reading the number and the rest.
     fn number(&mut self) -> Option<usize> {
         let mut number = None;
         while let Some(digit) = self.peek().filter(u8::is_ascii_digit) {
@@ -88,7 +88,7 @@ impl Reader<'_, '_, '_> {
         number
     }
 
-    /// `[2]`: the number of the value that comes next.
+    /// Reads `[2]`: the number of the next value.
     fn index(&mut self) {
         self.after_index = false;
         if self.peek() != Some(b'[') {
@@ -117,7 +117,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// `*`: a number from the values.
+    /// Reads `*`: takes the number from the values.
     fn star(&mut self) -> Option<i64> {
         self.pos += 1;
         self.after_index = false;
@@ -203,7 +203,8 @@ impl<'a> Printer<'_, 'a> {
             }
             reader.pos += 1;
         }
-        // Go leaves this as it was before a plain verb, and reads no number there.
+        // Fast path of Go: before a lowercase verb without width or precision, it reads no numbers
+        // and keeps the state.
         if reader.peek().is_some_and(|byte| byte.is_ascii_lowercase())
             && reader.next < reader.values.len()
         {
@@ -250,7 +251,7 @@ impl<'a> Printer<'_, 'a> {
         Ok(())
     }
 
-    /// The text in its width, counted in characters.
+    /// Writes the text padded to its width in characters.
     fn pad(&mut self, text: &str) -> Outcome {
         let missing = self.flags.width.unwrap_or(0).saturating_sub(text.chars().count());
         self.machine.charge(missing)?;
@@ -264,7 +265,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// The same, with spaces only: zeros are among the digits already.
+    /// Writes a number padded with spaces only, because its zeros are already among the digits.
     fn pad_number(&mut self, text: &str) -> Outcome {
         let zero = std::mem::replace(&mut self.flags.zero, false);
         self.pad(text)?;

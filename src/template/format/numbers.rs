@@ -1,4 +1,4 @@
-//! How `printf` writes integers and fractions.
+//! Formats integers and floats for `printf`.
 
 use super::values::in_ascii;
 use super::{Outcome, Printer};
@@ -7,12 +7,12 @@ use crate::template::quote;
 use crate::template::value::Value;
 use std::fmt::Write;
 
-/// The most digits a number is written with. Go takes a million; no template needs more than a
-/// thousand. Texts are padded as far as Go pads them.
+/// Maximum number of digits of a number. Go allows a million; no template needs more than a
+/// thousand. This limit does not apply to the padding of texts.
 const MAX_DIGITS: usize = 1000;
 
 impl<'a> Printer<'_, 'a> {
-    /// Refuses to write a number with more digits than anyone requests.
+    /// Rejects a width or precision beyond [`MAX_DIGITS`].
     fn bounded(&self) -> Outcome {
         if self.flags.width.max(self.flags.precision).unwrap_or(0) > MAX_DIGITS {
             return Err(self.machine.unsupported(format!(
@@ -22,7 +22,8 @@ impl<'a> Printer<'_, 'a> {
         Ok(())
     }
 
-    /// An integer by its magnitude and sign; `bits` is the same as Go converts it to a code point.
+    /// Writes an integer from its magnitude and sign; `bits` is the value that Go converts to a
+    /// code point.
     pub(super) fn integer(
         &mut self,
         value: &Value<'a>,
@@ -59,7 +60,7 @@ impl<'a> Printer<'_, 'a> {
                     .and_then(char::from_u32)
                     .filter(|c| self.flags.sharp && quote::is_printable(*c));
                 if let Some(c) = shown {
-                    // Writing to a text cannot fail.
+                    // Writing to a string cannot fail.
                     let _ = write!(out, " '{c}'");
                 }
                 self.pad_number(&out)
@@ -138,7 +139,8 @@ impl<'a> Printer<'_, 'a> {
     }
 }
 
-/// `%e`, with as many digits behind the point, or as few as tell the number from others.
+/// Formats like `%e`, with `precision` digits after the point; `None`: the fewest digits that
+/// identify the number.
 fn scientific(magnitude: f64, precision: Option<usize>) -> String {
     let text = match precision {
         Some(precision) => format!("{magnitude:.precision$e}"),
@@ -150,7 +152,7 @@ fn scientific(magnitude: f64, precision: Option<usize>) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
-/// `%g`, with as many digits, or as few as tell the number from others.
+/// Formats like `%g`, with `precision` digits; `None`: the fewest digits that identify the number.
 fn shortest(magnitude: f64, precision: Option<usize>) -> String {
     let Some(precision) = precision.map(|digits| digits.max(1)) else {
         return quote::float(magnitude);
@@ -159,7 +161,7 @@ fn shortest(magnitude: f64, precision: Option<usize>) -> String {
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let count = digits.replace('.', "").trim_end_matches('0').len();
-    // Digits before the point, as Go counts them: none for zero.
+    // Digits before the point, as Go counts them: 0 for the number zero.
     let before = if count == 0 { 0 } else { exponent + 1 };
     let whole = usize::try_from(before).unwrap_or(0);
     let most = if precision > count && i64::from(before) <= i64::try_from(count).unwrap_or(i64::MAX)
@@ -181,7 +183,7 @@ fn shortest(magnitude: f64, precision: Option<usize>) -> String {
     format!("{magnitude:.*}", usize::try_from(places).unwrap_or(0))
 }
 
-/// The number with a point, and for `%g` with the zeros that the precision requests.
+/// Adds the decimal point, and for `%g` the zeros that the precision requires.
 fn with_point(digits: &str, verb: char, precision: Option<usize>) -> String {
     let (mantissa, exponent) = digits.split_at(digits.find('e').unwrap_or(digits.len()));
     let significant =

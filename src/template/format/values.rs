@@ -1,4 +1,4 @@
-//! How `printf` writes a value by its type and verb; numbers are written by `numbers`.
+//! Formats values for `printf` by type and verb; `numbers` formats numbers.
 
 use super::{Outcome, Printer};
 use crate::quantity::go_quote;
@@ -6,7 +6,7 @@ use crate::template::value::{Root, Value};
 use std::fmt::Write;
 
 impl<'a> Printer<'_, 'a> {
-    /// The value behind its type.
+    /// Writes the type and the value.
     pub(super) fn typed(&mut self, value: &Value<'a>) -> Outcome {
         if matches!(value, Value::Absent) {
             return self.push("<nil>");
@@ -29,24 +29,24 @@ impl<'a> Printer<'_, 'a> {
         )))
     }
 
-    /// A value that is alone.
+    /// Writes a top-level value.
     pub(super) fn value(&mut self, value: &Value<'a>, verb: char) -> Outcome {
         match (verb, value) {
             ('T' | 'v', Value::Absent) => self.pad("<nil>"),
             (_, Value::Absent) => self.bad_verb(value, verb),
             ('T', _) => self.text(value.type_name()),
-            // An address; and what is within a time.
+            // The result would depend on an address or on the fields of a time.
             ('p', Value::Map(_) | Value::List(..) | Value::Nil(_))
             | ('p' | 'w', Value::Owner(_) | Value::Time(_) | Value::Root(Root::Metadata(_))) => {
                 self.unsupported(value, verb)
             }
-            // No value is an error that could be wrapped.
+            // No value is a pointer, or an error to wrap.
             ('p' | 'w', _) => self.bad_verb(value, verb),
             _ => self.part(value, verb),
         }
     }
 
-    /// A value, alone or within another.
+    /// Writes a value, top-level or nested.
     pub(super) fn part(&mut self, value: &Value<'a>, verb: char) -> Outcome {
         match value {
             Value::Bool(truth) if matches!(verb, 't' | 'v') => {
@@ -147,7 +147,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// Members with their keys: of a mapping a text, of a struct a name.
+    /// Writes members with their keys: the text key of a mapping, the field name of a struct.
     fn members(
         &mut self,
         open: &str,
@@ -174,7 +174,7 @@ impl<'a> Printer<'_, 'a> {
         self.push(close)
     }
 
-    /// As much of a text as the precision allows.
+    /// Returns the text cut to the precision.
     fn cut<'t>(&self, text: &'t str) -> &'t str {
         let end = self.flags.precision.and_then(|count| text.char_indices().nth(count));
         end.map_or(text, |(end, _)| &text[..end])
@@ -193,7 +193,7 @@ impl<'a> Printer<'_, 'a> {
         self.pad(&in_ascii(&go_quote(text), self.flags.plus))
     }
 
-    /// The bytes of a text.
+    /// Writes the bytes of a text in hexadecimal.
     fn hexadecimal(&mut self, text: &str, verb: char) -> Outcome {
         let bytes = &text.as_bytes()[..self.flags.precision.unwrap_or(text.len()).min(text.len())];
         let digit_pair =
@@ -206,14 +206,14 @@ impl<'a> Printer<'_, 'a> {
     }
 }
 
-/// The quoted text, without characters beyond ASCII if asked.
+/// Returns the quoted text; escapes non-ASCII characters if `asked`.
 pub(super) fn in_ascii(quoted: &str, asked: bool) -> String {
     if !asked {
         return quoted.to_owned();
     }
     let mut out = String::with_capacity(quoted.len());
     for c in quoted.chars() {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = match u32::from(c) {
             0..=0x7f => write!(out, "{c}"),
             code @ ..=0xffff => write!(out, "\\u{code:04x}"),

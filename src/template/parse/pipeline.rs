@@ -1,4 +1,4 @@
-//! Pipelines, commands and operands.
+//! Parses pipelines, commands and operands.
 
 use super::{FUNCTIONS, Outcome};
 use crate::quantity::go_quote;
@@ -144,7 +144,7 @@ impl<'s> super::Parser<'s> {
         Ok(Some(operand))
     }
 
-    /// A word, or nothing when what is here is none.
+    /// Reads an operand; `None` when there is none here.
     pub(super) fn term(&mut self) -> Outcome<Option<Operand<'s>>> {
         self.skip_spaces();
         let token = self.next();

@@ -2,11 +2,11 @@ use super::*;
 use crate::quantity::recordings;
 use crate::template::value::ServerFields;
 
-/// What a row expects against what came out; a sentence when they differ.
+/// Compares the expected result of a row with the actual one; returns a message when they differ.
 fn compare(expected: &Json, key: &str, seen: Result<Json, String>) -> Option<String> {
     match (expected.get(key), expected.get("error").and_then(Json::as_str), seen) {
         (Some(expected), _, Ok(seen)) if *expected == seen => None,
-        // Where reading JSON fails between strings the words are our own.
+        // When the JSON is invalid between strings, the message differs from Go's.
         (None, Some(expected), Err(seen))
             if expected == seen || seen.starts_with("the expanded container is no JSON") =>
         {
@@ -70,7 +70,7 @@ fn every_row_recorded_from_go_agrees() {
                 let container = Node::from_json(&row["container"], at(0));
                 let expanded = expand_container(&container, &metadata, Mode::Controller)
                     .map_err(|errors| errors[0].message.clone());
-                // Go writes the empty resources of its struct.
+                // Go writes the empty `resources` of its struct.
                 let expanded = expanded.map(|node| {
                     let mut json = node.to_json();
                     json.as_object_mut()
