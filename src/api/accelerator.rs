@@ -1,6 +1,6 @@
 //! Accelerator classes, what runtimes require of them and how services choose among them.
 //!
-//! Both shapes of the API are read into one: that of OEP-0003 and that of the shipped CRD
+//! Two forms of the API are read into one type: the form of OEP-0003 and that of the shipped CRD
 //! (docs/decisions.md#api-shapes).
 
 use super::object::{Field, Object};
@@ -28,7 +28,7 @@ impl Figure {
     /// All figures, the widest first.
     pub const ALL: [Self; 5] = [Self::Fp32, Self::Fp16, Self::Fp8, Self::Int8, Self::Int4];
 
-    /// The key of the shipped CRD; it has none for fp8.
+    /// Returns the key in the shipped form. The shipped CRD itself has no key for fp8.
     pub fn shipped_key(self) -> &'static str {
         match self {
             Self::Fp32 => "fp32Tflops",
@@ -39,7 +39,7 @@ impl Figure {
         }
     }
 
-    /// The key of OEP-0003.
+    /// Returns the key in OEP-0003.
     pub fn proposed_key(self) -> &'static str {
         match self {
             Self::Fp32 => "fp32TFLOPS",
@@ -51,13 +51,13 @@ impl Figure {
     }
 }
 
-/// What an accelerator can do, or what is required of it. Units: bytes, GB/s, MHz, TFLOPS.
+/// Capabilities of an accelerator, or required capabilities. Units: bytes, GB/s, MHz, TFLOPS.
 #[derive(Clone, Debug, Default)]
 pub struct Capabilities {
-    /// `memoryGB`, by the rules of the semantics: a bare number is GiB by the documents and bytes
+    /// `memoryGB`, by the rule of the mode: a number without unit is GiB by the documents and bytes
     /// for the controller.
     pub memory: Option<Field<Memory>>,
-    /// The memory as it is written.
+    /// The memory as written.
     pub memory_text: EcoString,
     /// `computeCapability`, an architecture version.
     pub compute_capability: Option<Field<EcoString>>,
@@ -67,7 +67,7 @@ pub struct Capabilities {
     pub clock: Option<Field<i64>>,
     /// `features`, as written.
     pub features: Vec<Field<EcoString>>,
-    /// `performance` is there, also when it is empty.
+    /// True when `performance` is present, even if empty.
     pub has_performance: bool,
     /// Figures of `performance` that are numbers.
     pub performance: Vec<(Figure, Field<f64>)>,
@@ -76,7 +76,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// One figure; 0 counts as unstated, as it does upstream.
+    /// Returns one figure. A figure of 0 counts as not set, as in upstream code.
     pub fn figure(&self, figure: Figure) -> Option<f64> {
         self.performance
             .iter()
@@ -84,12 +84,12 @@ impl Capabilities {
             .map(|(_, field)| field.value)
     }
 
-    /// Whether a feature is stated, without regard to case.
+    /// Reports whether a feature is listed, ignoring case.
     pub fn has_feature(&self, feature: &str) -> bool {
         self.features.iter().any(|own| own.value.eq_ignore_ascii_case(feature))
     }
 
-    /// Whether nothing is stated.
+    /// Reports whether no capability is set.
     pub fn is_empty(&self) -> bool {
         self.memory.is_none()
             && self.compute_capability.is_none()
@@ -106,7 +106,7 @@ impl Capabilities {
 pub struct Discovery {
     /// `nodeSelector`, a mapping.
     pub node_selector: Option<Node>,
-    /// `nodeSelectorTerms` (OEP-0003): any of them.
+    /// `nodeSelectorTerms` (OEP-0003): a node must match at least one.
     pub terms: Option<Node>,
     /// `affinity` (shipped).
     pub affinity: Option<Node>,
@@ -123,7 +123,7 @@ pub struct ClassResource {
     pub name: Field<EcoString>,
     /// Quantity as written; the default is 1.
     pub quantity: Node,
-    /// Shares of a device: never requested by itself (OEP-0003, Non-Goals;
+    /// True for a share of a device, which a pod never requests by default (OEP-0003, Non-Goals;
     /// docs/decisions.md#shared-devices).
     pub divisible: bool,
 }
@@ -141,7 +141,7 @@ pub struct Cost {
     pub tier: Option<Field<EcoString>>,
 }
 
-/// An AcceleratorClass as one semantics reads it.
+/// An AcceleratorClass as read in one mode.
 #[derive(Clone, Debug)]
 pub struct AcceleratorClass {
     /// The object.
@@ -167,12 +167,12 @@ pub struct AcceleratorClass {
 }
 
 impl AcceleratorClass {
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &EcoString {
         &self.object.id.name
     }
 
-    /// The resources a pod requests: those that are no shares of a device.
+    /// Returns the resources that a pod requests: those that are not shares of a device.
     pub fn whole_resources(&self) -> impl Iterator<Item = &ClassResource> {
         self.resources.iter().filter(|resource| !resource.divisible)
     }
@@ -185,7 +185,7 @@ pub struct Constraints {
     pub min_memory: Option<Field<i64>>,
     /// `maxMemory`, whole GiB.
     pub max_memory: Option<Field<i64>>,
-    /// `minComputePerformanceTFLOPS`: scored, never filtered by.
+    /// `minComputePerformanceTFLOPS`: affects the score only and excludes no class.
     pub min_tflops: Option<Field<i64>>,
     /// `minArchitectureVersion`.
     pub min_architecture: Option<Field<EcoString>>,
@@ -199,7 +199,7 @@ pub struct Constraints {
     pub precisions: Vec<Field<EcoString>>,
 }
 
-/// `acceleratorSelector` of a service or `acceleratorOverride` of a component, in both shapes.
+/// `acceleratorSelector` of a service or `acceleratorOverride` of a component, in both forms.
 #[derive(Clone, Debug, Default)]
 pub struct AcceleratorSelector {
     /// `acceleratorClass` (shipped).
@@ -218,7 +218,7 @@ pub struct AcceleratorSelector {
     pub node_selector: Option<Node>,
 }
 
-/// What annotations say of accelerators: `ome.io/accelerator-class` and its like.
+/// Annotations about accelerators.
 #[derive(Clone, Debug, Default)]
 pub struct AcceleratorAnnotations {
     /// `ome.io/accelerator-class`.
@@ -227,38 +227,38 @@ pub struct AcceleratorAnnotations {
     pub strategy: Option<Field<EcoString>>,
     /// `ome.io/request-size`, tokens.
     pub request_size: Option<Field<EcoString>>,
-    /// `ome.io/cost-threshold`, dollars an hour of one replica.
+    /// `ome.io/cost-threshold`, dollars per hour for one replica.
     pub cost_threshold: Option<Field<EcoString>>,
 }
 
-/// Everything a service says about accelerators.
+/// All accelerator settings of a service.
 #[derive(Clone, Debug, Default)]
 pub struct AcceleratorWish {
     /// `spec.acceleratorSelector`.
     pub selector: AcceleratorSelector,
     /// `acceleratorOverride` of engine and decoder.
     pub overrides: [AcceleratorSelector; 2],
-    /// Annotations of the service; those under `acceleratorSelector.annotations` below them
+    /// Annotations of the service; they take precedence over `acceleratorSelector.annotations`
     /// (OEP-0003, Story 6; docs/decisions.md#cost).
     pub annotations: AcceleratorAnnotations,
     /// Annotations of engine and decoder.
     pub component_annotations: [AcceleratorAnnotations; 2],
     /// `acceleratorConfigurations` of engine and decoder.
     pub configurations: [Vec<AcceleratorConfiguration>; 2],
-    /// All of it as text: two services that say the same are decided alike. Empty when nothing is
-    /// said.
+    /// All settings as text, for comparison: two services with the same text get the same decision.
+    /// Empty when nothing is set.
     pub key: EcoString,
 }
 
 impl AcceleratorWish {
-    /// That of a service which sets none: one for all of them, for most set none and the
-    /// fields are many.
+    /// Returns the shared empty value for services without accelerator settings. Most services have
+    /// none, and sharing saves memory.
     pub fn silent() -> Arc<Self> {
         static SILENT: LazyLock<Arc<AcceleratorWish>> = LazyLock::new(Arc::default);
         SILENT.clone()
     }
 
-    /// Every class that it names: in annotations, selectors and lists of preferred classes.
+    /// Returns every class name in annotations, selectors and lists of preferred classes.
     pub fn named_classes(&self) -> impl Iterator<Item = &Field<EcoString>> {
         let annotated = std::iter::once(&self.annotations)
             .chain(&self.component_annotations)
@@ -270,7 +270,7 @@ impl AcceleratorWish {
     }
 }
 
-/// One condition of a preference: a fact of the request that must hold (OEP-0003, ServingRuntime
+/// One condition of a preference, about a property of the request (OEP-0003, ServingRuntime
 /// Extensions; docs/decisions.md#preference-order).
 #[derive(Clone, Debug)]
 pub struct PreferenceCondition {
@@ -287,25 +287,25 @@ pub struct PreferenceEntry {
     pub class: Field<EcoString>,
     /// 0..100.
     pub score: Field<i64>,
-    /// All must hold.
+    /// Conditions; all of them must hold.
     pub conditions: Vec<PreferenceCondition>,
 }
 
-/// `acceleratorConfigurations[]`: what is set when a class is chosen.
+/// `acceleratorConfigurations[]`: settings that apply when a class is chosen.
 #[derive(Clone, Debug)]
 pub struct AcceleratorConfiguration {
-    /// Class names or globs; any of them.
+    /// Class names or globs; the class must match at least one, unless the list is empty.
     pub classes: Vec<Field<EcoString>>,
-    /// Minimums the class must meet.
+    /// Minimums that the class must meet.
     pub capabilities: Capabilities,
-    /// Labels the class must have.
+    /// Labels that the class must have.
     pub labels: Option<Node>,
     /// The whole entry.
     pub node: Node,
 }
 
 impl AcceleratorConfiguration {
-    /// Whether it is meant for a class: every part of its selector holds.
+    /// Reports whether it applies to a class: every part of its selector matches.
     pub fn is_for(&self, class: &AcceleratorClass) -> bool {
         let named = self.classes.is_empty()
             || self.classes.iter().any(|name| glob(&name.value, class.name()));
@@ -324,7 +324,7 @@ impl AcceleratorConfiguration {
     }
 }
 
-/// `acceleratorConfigurations` of a runtime: those of the runtime itself, then those of one
+/// `acceleratorConfigurations` of a runtime: those of the runtime itself and those of each
 /// component's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct RuntimeConfigurations {
@@ -334,15 +334,16 @@ pub struct RuntimeConfigurations {
     pub components: [Vec<AcceleratorConfiguration>; 2],
 }
 
-/// `acceleratorRequirements` of a runtime, in both shapes.
+/// `acceleratorRequirements` of a runtime, in both forms.
 #[derive(Clone, Debug, Default)]
 pub struct AcceleratorRequirements {
     /// Allow-list: `supportedClasses` and `acceleratorClasses`.
     pub supported: Vec<Field<EcoString>>,
-    /// `requiredCapabilities`, with the shipped siblings as aliases (docs/decisions.md#api-shapes).
+    /// `requiredCapabilities`, with the fields of the shipped form as aliases
+    /// (docs/decisions.md#api-shapes).
     pub required: Capabilities,
     /// `preferenceOrder`.
     pub preference: Vec<PreferenceEntry>,
-    /// Who wrote them; none when the runtime has none.
+    /// Their origin; `None` when the runtime sets none.
     pub origin: Option<Origin>,
 }

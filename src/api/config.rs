@@ -39,11 +39,11 @@ pub struct IngressConfig {
     pub enable_gateway_api: bool,
     /// `disableHTTPRouteTimeout` (KServe).
     pub disable_route_timeout: bool,
-    /// The key in the ConfigMap; none when there is none.
+    /// The key in the ConfigMap; `None` when it is not set.
     pub span: Option<Span>,
 }
 
-/// What the operator is configured to do.
+/// Settings of the operator.
 #[derive(Clone, Debug)]
 pub struct OperatorConfig {
     /// `deploy.defaultDeploymentMode`; empty when the key is absent.
@@ -52,14 +52,13 @@ pub struct OperatorConfig {
     pub ingress: IngressConfig,
     /// Key `multinodeProber`, decoded.
     pub multinode_prober: Option<Node>,
-    /// What is wrong with the ConfigMap, in the words of the operator; every reconcile fails with
-    /// it.
+    /// The operator's error message for an invalid ConfigMap; every reconcile fails with it.
     pub error: Option<EcoString>,
     /// The settings of KServe's controller, which has a ConfigMap of the same name.
     pub kserve: KServeConfig,
 }
 
-/// Amounts of cpu and memory that a setting names, each as text or empty.
+/// CPU and memory amounts of a setting, each as text or empty.
 #[derive(Clone, Debug, Default)]
 pub struct Amounts {
     /// `cpuRequest`.
@@ -72,39 +71,39 @@ pub struct Amounts {
     pub memory_limit: EcoString,
 }
 
-/// An image with what its container requests.
+/// An image with the resources of its container.
 #[derive(Clone, Debug, Default)]
 pub struct ImageConfig {
     /// `image`.
     pub image: EcoString,
-    /// What it requests.
+    /// Resources of its container.
     pub resources: Amounts,
 }
 
-/// GPUs that KServe knows.
+/// Resources that KServe counts as GPUs.
 const KNOWN_GPUS: [&str; 4] = ["nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "habana.ai/gaudi"];
-/// Annotation of a service that names more of them.
+/// Annotation of a service that adds more GPU resources.
 pub const GPU_TYPES: &str = "serving.kserve.io/gpu-resource-types";
 
-/// What KServe's controller is configured to do (ConfigMap inferenceservice-config).
+/// Settings of KServe's controller (ConfigMap inferenceservice-config).
 #[derive(Clone, Debug)]
 pub struct KServeConfig {
-    /// A flag requests what webhooks add to pods.
+    /// A flag requests the changes that webhooks make to pods.
     pub expand: bool,
     /// A flag requests probes of the V2 protocol.
     pub v2_probes: bool,
     /// Mode that a flag requests.
     pub mode_flag: Option<EcoString>,
-    /// `deploy.defaultDeploymentMode`, when a ConfigMap says it.
+    /// `deploy.defaultDeploymentMode`, when a ConfigMap sets it.
     pub default_mode: Option<EcoString>,
     /// `deploy.deploymentRolloutStrategy.defaultRollout`: maxSurge and maxUnavailable; each may be
     /// empty.
     pub rollout: (EcoString, EcoString),
     /// Key `ingress`.
     pub ingress: IngressConfig,
-    /// `inferenceService.resource`: what containers of services get.
+    /// `inferenceService.resource`: resources of the containers of services.
     pub resources: Amounts,
-    /// Annotations that are not copied.
+    /// Annotations that are not copied to components.
     pub disallowed_annotations: Vec<EcoString>,
     /// Labels that are not copied to revisions and routes.
     pub disallowed_labels: Vec<EcoString>,
@@ -118,7 +117,7 @@ pub struct KServeConfig {
     pub storage_initializer: ImageConfig,
     /// `storageInitializer.caBundleConfigMapName`; empty means none.
     pub ca_bundle: EcoString,
-    /// `storageInitializer.caBundleVolumeMountPath`; empty means the usual one.
+    /// `storageInitializer.caBundleVolumeMountPath`; empty means the default.
     pub ca_mount: EcoString,
     /// `storageInitializer`, models in images.
     pub images: ModelImages,
@@ -138,7 +137,7 @@ pub struct KServeConfig {
     pub accounts: Vec<Object>,
     /// ClusterStorageContainers that were loaded, by name.
     pub storage_containers: Vec<Object>,
-    /// What the ConfigMap of the CA bundle holds, when it was loaded.
+    /// Data of the ConfigMap of the CA bundle, when it was loaded.
     pub ca_data: Option<Node>,
     /// `config-domain` of Knative, when it was loaded, by name.
     pub knative_domains: Option<Vec<KnativeDomain>>,
@@ -146,12 +145,12 @@ pub struct KServeConfig {
     pub zero_initial_scale: bool,
     /// `multiNode.customGPUResourceTypeList`.
     pub gpu_types: Vec<EcoString>,
-    /// What is wrong with the ConfigMap, so that every service fails.
+    /// An error in the ConfigMap that makes every service fail.
     pub error: Option<EcoString>,
-    /// The same for every service that the controller runs itself: it does not look further where
-    /// ModelMesh does (controller.go, Reconcile).
+    /// An error in the ConfigMap that makes every service fail except those of ModelMesh, for which
+    /// the controller returns earlier (controller.go, Reconcile).
     pub run_error: Option<EcoString>,
-    /// What is wrong with the ConfigMap, so that every pod is refused.
+    /// An error in the ConfigMap that makes the webhook refuse every pod.
     pub pod_error: Option<EcoString>,
 }
 
@@ -159,15 +158,15 @@ pub struct KServeConfig {
 /// `…Modelcar`.
 #[derive(Clone, Debug, Default)]
 pub struct ModelImages {
-    /// `modelcar`, `native` or `fetch`; empty: images are left to the storage initializer.
+    /// `modelcar`, `native` or `fetch`; empty means that the storage initializer handles images.
     pub mode: EcoString,
-    /// `enableModelcar`, which is all that releases before `ociModelMode` read.
+    /// `enableModelcar`, the only setting that releases before `ociModelMode` read.
     pub modelcar: bool,
-    /// Cpu of a modelcar; empty means the usual amount.
+    /// Cpu of a modelcar; empty means the default.
     pub cpu: EcoString,
-    /// Memory of a modelcar; empty means the usual amount.
+    /// Memory of a modelcar; empty means the default.
     pub memory: EcoString,
-    /// User that modelcar and server run as.
+    /// User ID of modelcar and server.
     pub user: Option<i64>,
     /// `ociInsecureRegistry`: images are pulled without TLS.
     pub insecure: bool,
@@ -176,11 +175,11 @@ pub struct ModelImages {
 /// Key `credentials`.
 #[derive(Clone, Debug, Default)]
 pub struct CredentialConfig {
-    /// `storageSpecSecretName`; empty means the usual one.
+    /// `storageSpecSecretName`; empty means the default.
     pub storage_secret: EcoString,
     /// `storageSecretNameAnnotation`; empty means none.
     pub annotation: EcoString,
-    /// `gcs.gcsCredentialFileName`; empty means the usual one.
+    /// `gcs.gcsCredentialFileName`; empty means the default.
     pub gcs_file: EcoString,
     /// `s3`: its keys and values.
     pub s3: BTreeMap<EcoString, EcoString>,
@@ -223,7 +222,7 @@ pub struct LoggerStore {
 pub struct KnativeDomain {
     /// The domain.
     pub name: EcoString,
-    /// Labels that a route needs to get it; none means every route.
+    /// Labels that a route must have to get this domain; empty matches every route.
     pub selector: Vec<(EcoString, EcoString)>,
 }
 
@@ -240,7 +239,7 @@ pub struct CollectorConfig {
     pub resources: Amounts,
 }
 
-/// Annotations of a service of KServe that never reach a component.
+/// Annotations of a KServe service that are never copied to a component.
 pub const KSERVE_DISALLOWED: [&str; 5] = [
     "autoscaling.knative.dev/min-scale",
     "autoscaling.knative.dev/max-scale",
@@ -264,11 +263,11 @@ fn amounts(
 }
 
 impl KServeConfig {
-    /// Resources that count as a GPU, in the order in which they are looked for: those known, those
-    /// of the settings, and those of [`GPU_TYPES`].
+    /// Returns the resources that count as a GPU, in search order: those built in, those of the
+    /// settings, and those of the annotation [`GPU_TYPES`].
     ///
     /// # Errors
-    /// When the annotation is no list of texts.
+    /// When the annotation is not a JSON list of strings.
     pub fn gpus(&self, annotation: Option<&str>) -> Result<Vec<EcoString>, String> {
         let mut gpus: Vec<EcoString> = KNOWN_GPUS.map(EcoString::from).to_vec();
         let annotated = match annotation.filter(|text| !text.is_empty()) {
@@ -288,7 +287,7 @@ impl KServeConfig {
         Ok(gpus)
     }
 
-    /// Whether a resource counts as a GPU of a service with this annotation.
+    /// Reports whether a resource counts as a GPU for a service with this annotation.
     pub fn is_gpu(&self, resource: &str, annotation: Option<&str>) -> bool {
         let gpus = self.gpus(annotation).or_else(|_| self.gpus(None)).unwrap_or_default();
         gpus.iter().any(|gpu| gpu == resource)
@@ -296,7 +295,7 @@ impl KServeConfig {
 }
 
 impl Default for KServeConfig {
-    /// The ConfigMap as shipped (config/configmap/inferenceservice.yaml of KServe v0.20.0).
+    /// Returns the ConfigMap as shipped (config/configmap/inferenceservice.yaml of KServe v0.20.0).
     fn default() -> Self {
         Self {
             expand: false,
@@ -383,15 +382,15 @@ impl Default for KServeConfig {
 }
 
 impl Default for OperatorConfig {
-    /// The ConfigMap as the newest release ships it.
+    /// Returns the ConfigMap as the newest release ships it.
     fn default() -> Self {
         Self::shipped(true, NEWEST_PROBER)
     }
 }
 
 impl OperatorConfig {
-    /// The ConfigMap as releases ship it (config/configmap/inferenceservice.yaml), which differ in
-    /// whether an Ingress is made and in the prober.
+    /// Returns the ConfigMap as releases ship it (config/configmap/inferenceservice.yaml). Releases
+    /// differ in whether an Ingress is created and in the prober image.
     pub fn shipped(ingress_disabled: bool, prober_image: &str) -> Self {
         Self {
             default_deployment_mode: "RawDeployment".into(),
@@ -431,7 +430,7 @@ static SHIPPED: Rule = Rule {
     cite: "config/configmap/inferenceservice.yaml of the release",
 };
 
-/// Key `multinodeProber` as shipped.
+/// Returns key `multinodeProber` as shipped.
 fn shipped_prober(image: &str) -> Node {
     let origin = Origin::Default(&SHIPPED);
     let texts = [

@@ -1,14 +1,14 @@
 //! Edits of the input: which object, which field, which value.
 //!
-//! In: what is known of a service. Out: values that `pipeline` and `diff` apply, decide again with
-//! and print. Nothing is applied here.
+//! In: an object, a field path and a value. Out: edits that `pipeline` and `diff` apply, evaluate
+//! again and print. This module edits only the tree that the caller passes.
 
 use super::{Api, ComponentKind, Object, ObjectRef, OperatorConfig};
 use crate::yaml::{FieldPath, Node, Segment};
 use ecow::EcoString;
 use serde_json::Value;
 
-/// One field of one object that is to have another value.
+/// A new value for one field of one object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldEdit {
     /// The project of the object.
@@ -17,15 +17,15 @@ pub struct FieldEdit {
     pub api_version: EcoString,
     /// The object.
     pub id: ObjectRef,
-    /// The field; the root of an object that is added. A last step `[name=X]` is an element of a
-    /// list that is added, replaced or taken out.
+    /// The field, or the root when the whole object is added. A last step `[name=X]` selects a list
+    /// element to add, replace or remove.
     pub path: FieldPath,
-    /// The value; null takes the field out.
+    /// The value; null removes the field.
     pub to: Value,
 }
 
 impl FieldEdit {
-    /// A field of an object that gets a value.
+    /// Builds an edit that sets a field of an object.
     pub fn set(object: &Object, path: FieldPath, to: impl Into<Value>) -> Self {
         Self {
             api: object.api,
@@ -36,12 +36,12 @@ impl FieldEdit {
         }
     }
 
-    /// A field of an object that is taken out.
+    /// Builds an edit that removes a field of an object.
     pub fn remove(object: &Object, path: FieldPath) -> Self {
         Self::set(object, path, Value::Null)
     }
 
-    /// Makes the edit in the tree of its object. `make` gives new nodes their origin.
+    /// Applies the edit to the tree of its object. `make` builds new nodes with their origin.
     pub fn apply(&self, tree: &mut Node, make: &dyn Fn(&Value) -> Node) {
         let to = (!self.to.is_null()).then(|| make(&self.to));
         let Some((Segment::Keyed(key, name), above)) = self.path.0.split_last() else {
@@ -64,7 +64,8 @@ impl FieldEdit {
     }
 }
 
-/// What is known of a service under the release that runs, by which an edit is found that keeps it.
+/// The state of a service under the running release. The search for an edit that preserves this
+/// state uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Today<'a> {
     /// The service.

@@ -1,7 +1,7 @@
 //! Why a service or an object cannot be produced.
 //!
-//! In: what a rule found. Out: one sentence with its code, its place and the next step; nothing is
-//! worded for a terminal here.
+//! In: the problem that a rule found. Out: one sentence with its code, its place and the next step.
+//! This module does not format for a terminal.
 
 use super::Service;
 use crate::diag::Code;
@@ -12,21 +12,21 @@ use crate::source::Span;
 pub struct Failure {
     /// Error code, also that of the finding.
     pub code: Code,
-    /// The sentence.
+    /// The message, one sentence.
     pub message: String,
-    /// The next action.
+    /// The next step for the user.
     pub help: Option<String>,
     /// The place that has to change.
     pub span: Option<Span>,
 }
 
 impl Failure {
-    /// One at the name of a service.
+    /// Builds a failure at the name of a service.
     pub fn of(service: &Service, code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), help: None, span: Some(service.object.name_span()) }
     }
 
-    /// The same with the next action.
+    /// Builds a failure at the name of a service, with the next step.
     pub fn with_help(
         service: &Service,
         code: Code,

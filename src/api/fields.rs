@@ -1,12 +1,12 @@
-//! Field readers that all operators share. A value of the wrong type reads as absent: the schema
-//! has reported it.
+//! Field readers that all operators share. A value of the wrong type counts as absent, because the
+//! schema check has already reported it.
 
 use crate::api::{Diffusion, DiffusionPart, Field, NamedVersion, Semantics, Size, Version};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
 
-/// What a reader reports to, and by whose rules it grades.
+/// The list that receives findings, and the mode that sets their severity.
 pub(crate) struct Reader<'d> {
     pub(crate) semantics: Semantics,
     pub(crate) diagnostics: &'d mut Vec<Diagnostic>,
@@ -17,7 +17,7 @@ impl Reader<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Reports what the documents refuse and the controller takes in silence.
+    /// Reports a value that the documents reject and the controller accepts without a message.
     pub(crate) fn report_documented(&mut self, diagnostic: Diagnostic) {
         let severity = if self.semantics == Semantics::Documented {
             diagnostic.severity
@@ -27,7 +27,7 @@ impl Reader<'_> {
         self.diagnostics.push(diagnostic.severity(severity));
     }
 
-    /// A version, parsed by both rules.
+    /// Reads a version, parsed by both rules.
     pub(crate) fn version(&mut self, node: &Node) -> Option<Field<Version>> {
         let text = text(Some(node))?;
         let version = Version::parse(&text.value);
@@ -41,7 +41,7 @@ impl Reader<'_> {
         Some(Field::new(version, text.origin))
     }
 
-    /// `modelFormat` or `modelFramework`. An empty name counts as absent.
+    /// Reads `modelFormat` or `modelFramework`. An empty name counts as absent.
     pub(crate) fn named_version(&mut self, node: Option<&Node>) -> Option<NamedVersion> {
         let node = node?;
         let name = text(node.get("name"))?;
@@ -56,7 +56,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A model size or the bound of a range.
+    /// Reads a model size or the bound of a size range.
     pub(crate) fn size(&mut self, node: Option<&Node>, what: &str) -> Option<Field<Size>> {
         let node = node?;
         let text = node.scalar_text()?;

@@ -1,25 +1,25 @@
-//! Key `ingress` of the operators' ConfigMaps: KServe's and OME's differ in two names and one
-//! default.
+//! Key `ingress` of the operators' ConfigMaps. The KServe and OME versions differ in two key names
+//! and one default.
 
 use crate::api::IngressConfig;
 use crate::quantity::go_json_text::{boolean, list, string};
 use ecow::EcoString;
 use serde_json::Value as Json;
 
-/// What it is called in errors.
+/// The name of the key in error messages.
 pub(crate) const WHAT: &str = "ingress config";
 
-/// Where the two differ.
+/// The differences between OME and KServe.
 pub(crate) struct Spelling {
-    /// The operator's own gateway.
+    /// Key of the operator's own gateway.
     pub(crate) gateway: &'static str,
-    /// The switch between Ingress and Gateway API.
+    /// Key that switches between Ingress and Gateway API.
     pub(crate) switch: &'static str,
-    /// The default template of hosts.
+    /// Default host template.
     pub(crate) template: &'static str,
 }
 
-/// The settings when the key is there and empty.
+/// Returns the settings of a key that is present but empty.
 pub(crate) fn empty() -> IngressConfig {
     IngressConfig {
         ingress_gateway: EcoString::new(),
@@ -41,7 +41,7 @@ pub(crate) fn empty() -> IngressConfig {
     }
 }
 
-/// Reads one field; an unknown one is ignored, as Go does.
+/// Reads one field; ignores an unknown field, as Go does.
 pub(crate) fn field(
     ingress: &mut IngressConfig,
     spelling: &Spelling,
@@ -85,9 +85,9 @@ pub(crate) fn field(
     Ok(())
 }
 
-/// A path needs a host.
+/// Checks that `ingressDomain` is set when `pathTemplate` is.
 pub(crate) fn path_has_a_domain(ingress: &IngressConfig) -> Result<(), EcoString> {
-    // The operators parse `pathTemplate` here too; templates are a matter of `render`.
+    // The operators also parse `pathTemplate` here; in this crate, `render` parses templates.
     if !ingress.path_template.is_empty() && ingress.ingress_domain.is_empty() {
         return Err(
             "invalid ingress config - ingressDomain is required if pathTemplate is given".into()
@@ -96,7 +96,7 @@ pub(crate) fn path_has_a_domain(ingress: &IngressConfig) -> Result<(), EcoString
     Ok(())
 }
 
-/// What the operators put in place of empty values.
+/// Replaces empty values with the operators' defaults.
 pub(crate) fn default_empty(ingress: &mut IngressConfig, spelling: &Spelling) {
     for (value, default) in [
         (&mut ingress.domain_template, spelling.template),

@@ -21,7 +21,7 @@ pub struct ResourceFlavor {
 }
 
 impl ResourceFlavor {
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &EcoString {
         &self.object.id.name
     }
@@ -32,11 +32,13 @@ impl ResourceFlavor {
 pub struct ResourceQuota {
     /// Resource, such as `nvidia.com/gpu`.
     pub resource: EcoString,
-    /// `nominalQuota`: its own.
+    /// `nominalQuota`: the queue's own quota.
     pub nominal: Quantity,
-    /// `borrowingLimit`: the most it may take from its cohort; without it, all that is lent.
+    /// `borrowingLimit`: the maximum that the queue may borrow from its cohort; not set means all
+    /// that the cohort lends.
     pub borrowing_limit: Option<Quantity>,
-    /// `lendingLimit`: the most it lends to its cohort; without it, all of its own.
+    /// `lendingLimit`: the maximum that the queue lends to its cohort; not set means its whole
+    /// nominal quota.
     pub lending_limit: Option<Quantity>,
 }
 
@@ -50,14 +52,14 @@ pub struct FlavorQuotas {
 }
 
 impl FlavorQuotas {
-    /// The quota of a resource.
+    /// Returns the quota of a resource.
     pub fn of(&self, resource: &str) -> Option<&ResourceQuota> {
         self.quotas.iter().find(|quota| quota.resource == resource)
     }
 }
 
-/// Resources that are given out together, and the flavors they may come from, in the order in which
-/// they are tried.
+/// Resources that are assigned together, and the flavors that can provide them, in the order in
+/// which Kueue tries them.
 #[derive(Clone, Debug)]
 pub struct ResourceGroup {
     /// `coveredResources`.
@@ -71,7 +73,7 @@ pub struct ResourceGroup {
 pub struct ClusterQueue {
     /// The object.
     pub object: Object,
-    /// `cohortName`, formerly `cohort`: whose quotas it may borrow.
+    /// `cohortName`, formerly `cohort`: the cohort from which the queue may borrow quota.
     pub cohort: Option<EcoString>,
     /// `namespaceSelector`; absent means that no namespace may use it.
     pub namespace_selector: Option<Node>,
@@ -85,23 +87,23 @@ pub struct ClusterQueue {
 }
 
 impl ClusterQueue {
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &EcoString {
         &self.object.id.name
     }
 
-    /// The group that a resource comes from.
+    /// Returns the group that covers a resource.
     pub fn group_of(&self, resource: &str) -> Option<&ResourceGroup> {
         self.groups.iter().find(|group| group.covered.iter().any(|covered| covered == resource))
     }
 
-    /// Its flavors in order.
+    /// Returns the flavors in order.
     pub fn flavors(&self) -> impl Iterator<Item = &FlavorQuotas> {
         self.groups.iter().flat_map(|group| &group.flavors)
     }
 }
 
-/// A LocalQueue: the door of a namespace to a ClusterQueue.
+/// A LocalQueue: it connects a namespace to a ClusterQueue.
 #[derive(Clone, Debug)]
 pub struct LocalQueue {
     /// The object.
@@ -113,7 +115,7 @@ pub struct LocalQueue {
 }
 
 impl LocalQueue {
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &EcoString {
         &self.object.id.name
     }

@@ -1,8 +1,8 @@
 //! Typed views of models, runtimes, services and nodes, independent of the operator that reads
 //! them.
 //!
-//! In: trees of [`crate::yaml`]. Out: typed views whose every value keeps its origin. Nothing here
-//! knows how a field is spelled in a file (an operator knows that) or decides anything.
+//! In: trees of [`crate::yaml`]. Out: typed views whose every value keeps its origin. This module
+//! does not read field names from files (each operator does) and makes no decision.
 
 mod accelerator;
 mod config;

@@ -13,14 +13,14 @@ pub enum DeploymentMode {
     MultiNode,
     /// RayClusters with vLLM.
     MultiNodeRayVllm,
-    /// Nothing: it is deployed elsewhere.
+    /// No workload: the model is deployed elsewhere.
     VirtualDeployment,
-    /// Nothing: ModelMesh deploys it (KServe).
+    /// No workload: ModelMesh deploys the model (KServe).
     ModelMesh,
 }
 
 impl DeploymentMode {
-    /// The annotation value.
+    /// Returns the annotation value.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::RawDeployment => "RawDeployment",
@@ -32,7 +32,7 @@ impl DeploymentMode {
         }
     }
 
-    /// The word of an API under a semantics: KServe calls its modes otherwise since 0.16.
+    /// Returns the name that an API uses for the mode: KServe renamed two modes in 0.16.
     pub fn word(self, api: Api, semantics: Semantics) -> &'static str {
         match (self, api, semantics) {
             (Self::RawDeployment, Api::KServe, Semantics::Controller) => "Standard",
@@ -41,7 +41,7 @@ impl DeploymentMode {
         }
     }
 
-    /// The mode a word of KServe names, old and new ones (KServe 0.10 docs, Control Plane;
+    /// Returns the mode for a KServe name, old or new (KServe 0.10 docs, Control Plane;
     /// docs/decisions.md#deployment-mode).
     pub fn from_kserve(text: &str) -> Option<Self> {
         match text {
@@ -55,7 +55,7 @@ impl DeploymentMode {
     /// The annotation that requests a mode.
     pub const ANNOTATION: &str = "ome.io/deploymentMode";
 
-    /// The mode an annotation value names; `PDDisaggregated` and anything else name none.
+    /// Returns the mode for an annotation value; `None` for `PDDisaggregated` and any other value.
     pub fn from_annotation(text: &str) -> Option<Self> {
         [
             Self::RawDeployment,

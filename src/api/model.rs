@@ -13,29 +13,29 @@ use std::sync::Arc;
 pub struct NamedVersion {
     /// Name, compared exactly.
     pub name: Field<EcoString>,
-    /// Version as written, parsed once by both rules.
+    /// Version as written, parsed by both rules.
     pub version: Option<Field<Version>>,
-    /// `Equal`, `GreaterThan`, `GreaterThanOrEqual`; only the runtime's counts, and only for the
-    /// controller.
+    /// `Equal`, `GreaterThan`, `GreaterThanOrEqual`; only the controller uses it, and only on the
+    /// runtime.
     pub operator: Option<Field<EcoString>>,
     /// Weight in the controller's score; absent means the CRD default 1.
     pub weight: Option<Field<i64>>,
 }
 
-/// A model size as written, parsed once by both rules.
+/// A model size as written, parsed by both rules.
 #[derive(Clone, Debug)]
 pub struct Size {
     /// As written.
     pub text: EcoString,
     /// Parameters, by the documents (OME docs, Serving Runtime, Core Configuration;
-    /// docs/decisions.md#size-ranges); none when the text is no size.
+    /// docs/decisions.md#size-ranges); `None` when the text is not a size.
     pub documented: Option<ParamCount>,
-    /// Parameters, as the controller parses them: 0 when it cannot.
+    /// Parameters as the controller parses them; 0 when the text is not a size.
     pub controller: f64,
 }
 
 impl Size {
-    /// Parses a size by both rules; the caller reports one that is no size.
+    /// Parses a size by both rules; the caller reports an invalid one.
     pub fn parse(text: &str) -> Self {
         Self {
             text: text.into(),
@@ -86,25 +86,25 @@ pub struct Model {
     pub diffusion: Option<Diffusion>,
     /// `disabled: true`.
     pub disabled: bool,
-    /// What is known of it from outside its manifest; the fields are in the object too.
+    /// Facts from outside its manifest; the fields are also merged into the object.
     pub known: Completion,
 }
 
-/// How well a value of a model is known; a later one is worth less.
+/// How reliable a value of a model is, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
     /// The manifest sets it.
     Declared,
     /// The config.json of the model states it.
     Config,
-    /// The table of published models has it, from a config.json or from two sources.
+    /// The table of published models contains it, from a config.json or from two sources.
     Known,
-    /// The table has it from one source, or only the runtime made for the model states it.
+    /// The table contains it from one source only, or only the runtime made for the model sets it.
     Assumed,
 }
 
 impl Evidence {
-    /// The word used in output.
+    /// Returns the value used in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Declared => "declared",
@@ -122,35 +122,35 @@ pub struct Completed {
     pub path: FieldPath,
     /// Its value, with its origin.
     pub value: Node,
-    /// How well it is known.
+    /// How reliable it is.
     pub evidence: Evidence,
 }
 
-/// What is known of a model from outside its manifest.
+/// Facts about a model from outside its manifest.
 #[derive(Clone, Debug, Default)]
 pub struct Completion {
     /// Fields of the spec that the manifest leaves out.
     pub fields: Vec<Completed>,
-    /// The quantization by its finest name, where the manifest sets none.
+    /// The most specific name of the quantization, if the manifest sets none.
     pub finest_quantization: Option<(Field<EcoString>, Evidence)>,
-    /// Parameters, exactly.
+    /// Exact number of parameters.
     pub parameters: Option<ParamCount>,
-    /// Elements of the tensors in the model's files, by which a cluster selects.
+    /// Number of elements in the tensors of the model's files; a cluster selects by this number.
     pub stored: Option<ParamCount>,
-    /// What it keeps of a request while it is served; known from a config.json only.
+    /// KV cache per request; known only from a config.json.
     pub cache: Option<Arc<KvCache>>,
-    /// The command that would fill in what stays unknown.
+    /// The command that would fill in the values that are still unknown.
     pub import: Option<EcoString>,
 }
 
 impl Completion {
-    /// The fields that selection compares.
+    /// Returns the fields that selection compares.
     pub fn compared(&self) -> impl Iterator<Item = &Completed> {
         let is_compared = |field: &&Completed| COMPARED.iter().any(|name| field.path.is(name));
         self.fields.iter().filter(is_compared)
     }
 
-    /// Whether anything is known from outside the manifest.
+    /// Reports whether any value is known from outside the manifest.
     pub fn is_known(&self) -> bool {
         !self.fields.is_empty()
             || self.finest_quantization.is_some()
@@ -159,7 +159,7 @@ impl Completion {
             || self.cache.is_some()
     }
 
-    /// Whether selection compares something that the manifest leaves out.
+    /// Reports whether a field that selection compares comes from outside the manifest.
     pub fn completes_selection(&self) -> bool {
         self.compared().next().is_some()
     }
@@ -177,7 +177,7 @@ pub const COMPARED: [&str; 7] = [
 ];
 
 impl Model {
-    /// A model of which nothing but its format is known.
+    /// Builds a model with no known field except its format.
     pub fn of_format(object: Object, format: Option<NamedVersion>) -> Self {
         Self {
             object,
@@ -192,7 +192,7 @@ impl Model {
         }
     }
 
-    /// How well a field is known; none when it has no value.
+    /// Returns how reliable a field is; `None` when it has no value.
     pub fn evidence(&self, field: &str) -> Option<Evidence> {
         if let Some(completed) = self.known.fields.iter().find(|completed| completed.path.is(field))
         {
@@ -202,7 +202,7 @@ impl Model {
         self.object.node.at(&path).map(|_| Evidence::Declared)
     }
 
-    /// What to do about a model that leaves out what selection needs.
+    /// Returns the next step for a model that lacks a field that selection needs.
     pub fn remedy(&self) -> Option<String> {
         let command = self.known.import.as_ref()?;
         let other = if command.starts_with("ome import hf://") {
@@ -213,8 +213,8 @@ impl Model {
         Some(format!("`{command}` fills it in{other}"))
     }
 
-    /// How many parameters it has: the exact count, unless the manifest sets a size that is
-    /// neither that nor what its files hold.
+    /// Returns the number of parameters: the exact count, unless the manifest sets a size that
+    /// differs by more than 10% from both the exact count and the count of its files.
     pub fn parameters(&self) -> Option<ParamCount> {
         let size = self.size.as_ref().and_then(|size| size.value.documented);
         let near = |known: Option<ParamCount>| match (known, size) {
@@ -226,7 +226,7 @@ impl Model {
         if near(parameters) || near(stored) { parameters.or(size) } else { size }
     }
 
-    /// A value under `spec.storage`.
+    /// Returns a value under `spec.storage`.
     pub fn storage(&self, key: &str) -> Option<&Node> {
         self.object.node.at(&["spec", "storage", key])
     }
@@ -240,7 +240,8 @@ pub struct FineTunedWeight {
 }
 
 impl FineTunedWeight {
-    /// The base model that it names, and where that is: in its namespace, or in the cluster.
+    /// Returns the base model that it references, with its scope: the namespace of the base model
+    /// or the cluster.
     pub fn base(&self) -> Option<(Scope, Field<EcoString>)> {
         let base = self.object.spec("baseModelRef")?;
         let text = |key: &str| {

@@ -5,7 +5,7 @@ use crate::quantity::{IntOrPercent, Rounding};
 use crate::yaml::{Map, Node, Origin};
 use ecow::EcoString;
 
-/// What an update replaces at a time.
+/// The unit that an update replaces at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RolloutType {
     /// Whole ServingGroups.
@@ -15,7 +15,7 @@ pub enum RolloutType {
 }
 
 impl RolloutType {
-    /// The word of the manifest.
+    /// Returns the value used in manifests.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ServingGroup => "ServingGroupRollingUpdate",
@@ -24,20 +24,20 @@ impl RolloutType {
     }
 }
 
-/// What comes back when a pod fails.
+/// The unit to recreate when a pod fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RecoveryPolicy {
     /// The whole group.
     ServingGroupRecreate,
-    /// The role replica; the pod alone in the documents (Kthena blog, A Deep Dive of ModelServing,
+    /// The role replica; by the documents, only the pod (Kthena blog, A Deep Dive of ModelServing,
     /// Restart Policy; docs/decisions.md#model-serving-rollout).
     RoleRecreate,
-    /// Nothing by this event.
+    /// Nothing: a failed pod triggers no recreation.
     None,
 }
 
 impl RecoveryPolicy {
-    /// The word of the manifest.
+    /// Returns the value used in manifests.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ServingGroupRecreate => "ServingGroupRecreate",
@@ -47,24 +47,24 @@ impl RecoveryPolicy {
     }
 }
 
-/// How many may be missing, and how many an update leaves alone.
+/// Limits of an update: how many units may be unavailable and how many it must not touch.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
-    /// Number or percentage, of which the part is cut off.
+    /// Number or percentage, rounded down.
     pub max_unavailable: Option<Field<IntOrPercent>>,
     /// Number or percentage, rounded up.
     pub partition: Option<Field<IntOrPercent>>,
 }
 
 impl Budget {
-    /// How many of `total` an update leaves alone; 0 without a partition.
+    /// Returns how many of `total` an update does not touch; 0 without a partition.
     pub fn protected(&self, total: i64) -> i64 {
         self.partition
             .as_ref()
             .map_or(0, |partition| partition.value.scaled(total, Rounding::Up).max(0))
     }
 
-    /// How many of `total` may be missing; `None` when nothing is written.
+    /// Returns how many of `total` may be unavailable; `None` when `maxUnavailable` is not set.
     pub fn unavailable(&self, total: i64) -> Option<i64> {
         self.max_unavailable.as_ref().map(|most| most.value.scaled(total, Rounding::Down))
     }
@@ -88,7 +88,7 @@ pub struct Role {
     pub name: Field<EcoString>,
     /// Replicas in every group, not negative.
     pub replicas: Field<i64>,
-    /// Workers beside the entry pod of every replica, not negative.
+    /// Workers in addition to the entry pod of every replica, not negative.
     pub workers: Field<i64>,
     /// Template of the entry pod.
     pub entry: PodTemplate,
@@ -101,28 +101,28 @@ pub struct Role {
 }
 
 impl Role {
-    /// Pods of one replica: the entry and its workers.
+    /// Returns the pods of one replica: the entry and its workers.
     pub fn size(&self) -> i64 {
         self.workers.value.saturating_add(1)
     }
 
-    /// Pods in one group.
+    /// Returns the pods in one group.
     pub fn pods(&self) -> i64 {
         self.replicas.value.saturating_mul(self.size())
     }
 }
 
-/// What a gang must have at least.
+/// The minimum that a gang must have.
 #[derive(Clone, Debug)]
 pub struct GangPolicy {
     /// Replicas by role, in the order of the file; empty when the map is absent.
     pub min_role_replicas: Vec<(Field<EcoString>, i64)>,
-    /// Who wrote it.
+    /// Origin of the policy.
     pub origin: Origin,
 }
 
 impl GangPolicy {
-    /// The minimum of a role, when the map names it.
+    /// Returns the minimum of a role, when the map has an entry for it.
     pub fn minimum(&self, role: &str) -> Option<i64> {
         self.min_role_replicas
             .iter()
@@ -131,22 +131,22 @@ impl GangPolicy {
     }
 }
 
-/// One plugin of the chain that pods pass when they are created.
+/// One plugin of the chain that modifies pods when they are created.
 #[derive(Clone, Debug)]
 pub struct Plugin {
     /// Name under which it is registered.
     pub name: Field<EcoString>,
-    /// `BuiltIn` is the only one there is.
+    /// Plugin type; `BuiltIn` is the only one.
     pub kind: EcoString,
-    /// Free configuration.
+    /// Configuration, in a format that the plugin defines.
     pub config: Option<Node>,
-    /// Roles it is for; empty: all.
+    /// Roles that it applies to; empty means all.
     pub roles: Vec<EcoString>,
     /// `All`, `Entry` or `Worker`; anything else matches no pod.
     pub target: EcoString,
 }
 
-/// A ModelServing, defaults of its CRD written in.
+/// A ModelServing with the defaults of its CRD filled in.
 #[derive(Clone, Debug)]
 pub struct ModelServing {
     /// The object with its defaults.
@@ -157,13 +157,13 @@ pub struct ModelServing {
     pub replicas: Field<i64>,
     /// Scheduler of every pod.
     pub scheduler: Field<EcoString>,
-    /// What an update replaces.
+    /// The unit that an update replaces.
     pub rollout: Field<RolloutType>,
     /// Limits of an update of groups.
     pub budget: Budget,
-    /// What comes back when a pod fails.
+    /// The unit to recreate when a pod fails.
     pub recovery: Field<RecoveryPolicy>,
-    /// Seconds in which a failed pod may come back by itself.
+    /// Seconds in which a failed pod may recover before it counts as failed.
     pub restart_grace_seconds: i64,
     /// Gang minimum.
     pub gang: Option<GangPolicy>,
@@ -173,8 +173,8 @@ pub struct ModelServing {
     pub plugins: Vec<Plugin>,
     /// Roles in order.
     pub roles: Vec<Role>,
-    /// Replicas and workers are as written; else some of them is no number of pods, and is as
-    /// the bound it is beyond.
+    /// True when replicas and workers are as written. False when a count was out of range and was
+    /// clamped to the nearest bound.
     pub counted: bool,
 }
 
@@ -188,17 +188,17 @@ pub struct Topology {
 }
 
 impl ModelServing {
-    /// Name.
+    /// Returns the name.
     pub fn name(&self) -> &EcoString {
         &self.object.id.name
     }
 
-    /// Pods of one group.
+    /// Returns the pods of one group.
     pub fn pods_per_group(&self) -> i64 {
         self.roles.iter().fold(0, |sum: i64, role| sum.saturating_add(role.pods()))
     }
 
-    /// Pods of all groups.
+    /// Returns the pods of all groups.
     pub fn pods(&self) -> i128 {
         let wide = |count: i64| i128::from(count);
         let group: i128 =
@@ -206,7 +206,8 @@ impl ModelServing {
         wide(self.replicas.value) * group
     }
 
-    /// Pods if every count of 0 were 1: how much has to be gone through even where nothing runs.
+    /// Returns the number of pods if every count of 0 were 1. It bounds the work of an iteration
+    /// over groups and roles that have no pods.
     pub fn extent(&self) -> i128 {
         let least_one = |count: i64| i128::from(count.max(1));
         let roles = self.roles.iter();
@@ -215,7 +216,7 @@ impl ModelServing {
         least_one(self.replicas.value) * group.max(1)
     }
 
-    /// A role by its name.
+    /// Returns a role by its name.
     pub fn role(&self, name: &str) -> Option<&Role> {
         self.roles.iter().find(|role| role.name.value == name)
     }

@@ -9,12 +9,12 @@ use std::fmt;
 pub const SET_BY_SERVER: [&str; 6] =
     ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
 
-/// A typed value with who wrote it.
+/// A typed value with its origin.
 #[derive(Clone, Debug)]
 pub struct Field<T> {
     /// The value.
     pub value: T,
-    /// Who wrote it.
+    /// The place that set it.
     pub origin: Origin,
 }
 
@@ -24,7 +24,7 @@ impl<T> Field<T> {
         Self { value, origin }
     }
 
-    /// The place in a text, if a text wrote it.
+    /// Returns the place in a source text, if the value comes from one.
     pub fn span(&self) -> Option<Span> {
         self.origin.span()
     }
@@ -39,15 +39,15 @@ pub enum Api {
     KServe,
     /// Kthena, group `workload.serving.volcano.sh`.
     Kthena,
-    /// Kubernetes itself and what runs beside the three: Nodes, ConfigMaps, Kueue.
+    /// Kubernetes itself and Kueue: Nodes, ConfigMaps, queues.
     Cluster,
 }
 
 impl Api {
-    /// How many there are; the cluster is the last.
+    /// Number of variants; `Cluster` is the last.
     pub(crate) const COUNT: usize = Self::Cluster as usize + 1;
 
-    /// The word used in JSON output.
+    /// Returns the value used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ome => "ome",
@@ -57,7 +57,7 @@ impl Api {
         }
     }
 
-    /// The name as its project writes it.
+    /// Returns the name as its project spells it.
     pub fn title(self) -> &'static str {
         match self {
             Self::Ome => "OME",
@@ -68,18 +68,18 @@ impl Api {
     }
 }
 
-/// Where an object lives. Declaration order is the documented order of discovery: namespace before
+/// The scope of an object. Declaration order is the documented order of discovery: namespace before
 /// cluster (OME docs, Serving Runtime, Runtime Discovery; docs/decisions.md#ranking).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// In a namespace.
     Namespace(EcoString),
-    /// Everywhere.
+    /// Cluster-scoped.
     Cluster,
 }
 
 impl Scope {
-    /// The namespace, of a namespaced object.
+    /// Returns the namespace of a namespaced object.
     pub fn namespace(&self) -> Option<&EcoString> {
         match self {
             Self::Namespace(namespace) => Some(namespace),
@@ -88,7 +88,7 @@ impl Scope {
     }
 }
 
-/// Identity of an object: key of every index.
+/// Identity of an object; every index uses it as key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectRef {
     /// Kind, e.g. `ClusterServingRuntime`.
@@ -100,7 +100,7 @@ pub struct ObjectRef {
 }
 
 impl fmt::Display for ObjectRef {
-    /// `Kind/name` or `Kind/namespace/name`.
+    /// Writes `Kind/name` or `Kind/namespace/name`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.scope {
             Scope::Namespace(namespace) => write!(f, "{}/{namespace}/{}", self.kind, self.name),
@@ -120,56 +120,56 @@ pub struct Object {
     pub id: ObjectRef,
     /// The whole tree, as read.
     pub node: Node,
-    /// The whole document in its text.
+    /// Span of the whole document in its source text.
     pub span: Span,
-    /// From the built-in catalog.
+    /// True when it comes from the built-in catalog.
     pub builtin: bool,
     /// False when its file is read as context only.
     pub reported: bool,
 }
 
 impl Object {
-    /// A value under `metadata`.
+    /// Returns a value under `metadata`.
     pub fn metadata(&self, key: &str) -> Option<&Node> {
         self.node.at(&["metadata", key])
     }
 
-    /// The labels; empty when there are none.
+    /// Returns the labels; empty when there are none.
     pub fn labels(&self) -> Map {
         self.metadata("labels").and_then(Node::as_map).cloned().unwrap_or_default()
     }
 
-    /// The annotations; empty when there are none.
+    /// Returns the annotations; empty when there are none.
     pub fn annotations(&self) -> Map {
         self.metadata("annotations").and_then(Node::as_map).cloned().unwrap_or_default()
     }
 
-    /// One annotation.
+    /// Returns one annotation.
     pub fn annotation(&self, key: &str) -> Option<&Node> {
         self.metadata("annotations").and_then(|annotations| annotations.get(key))
     }
 
-    /// A value under `spec`.
+    /// Returns a value under `spec`.
     pub fn spec(&self, key: &str) -> Option<&Node> {
         self.node.at(&["spec", key])
     }
 
-    /// `metadata.creationTimestamp` as written; RFC 3339 in UTC sorts as text.
+    /// Returns `metadata.creationTimestamp` as written. RFC 3339 times in UTC sort as text.
     pub fn created(&self) -> Option<&str> {
         self.metadata("creationTimestamp").and_then(Node::as_str)
     }
 
-    /// Where its name is.
+    /// Returns the span of its name, else of the whole document.
     pub fn name_span(&self) -> Span {
         self.metadata("name").and_then(|name| name.origin.span()).unwrap_or(self.span)
     }
 
-    /// Its name as people are shown it: `builtin:NAME` of a built-in object.
+    /// Returns the name for output: `builtin:NAME` for a built-in object.
     pub fn shown_name(&self) -> EcoString {
         if self.builtin { eco_format!("builtin:{}", self.id.name) } else { self.id.name.clone() }
     }
 
-    /// `namespace/name` or `name`.
+    /// Returns `namespace/name` or `name`.
     pub fn qualified_name(&self) -> EcoString {
         match &self.id.scope {
             Scope::Namespace(namespace) => eco_format!("{namespace}/{}", self.id.name),

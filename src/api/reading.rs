@@ -1,13 +1,13 @@
-//! Values that the documents and the followed release read differently.
+//! Values that differ between the documents and the followed release.
 //!
-//! In: a value for each of the two. Out: the one that a mode requests. Nothing here knows how they
-//! differ.
+//! In: a value for each of the two. Out: the one that a mode selects. This module does not compute
+//! either value.
 
 use super::{AcceleratorClass, Api, Follow, Semantics, Service};
 
-/// What belongs to an operator, and so is read as the operator's mode says.
+/// A value that belongs to an operator, so the operator's mode selects how it is read.
 pub trait Owned {
-    /// Whose it is.
+    /// Returns the operator's API.
     fn api(&self) -> Api;
 }
 
@@ -23,24 +23,24 @@ impl Owned for AcceleratorClass {
     }
 }
 
-/// One value for each reading: that of the documents and that of the release.
+/// One value by the documents and one by the release.
 #[derive(Clone, Copy, Debug)]
 pub struct PerReading<T> {
     /// By the documents.
     pub documented: T,
-    /// By the controller of the release that is followed, or that the documents are compared with.
+    /// By the controller of the release that is followed or compared with the documents.
     pub controller: T,
 }
 
 impl<T> PerReading<T> {
-    /// Both readings.
+    /// Computes both values; calls `by` once per mode.
     pub fn read(mut by: impl FnMut(Semantics) -> T) -> Self {
         Self { documented: by(Semantics::Documented), controller: by(Semantics::Controller) }
     }
 }
 
 impl<T: Owned> PerReading<T> {
-    /// The reading of the mode that its operator is followed by.
+    /// Returns the value for the mode of its operator.
     pub fn of(&self, follow: impl Into<Follow>) -> &T {
         match follow.into().of(self.documented.api()) {
             Semantics::Documented => &self.documented,
@@ -49,5 +49,5 @@ impl<T: Owned> PerReading<T> {
     }
 }
 
-/// A service as each reading has it.
+/// A service as the documents and as the release read it.
 pub type Views = PerReading<Service>;

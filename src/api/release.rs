@@ -1,22 +1,22 @@
-//! The mode: whether the documents or the controllers are followed, by operator; and releases.
+//! Releases, and the mode of each operator: follow the documents or the controller's code.
 
 use super::Api;
 use serde::Serialize;
 use std::fmt;
 
-/// The mode: documents or controllers.
+/// The mode: documented or controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Semantics {
-    /// The documents as written, contradictions read as docs/decisions.md reads them.
+    /// The documents as written; docs/decisions.md resolves contradictions.
     #[default]
     Documented,
-    /// What the pinned upstream code does, quirks included.
+    /// The behavior of the pinned upstream code, including quirks.
     Controller,
 }
 
 impl Semantics {
-    /// The word used in flags and output.
+    /// Returns the value used in flags and output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Documented => "documented",
@@ -36,34 +36,34 @@ impl fmt::Display for Semantics {
 pub struct Release {
     /// The tag, as `--release` takes it.
     pub tag: &'static str,
-    /// When it was tagged, or the day of the commit.
+    /// Date of the tag, or of the commit.
     pub date: &'static str,
-    /// Commit of the operator's repository.
+    /// Commit in the operator's repository.
     pub commit: &'static str,
 }
 
-/// The mode of a run, operator by operator: the release of one operator is followed without the
-/// others.
+/// The mode of each operator in a run. A run can follow the release of one operator and the
+/// documents of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Follow {
-    /// By [`Api`]; that of the cluster is the run's own.
+    /// Indexed by [`Api`]; the entry of `Cluster` is the default mode of the run.
     modes: [Semantics; Api::COUNT],
 }
 
 impl Follow {
-    /// The same, with another mode for one operator.
+    /// Returns a copy with another mode for one operator.
     #[must_use]
     pub fn with(mut self, api: Api, semantics: Semantics) -> Self {
         self.modes[api as usize] = semantics;
         self
     }
 
-    /// The mode of an operator.
+    /// Returns the mode of an operator.
     pub fn of(self, api: Api) -> Semantics {
         self.modes[api as usize]
     }
 
-    /// One mode for all, where the operators of an input share it.
+    /// Returns that mode for every operator when all `operators` share one mode, else `self`.
     #[must_use]
     pub fn among(self, operators: impl IntoIterator<Item = Api>) -> Self {
         let mut modes = operators.into_iter().map(|api| self.of(api));
@@ -73,7 +73,8 @@ impl Follow {
         }
     }
 
-    /// The mode that `--semantics` or the settings name: that of whatever belongs to no operator.
+    /// Returns the mode set by `--semantics` or the settings, which applies to anything that
+    /// belongs to no operator.
     pub fn run(self) -> Semantics {
         self.of(Api::Cluster)
     }

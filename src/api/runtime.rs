@@ -10,10 +10,10 @@ use std::sync::OnceLock;
 /// One entry of `supportedModelFormats`.
 #[derive(Clone, Debug)]
 pub struct FormatEntry {
-    /// Deprecated `name`: the documents read it as the format's name (OME docs, Serving Runtime,
-    /// Core Configuration), the controller never.
+    /// Deprecated `name`: the documents define it as the format's name (OME docs, Serving Runtime,
+    /// Core Configuration); the controller never reads it.
     pub legacy_name: Option<Field<EcoString>>,
-    /// Deprecated `version`, beside the deprecated `name`.
+    /// Deprecated `version` that belongs to the deprecated `name`.
     pub legacy_version: Option<Field<Version>>,
     /// `modelFormat`.
     pub format: Option<NamedVersion>,
@@ -27,11 +27,11 @@ pub struct FormatEntry {
     pub diffusion: Option<Diffusion>,
     /// `acceleratorConfig`, by class name.
     pub accelerator_config: Option<Node>,
-    /// `autoSelect`; unset is not false for the controller's score.
+    /// `autoSelect`; the controller's score treats unset as different from false.
     pub auto_select: Option<Field<bool>>,
     /// `priority`.
     pub priority: Option<Field<i64>>,
-    /// Who wrote the entry.
+    /// Origin of the entry.
     pub origin: Origin,
 }
 
@@ -42,7 +42,7 @@ pub struct SizeRange {
     pub min: Option<Field<Size>>,
     /// Largest size, inclusive.
     pub max: Option<Field<Size>>,
-    /// Who wrote the range.
+    /// Origin of the range.
     pub origin: Origin,
 }
 
@@ -59,30 +59,30 @@ pub struct Runtime {
     pub disabled: Option<Field<bool>>,
     /// `protocolVersions`; empty when absent.
     pub protocols: Vec<Field<EcoString>>,
-    /// `multiModel: true`: holds many models at once, for another controller (KServe).
+    /// `multiModel: true`: the runtime holds many models at once, which another controller manages
+    /// (KServe).
     pub multi_model: Option<Field<bool>>,
-    /// Serves on several nodes: the runtime itself says how its workers look (KServe
-    /// `workerSpec`).
+    /// Origin of `workerSpec` (KServe), which describes the workers of a runtime that serves on
+    /// several nodes.
     pub multi_node: Option<Origin>,
     /// `acceleratorRequirements.acceleratorClasses`.
     pub accelerator_classes: Vec<Field<EcoString>>,
-    /// `acceleratorRequirements` as the documents read them.
+    /// `acceleratorRequirements` as the documents define them.
     pub accelerators: super::AcceleratorRequirements,
-    /// `acceleratorConfigurations`, of the documents alone.
+    /// `acceleratorConfigurations`; only the documents define them.
     pub configurations: super::RuntimeConfigurations,
     /// See [`DecodedConfigs`].
     pub decoded: DecodedConfigs,
 }
 
-/// What a controller holds of a runtime's component configurations after decoding them, or why it
-/// cannot.
+/// A runtime's component configurations as the controller decodes them, or the decoding error.
 ///
-/// Filled by `compose` when it first needs one, so that a fleet of services pays once per runtime.
+/// `compose` fills an entry on first use, so each runtime is decoded once for all its services.
 #[derive(Clone, Debug, Default)]
 pub struct DecodedConfigs([OnceLock<Result<Node, EcoString>>; 3]);
 
 impl DecodedConfigs {
-    /// The configuration of one component; `decode` runs the first time.
+    /// Returns the configuration of one component; `decode` runs on the first call only.
     pub fn get_or_decode(
         &self,
         component: super::ComponentKind,
@@ -93,12 +93,13 @@ impl DecodedConfigs {
 }
 
 impl Runtime {
-    /// `engineConfig`, `decoderConfig` or `routerConfig`.
+    /// Returns `engineConfig`, `decoderConfig` or `routerConfig`.
     pub fn config(&self, component: super::ComponentKind) -> Option<&Node> {
         self.object.spec(component.config_key())
     }
 
-    /// Whether it says anything about accelerator classes: which it takes, or what it does on one.
+    /// Reports whether it sets any field about accelerator classes: requirements or per-class
+    /// configurations.
     pub fn mentions_accelerators(&self) -> bool {
         let configured = [&self.configurations.shared]
             .into_iter()
@@ -109,8 +110,7 @@ impl Runtime {
             || self.formats.iter().any(|entry| entry.accelerator_config.is_some())
     }
 
-    /// Whether it comes before another in the fixed order of listings: namespaced first, then name,
-    /// byte order.
+    /// Returns the sort key of listings: namespaced before cluster-scoped, then name in byte order.
     pub fn listing_key(&self) -> (&super::Scope, &EcoString) {
         (&self.object.id.scope, &self.object.id.name)
     }

@@ -1,4 +1,4 @@
-//! Services: InferenceServices as the user writes them.
+//! InferenceServices as the user writes them.
 
 use super::Failure;
 use super::model::Model;
@@ -7,7 +7,7 @@ use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 use std::sync::Arc;
 
-/// A component of a service. Declaration order is the order in which the operator writes them.
+/// A component of a service. Declaration order is the order in which the operator creates them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ComponentKind {
     /// Runs the model; prefill when there is a decoder.
@@ -18,9 +18,9 @@ pub enum ComponentKind {
     Router,
     /// Runs the model, in KServe.
     Predictor,
-    /// Changes requests before and answers after they pass the predictor, in KServe.
+    /// Changes requests before and responses after the predictor, in KServe.
     Transformer,
-    /// Explains answers, in KServe.
+    /// Explains predictions, in KServe.
     Explainer,
 }
 
@@ -31,7 +31,7 @@ impl ComponentKind {
     /// The components of KServe in order.
     pub const KSERVE: [Self; 3] = [Self::Predictor, Self::Transformer, Self::Explainer];
 
-    /// The word used as key of the service, as suffix of names and as label value.
+    /// Returns the name used as key in the service, as name suffix and as label value.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Engine => "engine",
@@ -43,8 +43,8 @@ impl ComponentKind {
         }
     }
 
-    /// The key of a runtime that configures it; of a component of KServe its own word, which no
-    /// runtime has as a key.
+    /// Returns the key that configures it in a runtime. For a KServe component this is its own
+    /// name, which is not a key of any runtime.
     pub fn config_key(self) -> &'static str {
         match self {
             Self::Engine => "engineConfig",
@@ -54,9 +54,9 @@ impl ComponentKind {
         }
     }
 
-    /// The one address that a component of KServe names, and where: its model or ART explainer,
-    /// else the variable `STORAGE_URI` of the container that serves. A variable that takes its
-    /// value from elsewhere counts as empty.
+    /// Returns the storage address of a KServe component with its origin: the `storageUri` of its
+    /// model or ART explainer, else the variable `STORAGE_URI` of the serving container. A variable
+    /// without `value` (for example with `valueFrom`) counts as empty.
     pub fn storage_uri(self, component: &Node) -> Option<(EcoString, Origin)> {
         let said = |node: &Node| (node.scalar_text().unwrap_or_default(), node.origin);
         let text = |node: &Node, key: &str| {
@@ -75,7 +75,8 @@ impl ComponentKind {
         }
         let containers = component.get("containers").map(Node::items).unwrap_or_default();
         let first = containers.first()?;
-        // The only container of a predictor, and a first one without a name, will be called so.
+        // KServe names a predictor's only container, or a first container without a name,
+        // `kserve-container`.
         let serves = match self {
             Self::Predictor if containers.len() > 1 && !text(first, "name").is_empty() => {
                 containers.iter().find(|container| text(container, "name") == "kserve-container")?
@@ -92,98 +93,98 @@ impl ComponentKind {
     }
 }
 
-/// In which order the scopes are asked for a model.
+/// The order in which the scopes are searched for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelLookup {
-    /// BaseModel of the namespace, then ClusterBaseModel.
+    /// BaseModel in the namespace, then ClusterBaseModel.
     NamespaceFirst,
-    /// ClusterBaseModel, then BaseModel of the namespace: migration of the deprecated form.
+    /// ClusterBaseModel, then BaseModel in the namespace; the migration of the deprecated form uses
+    /// it.
     ClusterFirst,
 }
 
-/// The model a service names.
+/// The model that a service references.
 #[derive(Clone, Debug)]
 pub struct ModelRef {
     /// Name.
     pub name: Field<EcoString>,
-    /// Kind, when it is written.
+    /// Kind, when it is set.
     pub kind: Option<Field<EcoString>>,
     /// Names of fine-tuned weights.
     pub fine_tuned: Vec<Field<EcoString>>,
-    /// Order of scopes.
+    /// Search order of the scopes.
     pub lookup: ModelLookup,
 }
 
-/// A model that a service describes itself instead of naming one.
+/// A model that a service defines inline instead of a reference.
 #[derive(Clone, Debug)]
 pub struct InlineModel {
-    /// What selection asks of it: format and version, as of a model that is an object of its own.
+    /// The fields that selection uses, format and version, in the form of a model object.
     pub model: Model,
-    /// It is to run on several nodes.
+    /// True when the model must run on several nodes.
     pub multi_node: bool,
 }
 
-/// The runtime a service names.
+/// The runtime that a service references.
 #[derive(Clone, Debug)]
 pub struct RuntimeRef {
     /// Name.
     pub name: Field<EcoString>,
-    /// Kind, when it is written.
+    /// Kind, when it is set.
     pub kind: Option<Field<EcoString>>,
 }
 
-/// What there is of the deprecated `spec.predictor`, which migration leaves in place. The webhook
-/// and the controller do not agree about what makes it one that is used.
+/// State of the deprecated `spec.predictor`, which migration does not remove. The webhook and the
+/// controller use different conditions to decide whether it is in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Predictor {
-    /// The engine was made of it.
+    /// The migration built the engine from it.
     pub migrated: bool,
-    /// The webhook takes it for used and warns.
+    /// The webhook treats it as in use and warns.
     pub warned: bool,
-    /// The controller takes it for used.
+    /// The controller treats it as in use.
     pub used: bool,
 }
 
-/// What a service says of one component.
+/// One component of a service.
 #[derive(Clone, Debug)]
 pub struct Component {
-    /// Which one.
+    /// The component.
     pub kind: ComponentKind,
-    /// The service's part of it.
+    /// The part of the service that configures it.
     pub node: Node,
 }
 
-/// An InferenceService, read by the rules of one semantics (the deprecated form is already
-/// migrated).
+/// An InferenceService, read by the rules of one mode (the deprecated form is already migrated).
 #[derive(Clone, Debug)]
 pub struct Service {
     /// The object as read.
     pub object: Object,
-    /// Namespace; `default` or the one of `-n` when none is written.
+    /// Namespace; `-n` or `default` when the object sets none.
     pub namespace: EcoString,
     /// `spec.model`.
     pub model: Option<ModelRef>,
     /// `spec.runtime` with a name.
     pub runtime: Option<RuntimeRef>,
-    /// The model the service describes itself.
+    /// The model that the service defines inline.
     pub inline: Option<Box<InlineModel>>,
-    /// Why a server would not take it, when it would not.
+    /// The reason why an API server rejects it, if it does.
     pub refusal: Option<Box<Failure>>,
-    /// Components the service names, in order.
+    /// Components that the service sets, in order.
     pub components: Vec<Component>,
     /// Protocol requested.
     pub protocol: Option<Field<EcoString>>,
-    /// Accelerator classes the service names (annotation, selector, component overrides), sorted,
-    /// without repeats.
+    /// Accelerator classes that the service references (annotation, selector, component overrides),
+    /// sorted, without duplicates.
     pub accelerator_classes: Vec<Field<EcoString>>,
-    /// Everything it says about accelerators.
+    /// All its settings for accelerators.
     pub accelerators: Arc<super::AcceleratorWish>,
-    /// What there is of the deprecated predictor form.
+    /// State of the deprecated predictor form.
     pub predictor: Predictor,
 }
 
 impl Service {
-    /// What the service says of a component.
+    /// Returns the service's settings for a component.
     pub fn component(&self, kind: ComponentKind) -> Option<&Node> {
         self.components
             .iter()
@@ -191,13 +192,14 @@ impl Service {
             .map(|component| &component.node)
     }
 
-    /// Why its operator does not accept it at all; at its name, where no field is to blame.
+    /// Returns the reason why its operator rejects it, if it does. The place is its name when no
+    /// field is the cause.
     pub fn refused(&self) -> Option<Failure> {
         let refusal = self.refusal.as_deref()?.clone();
         Some(Failure { span: refusal.span.or_else(|| Some(self.object.name_span())), ..refusal })
     }
 
-    /// Name of the service.
+    /// Returns the name of the service.
     pub fn name(&self) -> &EcoString {
         &self.object.id.name
     }

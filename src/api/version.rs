@@ -1,4 +1,4 @@
-//! A version as written, parsed once by both rules.
+//! A version as written, parsed once by the documented rule and once by the controller's.
 
 use crate::quantity::{self, DocumentedVersion, Operator, VersionError};
 use ecow::EcoString;
@@ -12,7 +12,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Parses a version by both rules; neither failing is an error here.
+    /// Parses a version by both rules. A text that neither rule accepts is no error here.
     pub fn parse(text: &str) -> Self {
         Self {
             text: text.into(),
@@ -21,31 +21,31 @@ impl Version {
         }
     }
 
-    /// As written.
+    /// Returns the version as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What the documents have against it (OME docs, Serving Runtime, Core Configuration;
-    /// docs/decisions.md#version-precision).
+    /// Returns the reason why the documents do not accept it (OME docs, Serving Runtime, Core
+    /// Configuration; docs/decisions.md#version-precision).
     pub fn problem(&self) -> Option<&VersionError> {
         self.documented.as_ref().err()
     }
 
-    /// Whether a runtime with this version admits a model's, by the documents (OME docs, Serving
-    /// Runtime, Core Configuration; docs/decisions.md#version-precision).
+    /// Reports whether a runtime with this version accepts a model's version by the documents (OME
+    /// docs, Serving Runtime, Core Configuration; docs/decisions.md#version-precision).
     pub fn admits_documented(&self, model: &Self) -> bool {
         matches!((&self.documented, &model.documented), (Ok(runtime), Ok(model)) if runtime.admits(model))
     }
 
-    /// Whether the controller reads it as three numbers without prefix.
+    /// Reports whether the controller parses it as three numbers without a prefix.
     pub fn is_three_numbers(&self) -> bool {
         self.controller.as_ref().is_some_and(quantity::Version::is_three_numbers)
     }
 
-    /// Whether a runtime with this version and operator admits a model's, by the controller
-    /// (pkg/runtimeselector/matcher.go, compareSupportedModelFormats). What does not parse admits
-    /// nothing and is admitted by nothing.
+    /// Reports whether a runtime with this version and operator accepts a model's version by the
+    /// controller (pkg/runtimeselector/matcher.go, compareSupportedModelFormats). A version that
+    /// does not parse matches no other version.
     pub fn admits_controller(&self, operator: Operator, model: &Self) -> bool {
         matches!((&self.controller, &model.controller), (Some(runtime), Some(model)) if runtime.admits(operator, model).is_ok())
     }
