@@ -112,7 +112,7 @@ fn a_replica_has_the_pods_and_accelerators_of_leader_and_workers() {
         (RawDeployment, two, None, Some(1), Some("nvidia.com/gpu 2")),
         (MultiNodeRayVllm, two, None, Some(2), Some("nvidia.com/gpu 4")),
         (MultiNode, two, Some((two, 3)), Some(4), Some("nvidia.com/gpu 8")),
-        (MultiNode, two, Some((mixed, 2)), Some(3), Some("amd.com/gpu 2, nvidia.com/gpu 8")),
+        (MultiNode, two, Some((mixed, 2)), Some(3), Some("amd.com/gpu 16, nvidia.com/gpu 8")),
         (MultiNode, two, Some((broken, 0)), Some(1), Some("nvidia.com/gpu 2")),
         (MultiNode, two, Some((two, -1)), None, None),
         (RawDeployment, none, None, Some(1), Some("")),

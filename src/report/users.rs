@@ -136,7 +136,10 @@ pub fn model(
                 let by = decision.decided_by.map_or("", super::phrases::decided_by);
                 format!(", first {} ({by})", first.object.shown_name())
             });
-            format!("{used}; {eligible} of {} can serve it{first}", many(all, "runtime"))
+            format!(
+                "{used}; automatic selection accepts {eligible} of {}{first}",
+                many(all, "runtime")
+            )
         }
         Some(Err(error)) => format!("{used}; ✗ {}: {}", error.code.as_str(), error.message),
         None => used,

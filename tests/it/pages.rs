@@ -233,7 +233,7 @@ fn explain_says_who_uses_a_runtime_or_a_model() {
     let page = quickstart("explain model qwen2-5-7b-instruct").stdout;
     assert!(
         page.contains(
-            "\n  used by 2 services; 2 of 3 runtimes can serve it, first sglang-qwen2-5-small (highest priority)\n"
+            "\n  used by 2 services; automatic selection accepts 2 of 3 runtimes, first sglang-qwen2-5-small (highest priority)\n"
         ),
         "{page}"
     );

@@ -175,8 +175,21 @@ fn write(
         &SessionOptions { expand: args.expand, v2_probes: args.v2_probes, ..args.decision.ask()? },
         stdin,
     )?;
-    let (selected, servings) = session.select_all(&args.services)?;
-    session.require_any(selected.len() + servings.len())?;
+    let mut found = Vec::new();
+    let all = session.select_all(&args.services).and_then(|(selected, servings)| {
+        session.require_any(selected.len() + servings.len())?;
+        Ok((selected, servings))
+    });
+    let (selected, servings) = match (all, mode) {
+        (Ok(all), _) => all,
+        // The list is answered all the same, with the error among its results.
+        (Err(Failure::NotFound { message, help }), Mode::Function(_)) => {
+            let message = format!("the functionConfig: {message}");
+            found.push(Diagnostic { help, ..Diagnostic::new(Code::InvalidValue, message) });
+            (Vec::new(), Vec::new())
+        }
+        (Err(failure), _) => return Err(failure),
+    };
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
         .with_workload(args.workload.workload(), session.kthena);
     if args.stage == Stage::Merged {
@@ -240,7 +253,6 @@ fn write(
             Sink::Pass { pass: Box::new(pass), function }
         }
     };
-    let mut found = Vec::new();
     let mut failed = false;
     let mut left_out = Vec::new();
     let mut owners = Owners::default();

@@ -3,7 +3,8 @@
 //!
 //! Input: the tracks of all services, and how they end if all change at once. Output: services in
 //! an order that was simulated to its end. A stuck update is removed and tried again after all
-//! others; if it is stuck there too, the order does not include it. Other orders are not tried.
+//! others, then before them; if it is stuck there too, the order does not include it. Other orders
+//! are not tried.
 
 use super::Ground;
 use super::outcome::{ComponentRollout, RollEnd};
@@ -43,11 +44,18 @@ pub(super) fn order(
         }
     }
     for service in later {
-        order.push(service);
-        if left == 0 || in_order(ground, tracks, &order).is_err() {
-            order.pop();
+        // Last, when the others have freed nodes; else first, before they take them.
+        for place in [order.len(), 0] {
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            order.insert(place, service);
+            if in_order(ground, tracks, &order).is_ok() {
+                break;
+            }
+            order.remove(place);
         }
-        left = left.saturating_sub(1);
     }
     order
 }

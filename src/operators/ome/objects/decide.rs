@@ -233,7 +233,7 @@ fn host(service: &Service, component: &Component, settings: Settings<'_>) -> Res
         failure(
             message,
             key.unwrap_or_else(|| service.object.name_span()),
-            "correct the domain template or the ingress domain",
+            "correct the name of the service, the domain template or the ingress domain",
         )
     })
 }

@@ -10,6 +10,7 @@ use crate::diff::{
 use crate::quantity::Count;
 use crate::report::phrases::{first_of, plural};
 use crate::report::screen::printable;
+use ecow::EcoString;
 use group::group;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -198,12 +199,21 @@ fn capacity(capacity: &Capacity) -> Vec<String> {
     }
     if capacity.stuck.is_none() {
         out.push("the restarts were not simulated: there are more than 2000 services".to_owned());
-    } else if capacity.stuck.as_ref().is_some_and(|stuck| !stuck.is_empty()) {
+    } else if let Some(stuck) = capacity.stuck.as_ref().filter(|stuck| !stuck.is_empty()) {
         if !capacity.order.is_empty() {
             let names = capacity.order.iter().map(|name| printable(name));
+            let rest: BTreeSet<&EcoString> = stuck.iter().map(|own| &own.service).collect();
+            let rest = rest.into_iter().filter(|own| !capacity.order.contains(own));
+            let rest: Vec<String> = rest.map(|name| printable(name)).collect();
             out.push(format!(
-                "restarted one after the other, all complete in this order: {}",
-                first_of(names, ORDER)
+                "restarted one after the other, {} complete in this order: {}{}",
+                if rest.is_empty() { "all" } else { "these" },
+                first_of(names, ORDER),
+                if rest.is_empty() {
+                    String::new()
+                } else {
+                    format!("; stuck first and last: {}", first_of(rest, ORDER))
+                }
             ));
         }
         out.push(
