@@ -23,7 +23,7 @@ pub struct Messages {
 }
 
 /// The next step where no runtime fits.
-pub(crate) fn nearest_miss(service: &Service) -> String {
+pub(crate) fn help_of_service(service: &Service) -> String {
     format!(
         "`ome explain {}/{}` shows the nearest miss, and with `--runtime NAME` the edits that make \
          a runtime fit",
@@ -33,6 +33,6 @@ pub(crate) fn nearest_miss(service: &Service) -> String {
 }
 
 /// The next step where the named runtime does not fit.
-pub(crate) fn edits_of(runtime: &str) -> String {
+pub(crate) fn help_of_runtime(runtime: &str) -> String {
     format!("`ome explain --runtime {runtime}` shows the edits that make it fit, if there are any")
 }

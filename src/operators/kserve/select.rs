@@ -13,7 +13,7 @@ use crate::decision::{
 use crate::diag::{Code, nearest};
 use crate::policy::{Policy, ProtocolRule, RankRule};
 use crate::select::format_name::lowest;
-use crate::select::messages::{edits_of, nearest_miss};
+use crate::select::messages::{help_of_runtime, help_of_service};
 use crate::select::request::{asked_protocol, failure, named as named_runtime};
 use crate::select::{Messages, Request, Search};
 use ecow::{EcoString, EcoVec};
@@ -153,7 +153,7 @@ fn incompatible(_: &Request<'_>, candidate: &Candidate<'_>, named: &RuntimeRef) 
     Failure {
         code: Code::RuntimeIncompatible,
         message: format!("{message}: {}", all.join("; ")),
-        help: Some(edits_of(name)),
+        help: Some(help_of_runtime(name)),
         span: named.name.span(),
     }
 }
@@ -190,7 +190,7 @@ fn none_found(
         ),
         help: Some(match near {
             Some(near) => format!("did you mean \"{near}\"?"),
-            None => nearest_miss(service),
+            None => help_of_service(service),
         }),
         span: format
             .and_then(|format| format.name.span())

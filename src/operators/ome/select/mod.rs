@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::decision::{Basis, Reason, Rejection, Resolution, RuntimeDecision};
 use crate::diag::Code;
 use crate::policy::{Policy, ProtocolRule};
-use crate::select::messages::{edits_of, nearest_miss};
+use crate::select::messages::{help_of_runtime, help_of_service};
 use crate::select::request::{asked_protocol, failure, named, named_without_model};
 use crate::select::{Messages, Request, Search};
 use crate::yaml::Node;
@@ -35,7 +35,7 @@ pub(crate) static WORDS: Messages = Messages {
                 request.model.object.id.name,
                 all.join("; ")
             ),
-            help: Some(edits_of(&candidate.runtime.object.id.name)),
+            help: Some(help_of_runtime(&candidate.runtime.object.id.name)),
             span: named.name.span(),
         }
     },
@@ -45,7 +45,7 @@ pub(crate) static WORDS: Messages = Messages {
             "no runtime found to support model {} in namespace {}: {} checked",
             request.model.object.id.name, request.namespace, decision.rejected
         ),
-        help: Some(nearest_miss(service)),
+        help: Some(help_of_service(service)),
         span: service
             .model
             .as_ref()
