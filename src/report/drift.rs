@@ -92,7 +92,7 @@ impl View<'_> {
         self.drift.groups.iter().map(|group| group.services.len()).sum()
     }
 
-    /// "1 of 3 services drifts: 1 object missing, 2 changed".
+    /// "1 of 3 services drifts; objects: 1 missing, 2 changed".
     fn headline(&self) -> String {
         let drifted = self.drifted();
         let all = self.drift.services;
@@ -107,7 +107,7 @@ impl View<'_> {
             });
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             let verb = if drifted == 1 { "drifts" } else { "drift" };
-            format!("{drifted} of {all} services {verb}: objects {}", parts.join(", "))
+            format!("{drifted} of {all} services {verb}; objects: {}", parts.join(", "))
         };
         if !self.drift.failed.is_empty() {
             let _ = write!(out, "; {} in error, not compared", self.drift.failed.len());

@@ -345,7 +345,7 @@ impl Case<'_, '_, '_> {
                 format!("with {} the rule still has an effect", fields(&edits))
             }
             Some((edits, true)) => format!(
-                "with {} the rule has no effect, but no less changes than without",
+                "with {} the rule has no effect, but as much changes as without the edit",
                 fields(&edits)
             ),
             None => NO_FIELD.to_owned(),
