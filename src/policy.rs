@@ -100,10 +100,10 @@ pub enum AutoSelectRule {
 /// The sort criteria of eligible runtimes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankRule {
-    /// Scope, priority, closeness of the range, age, name (OME docs, Serving Runtime, Runtime
+    /// Scope, priority, distance of the size range, age, name (OME docs, Serving Runtime, Runtime
     /// Discovery, Model Size Range and Constraints of priority; docs/decisions.md#ranking).
     Priority,
-    /// Scope, score, narrowness of the range, name (pkg/runtimeselector/scorer.go,
+    /// Scope, score, distance of the size range, name (pkg/runtimeselector/scorer.go,
     /// CompareRuntimes).
     Score,
     /// Scope, priority, lowest protocol, age, name (pkg/apis/serving/v1beta1/predictor_model.go,

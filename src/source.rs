@@ -40,7 +40,7 @@ pub enum SourceKind {
     Stdin,
     /// Embedded in the binary: the built-in catalog.
     Builtin,
-    /// The settings of this tool.
+    /// The settings file of `ome`.
     Settings,
     /// The config.json of a model, read to complete the model.
     ModelConfig,

@@ -9,7 +9,7 @@ use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 use std::sync::{Arc, LazyLock};
 
-/// A figure of computing power.
+/// A figure of compute performance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Figure {
     /// TFLOPS at 32 bits.
@@ -25,7 +25,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    /// All figures, the widest first.
+    /// All figures, the highest precision first.
     pub const ALL: [Self; 5] = [Self::Fp32, Self::Fp16, Self::Fp8, Self::Int8, Self::Int4];
 
     /// Returns the key in the shipped form. The shipped CRD itself has no key for fp8.
@@ -137,7 +137,7 @@ pub struct Cost {
     pub spot_per_hour: Option<Field<Quantity>>,
     /// `perMillionTokens`.
     pub per_million_tokens: Option<Field<Quantity>>,
-    /// `tier`: low, medium, high or anything else.
+    /// `tier`: low, medium, high or any other text.
     pub tier: Option<Field<EcoString>>,
 }
 
@@ -274,7 +274,7 @@ impl AcceleratorWish {
 /// Extensions; docs/decisions.md#preference-order).
 #[derive(Clone, Debug)]
 pub struct PreferenceCondition {
-    /// `modelSize`, `requestSize` and so on.
+    /// The property, such as `modelSize` or `requestSize`.
     pub key: EcoString,
     /// The expression as written.
     pub expression: Field<EcoString>,

@@ -1,4 +1,4 @@
-//! The operator's own settings: ConfigMap `inferenceservice-config`.
+//! The operator's settings: ConfigMap `inferenceservice-config`.
 
 use super::object::Object;
 use crate::source::Span;
@@ -54,7 +54,7 @@ pub struct OperatorConfig {
     pub multinode_prober: Option<Node>,
     /// The operator's error message for an invalid ConfigMap; every reconcile fails with it.
     pub error: Option<EcoString>,
-    /// The settings of KServe's controller, which has a ConfigMap of the same name.
+    /// The settings of KServe's controller, whose ConfigMap has the same name.
     pub kserve: KServeConfig,
 }
 
@@ -147,8 +147,8 @@ pub struct KServeConfig {
     pub gpu_types: Vec<EcoString>,
     /// An error in the ConfigMap that makes every service fail.
     pub error: Option<EcoString>,
-    /// An error in the ConfigMap that makes every service fail except those of ModelMesh, for which
-    /// the controller returns earlier (controller.go, Reconcile).
+    /// An error in the ConfigMap that makes every service fail, except a ModelMesh service without
+    /// a transformer, for which the controller returns earlier (controller.go, Reconcile).
     pub run_error: Option<EcoString>,
     /// An error in the ConfigMap that makes the webhook refuse every pod.
     pub pod_error: Option<EcoString>,

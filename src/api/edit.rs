@@ -1,4 +1,4 @@
-//! Edits of the input: which object, which field, which value.
+//! Edits of the input: an object, a field and its new value.
 //!
 //! In: an object, a field path and a value. Out: edits that `pipeline` and `diff` apply, evaluate
 //! again and print. This module edits only the tree that the caller passes.

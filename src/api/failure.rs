@@ -1,4 +1,4 @@
-//! Why a service or an object cannot be produced.
+//! Reasons why a service or an object cannot be built.
 //!
 //! In: the problem that a rule found. Out: one sentence with its code, its place and the next step.
 //! This module does not format for a terminal.
@@ -16,7 +16,7 @@ pub struct Failure {
     pub message: String,
     /// The next step for the user.
     pub help: Option<String>,
-    /// The place that has to change.
+    /// The place to change.
     pub span: Option<Span>,
 }
 

@@ -10,7 +10,7 @@ use ecow::EcoString;
 pub struct ResourceFlavor {
     /// The object.
     pub object: Object,
-    /// `nodeLabels`, those whose value is text.
+    /// `nodeLabels` with a text value.
     pub node_labels: Map,
     /// `nodeTaints`, a list of `v1.Taint`.
     pub node_taints: Vec<Node>,
@@ -27,7 +27,7 @@ impl ResourceFlavor {
     }
 }
 
-/// How much of a resource a queue has in one flavor.
+/// The quota of one resource in one flavor.
 #[derive(Clone, Debug)]
 pub struct ResourceQuota {
     /// Resource, such as `nvidia.com/gpu`.

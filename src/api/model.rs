@@ -1,4 +1,4 @@
-//! Models: format, size and storage of what is served.
+//! Models: format, size and storage.
 
 use super::object::{Field, Object, Scope};
 use super::version::Version;
@@ -95,7 +95,7 @@ pub struct Model {
 pub enum Evidence {
     /// The manifest sets it.
     Declared,
-    /// The config.json of the model states it.
+    /// The config.json of the model contains it.
     Config,
     /// The table of published models contains it, from a config.json or from two sources.
     Known,

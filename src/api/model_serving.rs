@@ -134,7 +134,7 @@ impl GangPolicy {
 /// One plugin of the chain that modifies pods when they are created.
 #[derive(Clone, Debug)]
 pub struct Plugin {
-    /// Name under which it is registered.
+    /// Its registered name.
     pub name: Field<EcoString>,
     /// Plugin type; `BuiltIn` is the only one.
     pub kind: EcoString,
@@ -178,7 +178,7 @@ pub struct ModelServing {
     pub counted: bool,
 }
 
-/// How close together pods are placed; copied to the PodGroup.
+/// Placement constraints by network topology; copied to the PodGroup.
 #[derive(Clone, Debug)]
 pub struct Topology {
     /// For a whole group.

@@ -1,4 +1,4 @@
-//! Runtimes: the containers that serve models.
+//! Runtimes, whose containers serve models.
 
 use super::model::{Diffusion, NamedVersion, Size};
 use super::object::{Field, Object};

@@ -59,7 +59,7 @@ impl View<'_> {
 pub struct Check {
     /// Codes of its findings.
     pub codes: &'static [Code],
-    /// Runs only when one of its codes is requested by name.
+    /// True if it runs only when one of its codes is requested.
     pub on_demand: bool,
     /// Document and heading, or upstream path and function.
     pub cite: &'static str,

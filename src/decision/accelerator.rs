@@ -131,7 +131,7 @@ pub enum CostTerm {
     Tier,
 }
 
-/// The arithmetic behind a score of a strategy (docs/decisions.md#strategies).
+/// The terms of a strategy's score (docs/decisions.md#strategies).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoreTerms {
     /// GB/s of one replica.
@@ -276,7 +276,7 @@ pub struct AcceleratorDecision<'a> {
 pub enum AcceleratorBasis {
     /// The service references the class.
     Explicit,
-    /// A policy or a strategy chose it.
+    /// A policy or a strategy chose the class.
     Policy,
     /// Nothing was chosen.
     None,

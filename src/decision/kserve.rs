@@ -1,4 +1,4 @@
-//! How a service of KServe is deployed: one mode for all of its components (KServe, utils.go,
+//! The deployment mode of a KServe service, one mode for all components (KServe, utils.go,
 //! GetDeploymentMode).
 
 use crate::api::{DeploymentMode, KServeConfig, Semantics, Service};

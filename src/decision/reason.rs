@@ -54,7 +54,7 @@ pub enum Reason {
         /// The values that the runtime lists.
         listed: Vec<EcoString>,
     },
-    /// No accelerator class that may be chosen meets the requirements on this runtime.
+    /// No eligible accelerator class meets the requirements of this runtime.
     Unserved {
         /// The component.
         component: &'static str,
@@ -65,7 +65,7 @@ pub enum Reason {
     ScoreZero(i64),
     /// The runtime is for many models at once (KServe docs, Serving Runtimes, Spec Attributes).
     MultiModel,
-    /// One of runtime and service spans nodes, the other does not.
+    /// Either the runtime or the service spans nodes, but not both.
     MultiNode {
         /// True when the runtime spans nodes.
         runtime: bool,
@@ -189,7 +189,7 @@ pub enum Note {
     SizeAloneWouldChoose(EcoString),
     /// Age or name decided.
     OrderNotGuaranteed,
-    /// No creationTimestamp is known.
+    /// The creationTimestamp is unknown.
     CreationTimestampUnknown,
     /// A user's object ranked above a built-in one.
     NewerThanBuiltin(EcoString),

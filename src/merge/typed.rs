@@ -46,7 +46,7 @@ pub(crate) fn container_fields(node: &Node) -> Node {
 /// Merges one pod over another, both without the containers that are merged separately.
 ///
 /// # Errors
-/// When a value does not fit its type or the two cannot be merged.
+/// When a value does not have its type or the two cannot be merged.
 pub(crate) fn pod<R: Record>(
     lower: &Node,
     upper: &Node,
@@ -61,7 +61,7 @@ pub(crate) fn pod<R: Record>(
 /// Returns a container as the controller decodes it, without values that became empty.
 ///
 /// # Errors
-/// When a value does not fit its type.
+/// When a value does not have its type.
 pub(crate) fn decoded_container(container: &Node, library: Library) -> Result<Node, String> {
     decoded(container, container_type(), library)
 }

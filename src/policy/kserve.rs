@@ -41,8 +41,9 @@ pub struct KServeRelease {
     /// Otherwise only the first image is mounted and no files are fetched (#5470;
     /// pkg/webhook/admission/pod/storage_initializer_injector.go, CommonStorageInitialization).
     pub several_images: bool,
-    /// `oci+native://` and `ociModelMode` select how an image is mounted; no other mode fetches an
-    /// image of `storageUris` (#5558; pkg/utils/storage.go, ParseOciScheme).
+    /// `oci+native://` and `ociModelMode` select how an image is mounted, and images of
+    /// `storageUris` are never fetched like other URIs (#5558; pkg/utils/storage.go,
+    /// ParseOciScheme).
     pub image_ways: bool,
     /// `oci+fetch://` is pulled by the storage initializer (#5739;
     /// pkg/webhook/admission/pod/oci_fetch.go).

@@ -118,7 +118,7 @@ pub enum ScaleDownRule {
     Cheapest,
 }
 
-/// In which order the groups follow a changed number of role replicas.
+/// The order in which groups apply a changed number of role replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoleScaling {
     /// One group after another from the highest ordinal (Kthena blog, A Deep Dive of ModelServing,

@@ -18,7 +18,7 @@ pub enum ClassResourceRule {
     None,
     /// The largest value of container, the runtime's container of the same name, and class.
     Largest,
-    /// The runtime's container fills in missing values; the class overrides them (#468).
+    /// The class overrides; the runtime's container fills in missing values (#468).
     Override,
 }
 
@@ -43,7 +43,7 @@ pub enum VariableRule {
     WhereAbsent,
 }
 
-/// Which port the stable Service of a service without Ingress has
+/// The port of the stable Service of a service without Ingress
 /// (reconcilers/external_service/external_service_reconciler.go).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExternalPortRule {
@@ -239,8 +239,8 @@ pub struct OmeRelease {
     pub first_available_looks: bool,
     /// See [`ClassResourceRule`].
     pub class_resources: ClassResourceRule,
-    /// With a chosen class, the arguments set the parallel sizes instead of PARALLELISM_SIZE (#503;
-    /// components/engine.go, decoder.go).
+    /// With a chosen class, PARALLELISM_SIZE is not set; the arguments set the parallel sizes
+    /// (#503; components/engine.go, decoder.go).
     pub class_replaces_parallelism: bool,
     /// How `runtimeArgsOverride` is merged.
     pub arguments: ArgumentRule,
@@ -263,8 +263,8 @@ pub struct OmeRelease {
     /// A Deployment with a dedicated cluster and without Volcano is named `NAME-new` (removed in
     /// #419; reconcilers/deployment/deployment_reconciler.go).
     pub dedicated_suffix: bool,
-    /// The autoscaler uses that suffix, also with Kueue. From v0.1.4 on, it always looks for the
-    /// Deployment without the suffix.
+    /// With Kueue, the autoscaler refers to the Deployment by the name with that suffix. From
+    /// v0.1.4 on, it always uses the name without the suffix.
     pub autoscaler_follows_suffix: bool,
     /// The annotation of an engine or of a runtime selects the mode (#333; utils/deployment.go,
     /// DetermineEngineDeploymentMode).

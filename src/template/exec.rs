@@ -70,7 +70,7 @@ fn run<'a>(program: &'a Program<'a>, root: Root<'a>) -> Result<Output, Failure> 
     Ok(machine.output)
 }
 
-/// How a list ended.
+/// How the execution of a list ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Next,

@@ -30,7 +30,7 @@ pub enum ServerFields {
 pub struct Metadata<'a> {
     /// `metadata.name`.
     pub name: &'a str,
-    /// `metadata.namespace`, defaulted by the caller.
+    /// `metadata.namespace`; the caller sets the default.
     pub namespace: &'a str,
     /// `metadata.generateName`; empty when absent.
     pub generate_name: &'a str,

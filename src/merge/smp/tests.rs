@@ -56,7 +56,7 @@ fn merged(base: &serde_json::Value, patch: &serde_json::Value, ty: &str) -> serd
 
 #[test]
 fn keyed_lists_keep_the_order_of_the_patch_and_of_the_base() {
-    // k8s.io/apimachinery, pkg/util/strategicpatch, the measured table.
+    // Results recorded from k8s.io/apimachinery, pkg/util/strategicpatch.
     let list = |names: &str| {
         serde_json::Value::Array(
             names.split_whitespace().map(|name| serde_json::json!({"name": name})).collect(),

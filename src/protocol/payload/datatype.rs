@@ -156,7 +156,7 @@ pub(super) enum Number {
 }
 
 impl Number {
-    /// The number, when it has no fraction.
+    /// Returns the number as an integer, if it has no fraction.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a float without fraction, saturating far outside of every datatype"

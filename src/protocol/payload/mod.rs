@@ -98,10 +98,10 @@ impl Kind {
     }
 }
 
-/// A text with its place among the sources.
+/// A text with its source.
 #[derive(Clone, Copy, Debug)]
 pub struct Body<'a> {
-    /// Which source it is.
+    /// Id of the source.
     pub source: SourceId,
     /// Its text.
     pub text: &'a str,

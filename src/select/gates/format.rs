@@ -15,7 +15,7 @@ use crate::select::input::Trace;
 use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
 
-/// The comparisons of one entry: outcome per [`Attribute`], in its order, plus the diffusion
+/// The comparisons of one entry: the result per [`Attribute`], in that order, and the diffusion
 /// pipeline.
 pub(super) struct EntryAnswer {
     pub(super) results: [CheckResult; 6],

@@ -1,8 +1,7 @@
 //! The rules for one candidate; each rule is evaluated once.
 //!
-//! Sources: OME documentation (OME docs, Serving Runtime, Core Configuration and Model
-//! Format Support; docs/decisions.md#unset-attributes) and pkg/runtimeselector of OME v0.1.5 as
-//! described in pkg/runtimeselector.
+//! Sources: OME documentation (OME docs, Serving Runtime, Core Configuration and Model Format
+//! Support; docs/decisions.md#unset-attributes) and pkg/runtimeselector of OME v0.1.5.
 
 pub(super) mod format;
 

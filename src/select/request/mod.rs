@@ -98,7 +98,7 @@ pub(crate) fn could_serve(policy: &Policy, model: &Model, runtime: &Runtime) -> 
             .serves_when_named()
 }
 
-/// Returns the runtime with the fewest failed rules, with all its reasons.
+/// Returns the runtime with the fewest failed rules, with its reasons except autoSelect and score.
 pub(crate) fn nearest_miss<'a>(
     policy: &Policy,
     runtimes: &'a RuntimeSet,
