@@ -37,7 +37,7 @@ pub struct QueueDecision {
     pub flavor: Option<EcoString>,
     /// The flavor of the workers, when it differs.
     pub worker_flavor: Option<EcoString>,
-    /// True when no node label that the pod selects is a label of the flavor.
+    /// True when the pod selects nodes by label, and none of these labels is a label of the flavor.
     pub loose: bool,
     /// Flavors that were tried before, in order; all flavors when none was assigned.
     pub rejected: Vec<FlavorRejection>,
