@@ -115,7 +115,7 @@ mod tests {
     use crate::source::{Source, SourceKind, Span};
 
     #[test]
-    fn what_was_there_before_is_left_out_wherever_it_stands_now() {
+    fn baseline_findings_are_omitted_after_moving_to_another_line() {
         let mut sources = SourceMap::new();
         let source = sources.add(Source::new("a.yaml", SourceKind::File, "0123456789"));
         let at = |start, message: &str| {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_baseline_is_refused() {
+    fn a_file_that_is_not_a_baseline_is_refused() {
         for text in ["", "[]", "{}", r#"{"schemaVersion": "ome/v2", "findings": []}"#] {
             assert!(Baseline::parse(text).is_err(), "{text}");
         }

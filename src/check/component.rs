@@ -162,7 +162,7 @@ mod tests {
     use crate::api::Semantics::Documented;
 
     #[test]
-    fn components_of_runtimes_are_judged() {
+    fn engine_and_decoder_configs_of_runtimes_are_checked() {
         // OME docs, Serving Runtime, Engine Configuration and Multi-Node Configuration;
         // docs/decisions.md#replicas. Rows: an engine, and the codes of its findings.
         for (engine, expected) in [
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_volume_of_a_model_is_there_to_mount() {
+    fn a_mount_of_the_model_volume_is_accepted() {
         let mount = "  engineConfig: {runner: {volumeMounts: [{name: tiny, mountPath: /c}]}}\n";
         let both = format!("{}---\n{}", runtime("a", mount), model("tiny", ""));
         assert_eq!(codes(&run(&both, Documented)), ["model-incomplete"]);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_service_only_what_it_says_itself_is_judged() {
+    fn a_service_is_checked_without_its_runtime_fields() {
         let found = run(
             &service(
                 "s",

@@ -95,7 +95,7 @@ mod tests {
     use crate::api::Semantics::Documented;
 
     #[test]
-    fn fields_that_are_no_text_get_their_value_and_all_others_quotes() {
+    fn ambiguous_scalars_become_values_or_quoted_text_by_field_type() {
         let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a, annotations: {b: on}}\nspec:\n  disabled: on\n  engineConfig: {minReplicas: 017, runner: {resources: {limits: {cpu: 0o10}}}}\n";
         let catalog = catalog(text, Documented, |_| ());
         let source = SourceId(0);

@@ -109,7 +109,7 @@ mod tests {
     use crate::api::Semantics::Documented;
 
     #[test]
-    fn a_secret_in_the_file_is_found_wherever_it_stands() {
+    fn inline_secrets_are_found_in_every_place() {
         for (spec, found) in [
             ("runner: {env: [{name: HF_TOKEN, value: hf_abc}]}", true),
             (

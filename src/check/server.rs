@@ -63,7 +63,7 @@ mod tests {
     use crate::api::Semantics::{Controller, Documented};
 
     #[test]
-    fn objects_are_held_to_the_rules_of_their_definition() {
+    fn objects_are_checked_against_the_cel_rules_of_their_crd() {
         let flavor = |spec: &str| {
             format!(
                 "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: f}}\nspec: {spec}\n"

@@ -158,7 +158,7 @@ mod tests {
     use crate::api::Semantics::{Controller, Documented};
 
     #[test]
-    fn variables_are_judged_where_they_stand() {
+    fn unknown_variables_and_invalid_templates_are_reported() {
         // OME docs, Serving Runtime, Multi-Node Configuration.
         for (engine, expected) in [
             ("{runner: {args: ['{{.Name}} {{ .Labels.team }}']}}", &[][..]),

@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_input_is_told_from_the_words() {
+    fn completion_finds_the_input_files_in_the_command_line() {
         let words = ["ome", "plan", "-f", "a", "--filename=b", "-fc", "-f", "-", "-o", "json"];
         let words = words.map(str::to_owned);
         assert_eq!(files(&words), ["a", "b", "c"].map(PathBuf::from));

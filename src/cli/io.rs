@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_holds_no_character_that_a_terminal_obeys() {
+    fn json_output_contains_no_control_characters() {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let value = serde_json::json!({ "a\u{9b}": "\u{1b}[2J\u{7f}\u{85}é\u{c2}" });
         Io::plain(&mut out, &mut err).print_json(&value).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn only_long_work_beside_other_output_shows_progress() {
+    fn progress_is_shown_only_for_long_work_with_redirected_output() {
         let shown = |of: usize, out_is_terminal: bool| {
             let (mut out, mut err) = (Vec::new(), Vec::new());
             let mut io = Io {

@@ -76,14 +76,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_switch_it_off() {
+    fn no_pager_and_watch_disable_the_pager() {
         for words in [["ome", "--no-pager"], ["ome", "--watch"]] {
             assert_eq!(wanted(words.into_iter()), None);
         }
     }
 
     #[test]
-    fn what_is_held_is_written_at_the_end() {
+    fn buffered_output_is_written_on_flush() {
         let mut paged = Paged::new(Vec::new(), true);
         paged.write_all(b"a\nb\n").unwrap();
         assert!(paged.inner.is_empty());
@@ -93,7 +93,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_pager_that_is_not_there_shows_nothing() {
+    fn a_missing_pager_command_reports_failure() {
         assert!(page("cat >/dev/null", b"a\n"));
         assert!(!page("no-such-pager-of-anybody 2>/dev/null", b"a\n"));
     }

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_comes_after_a_while_and_goes_before_anything_else() {
+    fn the_progress_line_appears_after_a_delay_and_is_cleared() {
         let shown = Arc::new(Mutex::new(Vec::new()));
         let text = || String::from_utf8(shown.lock().unwrap().clone()).unwrap();
         // Nothing is shown where none is wanted.

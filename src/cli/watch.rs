@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_input_changes_nothing() {
+    fn editor_files_and_other_extensions_are_not_watched() {
         for (path, expected) in [
             ("a/b.yaml", true),
             ("a/new", true),

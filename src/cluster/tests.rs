@@ -67,7 +67,7 @@ fn expressions_of_terms_are_read_as_kubernetes_reads_them() {
 }
 
 #[test]
-fn a_term_holds_as_a_whole_and_any_term_is_enough() {
+fn all_expressions_of_one_term_must_hold() {
     let machine = labeled("{a: x, b: y, nvidia.com/gpu.memory: '81920'}");
     for (terms, expected) in [
         ("[]", false),
@@ -150,7 +150,7 @@ fn bounds_of_terms_are_rewritten_for_kubernetes() {
 }
 
 #[test]
-fn selector_and_terms_of_a_class_are_alternatives_of_a_pod() {
+fn class_selector_and_terms_become_pod_affinity_alternatives() {
     let shown = |selector: Option<&str>, terms: Option<&str>| {
         let (selector, terms) = (selector.map(node), terms.map(node));
         let found = pinned(selector.as_ref(), terms.as_ref());
@@ -253,7 +253,7 @@ fn a_device_label_without_a_class_names_vendor_and_device() {
 }
 
 #[test]
-fn terms_about_some_keys_are_known_when_each_says_something() {
+fn terms_about_a_key_exist_only_when_every_term_has_the_key() {
     let about = |terms: &str| {
         let found = terms_about(node(terms).items(), |key| key == "a");
         found.map(|terms| terms.iter().map(flow).collect::<Vec<_>>().join(", "))
@@ -271,7 +271,7 @@ fn terms_about_some_keys_are_known_when_each_says_something() {
 }
 
 #[test]
-fn the_product_of_a_class_is_what_its_labels_name() {
+fn the_product_of_a_class_comes_from_its_labels() {
     let key = "nvidia.com/gpu.product";
     let term = format!(
         "{{matchExpressions: [{{key: {key}, operator: In, values: [odd, NVIDIA-H100-80GB-HBM3]}}]}}"
@@ -299,7 +299,7 @@ fn the_product_of_a_class_is_what_its_labels_name() {
 }
 
 #[test]
-fn labels_say_memory_compute_and_what_cannot_be_read() {
+fn node_labels_give_memory_and_compute_and_list_unreadable_ones() {
     const MIB: u64 = 1 << 20;
     for (key, value, expected) in [
         ("nvidia.com/gpu.memory", "81920", Some(81920 * MIB)),
@@ -343,7 +343,7 @@ fn labels_say_memory_compute_and_what_cannot_be_read() {
 }
 
 #[test]
-fn a_toleration_covers_a_taint_or_not() {
+fn toleration_operators_and_effects_match_taints() {
     let taint = |key: &str, value: &str, effect: &str| Taint {
         key: key.into(),
         value: value.into(),
@@ -405,7 +405,7 @@ fn a_toleration_covers_a_taint_or_not() {
 }
 
 #[test]
-fn a_pod_asks_for_what_its_containers_ask_for() {
+fn pod_requests_are_summed_over_its_containers() {
     let gpu = "nvidia.com/gpu";
     // Init containers that stay count beside, others as far as they exceed what comes later.
     for (pod, amounts) in [

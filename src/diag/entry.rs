@@ -54,7 +54,7 @@ mod tests {
     use super::Entry;
 
     #[test]
-    fn parts_of_an_entry() {
+    fn an_entry_is_split_into_its_fields_and_files() {
         let text = "why: W: w.\nfix: F\nrun: ome plan -f a\nalso: x y\n-- a --\nb: 1\n---\nc: 2\n-- d/e --\nf\n";
         let entry = Entry::read(text);
         assert_eq!((entry.why, entry.fix, entry.source), ("W: w.", "F", ""));

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_offered_resembles_what_was_written() {
+    fn suggestions_resemble_the_given_word() {
         for (word, offered) in [
             ("Foo", None),
             ("Jop", Some("Job")),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn among_many_names_a_slip_at_either_end_or_in_the_middle_is_found() {
+    fn a_misspelled_name_is_matched_among_thousands() {
         let names: Vec<String> =
             (0..5_000).map(|number| format!("llama-{:05}-instruct", number * 7)).collect();
         let nearby = Nearby::new(names.iter().map(String::as_str));

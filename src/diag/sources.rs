@@ -113,7 +113,7 @@ mod tests {
     use crate::diag::CODES;
 
     #[test]
-    fn a_function_is_in_its_file() {
+    fn a_source_with_a_function_links_to_its_file() {
         assert_eq!(
             addresses("docs/limits.md; pkg/runtimeselector/scorer.go, CalculateScore."),
             ["https://github.com/sgl-project/ome/blob/v0.1.5/pkg/runtimeselector/scorer.go"]

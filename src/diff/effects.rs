@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_restart_pods_or_are_refused_as_the_table_says() {
+    fn changed_fields_restart_pods_or_are_refused_per_the_table() {
         for (api_version, kind, before, after, restarts, refused) in [
             (
                 "apps/v1",

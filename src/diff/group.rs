@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_put_aside_where_it_stands_alone() {
+    fn a_service_name_is_masked_only_as_a_whole_word() {
         let name = |text: &str, name: &str| replace(text, name, "*", char::is_alphanumeric);
         for (text, service, expected) in [
             ("svc-0-engine", "svc-0", "*-engine"),

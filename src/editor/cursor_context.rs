@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn indentation_says_where_one_is() {
+    fn the_cursor_path_follows_from_indentation() {
         let keys = |keys: &[&str]| Some(keys.iter().map(ToString::to_string).collect());
         for (text, path, part, word) in [
             ("spec:\n  mod|\n", "spec", keys(&[]), "mod"),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_says_what_it_is() {
+    fn the_cursor_context_has_kind_and_namespace_of_its_document() {
         let text = "kind: A\n---\napiVersion: \"ome.io/v1\"\nkind: B # c\nmetadata:\n  namespace: n\n  labels:\n    a: |\n---\nkind: C\n";
         let found = typing(&text.replace('|', ""), text.find('|').unwrap()).unwrap();
         assert_eq!((found.api_version.as_str(), found.kind.as_str()), ("ome.io/v1", "B"));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn any_place_of_any_text_is_answered() {
+    fn the_cursor_context_does_not_panic_at_any_offset() {
         let text = "a:\r\n - é𝔸: 'x\n\t- b\n---\n{\"a\": [1,\n: :\n-\n - -\n";
         for (offset, _) in text.char_indices() {
             let _ = typing(text, offset);

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_names_the_layers_from_the_nearest_on() {
+    fn a_comment_lists_the_source_and_the_overridden_layers() {
         let at = |layer, file: &str, line| ValueSource {
             layer,
             place: Some(Location {

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn repairs_that_meet_wait_and_the_others_are_made() {
+    fn overlapping_fixes_are_postponed_and_the_others_applied() {
         let (sources, id) = sources("a.yaml", "a: on # why\nb: 8\n");
         let found = [
             repair(id, &[(3, 5, "true")]),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn files_keep_their_mark_and_are_left_when_they_changed() {
+    fn fixes_keep_the_byte_order_mark_and_skip_changed_files() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("a.yaml");
         std::fs::write(&path, b"\xef\xbb\xbfa: on\r\n").unwrap();

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_is_there_is_replaced() {
+    fn an_existing_file_is_not_replaced() {
         let scratch = tempfile::tempdir().unwrap();
         let flat = Flat::new(&scratch.path().join("classes"));
         assert!(!flat.holds(&flat.place("a")));

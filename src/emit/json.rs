@@ -88,7 +88,7 @@ mod tests {
     use crate::yaml::{Origin, Rule};
 
     #[test]
-    fn trees_are_written_as_other_tools_read_them() {
+    fn trees_are_written_as_pretty_json() {
         static GIVEN: Rule = Rule { id: "given", text: "Given by a test.", cite: "test" };
         let value = serde_json::json!({
             "a": {"b": [1, -2, 18_446_744_073_709_551_615_u64, 1.5, true, null, {}, [], "q\"\\\n\u{1}é"]}, "empty": {}, "k\"": "v",

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resources_are_named_from_where_the_list_is() {
+    fn kustomization_resources_are_relative_to_their_directory() {
         let objects = ["a/x/service-x.yaml", "a/y/service-y.yaml", "b/x/service-x.yaml"].into();
         let head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n";
         let list = |name: &str, resources: &[&str]| {

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_leads_nowhere_else() {
+    fn a_lock_file_cannot_name_other_files_for_removal() {
         let scratch = tempfile::tempdir().unwrap();
         fs::create_dir(scratch.path().join("sub")).unwrap();
         for name in ["mine.yaml", ".ome-x.tmp", "sub/.ome-abcdef.tmp"] {

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_leads_elsewhere_is_refused() {
+    fn a_manifest_with_paths_outside_the_directory_is_refused() {
         for text in [
             "",
             "[]",

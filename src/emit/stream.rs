@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_parted_and_the_first_one_has_no_marker() {
+    fn yaml_documents_are_separated_without_a_leading_marker() {
         assert_eq!(
             render(&objects(), Format::Yaml),
             "kind: X\nmetadata:\n  name: a\n---\nkind: X\nmetadata:\n  name: b\n"

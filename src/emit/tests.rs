@@ -108,7 +108,7 @@ fn check(scratch: &Scratch, objects: &[(Node, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn the_lines_that_differ_are_shown_when_asked_for() {
+fn check_shows_the_differing_lines_on_request() {
     let scratch = Scratch::new();
     write(&scratch, &[service("a", 1), service("b", 1)]);
     let mut check = Check::open(&scratch.root(), all()).expect("opens").with_lines(true);
@@ -244,7 +244,7 @@ fn edits_by_hand_are_kept_until_they_are_given_up() {
 }
 
 #[test]
-fn a_manifest_of_the_old_name_is_taken_over() {
+fn a_manifest_with_the_old_name_is_replaced() {
     let scratch = Scratch::new();
     write(&scratch, &[service("a", 1), service("b", 1)]);
     fs::rename(scratch.at(".ome-manifest"), scratch.at(".ome-manifest.json")).expect("renames");
@@ -274,7 +274,7 @@ fn a_run_that_changes_nothing_writes_nothing() {
 }
 
 #[test]
-fn objects_of_one_path_are_told_apart_by_group() {
+fn objects_with_one_path_get_the_api_group_in_the_file_name() {
     let scratch = Scratch::new();
     let of_group = |version: &str| {
         let mut object = object("Service", "a", 1);
@@ -402,7 +402,7 @@ fn modes_and_links_within_the_directory_stay() {
 }
 
 #[test]
-fn a_manifest_that_leads_elsewhere_stops_everything() {
+fn an_invalid_manifest_prevents_all_writes() {
     let scratch = Scratch::new();
     for text in [r#"{"files":[{"path":"../../x/y.yaml","sha256":""}]}"#, "<<<<<<< HEAD\n"] {
         scratch.put(".ome-manifest", text);

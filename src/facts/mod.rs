@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_are_told_from_labels_and_sheets() {
+    fn form_factor_and_vendor_are_derived_from_labels() {
         for (label, form) in [
             ("NVIDIA-A100-SXM4-40GB", Some("SXM4")),
             ("NVIDIA-A100-80GB-PCIe", Some("PCIe")),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_tell_machines_with_accelerators() {
+    fn accelerator_nodes_are_recognized_by_their_labels() {
         for (key, value, expected) in [
             ("nvidia.com/gpu.product", "NVIDIA-L4", true),
             ("nvidia.com/gpu.present", "false", false),
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn measured_sizes_are_sold_as_round_ones() {
+    fn measured_memory_maps_to_the_nominal_size() {
         for (mib, gib) in [
             (15_360, 16),
             (23_034, 24),
@@ -308,7 +308,7 @@ mod tests {
 
     /// The built-in classes hold the same figures.
     #[test]
-    fn built_in_classes_agree() {
+    fn built_in_classes_match_the_product_table() {
         let mut seen = 0;
         for (_, text) in crate::builtin::files() {
             let Ok(class) = serde_yaml::from_str::<serde_json::Value>(text) else { continue };

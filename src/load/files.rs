@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_removed_and_utf16_is_read() {
+    fn byte_order_marks_are_removed_and_utf16_is_decoded() {
         let wide = |text: &str, unit: fn(u16) -> [u8; 2]| {
             text.encode_utf16().flat_map(unit).collect::<Vec<u8>>()
         };

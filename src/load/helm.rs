@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn actions_are_told_from_placeholders() {
+    fn helm_actions_are_distinguished_from_ome_placeholders() {
         for text in [
             "{{ include \"chat.fullname\" . }}",
             "{{- if .Values.x }}",

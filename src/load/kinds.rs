@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_from_misspelled_and_foreign_ones() {
+    fn kinds_are_classified_as_known_misspelled_or_foreign() {
         for (api_version, kind, expected) in [
             ("ome.io/v1beta1", "ServingRuntime", "Known"),
             ("ome.io/v1beta1", "ServingRuntimes", "UnknownKind"),

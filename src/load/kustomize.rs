@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_of_kubectl_has_no_clock() {
+    fn the_klog_prefix_of_kubectl_errors_is_removed() {
         let head = "E1123 04:40:59.934854   18414 run.go:72] ";
         assert_eq!(without_clock(&format!("{head}\"command failed\"")), "\"command failed\"");
         for plain in ["Error: [a] b", "E11 x] y", "", "E1123", "Ä1123 x] y"] {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_kustomization_nothing_is_set_aside() {
+    fn without_a_kustomization_all_files_are_loaded() {
         assert_eq!(left(&[("a/p.yaml", "patches: [{path: q.yaml}]"), ("a/q.yaml", "")]).0.len(), 2);
     }
 }

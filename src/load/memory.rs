@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reading_is_that_of_the_files_and_texts_of_its_time() {
+    fn each_load_reflects_the_current_files_and_editor_texts() {
         let scratch = tempfile::tempdir().unwrap();
         let file = |name: &str| scratch.path().join(name);
         std::fs::write(file("b.yaml"), node("b")).unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_the_editor_obeys_the_limits_of_files() {
+    fn editor_texts_are_subject_to_the_file_size_limit() {
         let scratch = tempfile::tempdir().unwrap();
         let mut memory = Memory::new(scratch.path().to_owned());
         memory.set(scratch.path().join("a.yaml"), Some(node("a").into()));

@@ -440,7 +440,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_a_listing_are_read() {
+    fn git_ls_tree_lines_are_parsed() {
         let found = entry(b"100644 blob 0123abcd      42\tdir/with space\n/a.yaml").unwrap();
         assert_eq!(
             (found.mode.as_str(), found.id.as_str(), found.size, found.path.as_str()),
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_leaves_out_what_a_walk_leaves_out() {
+    fn a_revision_ignores_the_same_paths_as_a_directory_walk() {
         let patterns = |text: &str| {
             let mut builder = GitignoreBuilder::new("");
             text.lines().for_each(|line| _ = builder.add_line(None, line));

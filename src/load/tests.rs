@@ -77,7 +77,7 @@ fn names(loaded: &Loaded) -> Vec<&str> {
 }
 
 #[test]
-fn directories_are_walked_as_git_sees_them_and_sorted() {
+fn directory_walks_honor_ignore_files_and_are_sorted() {
     let folder = Folder::new(&[
         ("b.yaml", ""),
         ("a/c.yml", ""),
@@ -175,7 +175,7 @@ fn nothing_to_read_is_an_error() {
 }
 
 #[test]
-fn foreign_documents_are_counted_and_refused_only_where_a_named_file_holds_nothing_else() {
+fn a_named_file_with_only_foreign_documents_is_an_error() {
     let widget = "apiVersion: example.com/v1\nkind: Widget\n";
     let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: d\n";
     let info = Severity::Info;
@@ -395,7 +395,7 @@ fn threads_do_not_change_what_is_read() {
 
 /// The recorded cases of the reader, as far as this module answers them.
 #[test]
-fn cases_of_the_reader_hold() {
+fn reader_conformance_cases_pass() {
     let suite =
         Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/conformance/tools/reader"));
     let cases = fs::read_dir(suite).expect("the cases");

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documents_of_a_text_cover_it() {
+    fn document_ranges_cover_the_whole_text() {
         let text = "# head\n---\n# Source: a\nkind: A\n--- # b\nkind: List\napiVersion: v1\nitems:\n- {apiVersion: v1, kind: B}\n- {apiVersion: ome.io/v1beta1, kind: BaseModel}\n---\n# tail\n";
         let parts = parts(SourceId(0), text, &Limits::default());
         let texts: Vec<&str> = parts.iter().map(|part| &text[part.whole.clone()]).collect();

@@ -10,7 +10,7 @@ use crate::schema::{self, Library};
 use crate::yaml::{FieldPath, Node};
 
 #[test]
-fn lists_and_mappings_are_there_once_they_are_asked_for() {
+fn list_mut_and_map_mut_create_missing_or_mistyped_fields() {
     // Rows: the tree; the result of adding to the list `a`; the result of adding to the mapping
     // `a`.
     for (tree, list, map) in [
@@ -68,7 +68,7 @@ fn of_two_mappings_the_later_one_wins() {
 }
 
 #[test]
-fn arguments_of_runner_and_container_follow_each_other() {
+fn runner_args_are_appended_to_container_args() {
     // Rows: the listed container, the runner, the merged arguments, the arguments after only the
     // strategic merge patch.
     for (listed, runner, expected, alone) in [
@@ -90,7 +90,7 @@ fn arguments_of_runner_and_container_follow_each_other() {
 }
 
 #[test]
-fn elements_without_a_key_are_no_other_element() {
+fn list_elements_without_a_key_match_no_other_element() {
     for (lower, upper, expected) in [
         ("{env: [{value: a}]}", "{env: [{name: TCP}]}", "{env: [{value: a}, {name: TCP}]}"),
         ("{env: [{name: ''}]}", "{env: [{value: a}]}", "{env: [{name: }, {value: a}]}"),
@@ -122,7 +122,7 @@ fn patched(base: &str, patch: &str, ty: &str) -> Result<String, String> {
 }
 
 #[test]
-fn lists_that_do_not_fit_are_refused() {
+fn mixed_or_nested_lists_are_refused() {
     let mixed = "the elements of the list are not all of one type";
     for (base, patch, expected) in [
         ("{finalizers: [a]}", "{finalizers: [1]}", mixed),
@@ -140,7 +140,7 @@ fn lists_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn directives_about_what_is_no_list_change_nothing() {
+fn delete_directives_on_a_scalar_are_handled_like_upstream() {
     for (base, patch, expected) in [
         ("{finalizers: x}", "{$deleteFromPrimitiveList/finalizers: [x]}", "{finalizers: x}"),
         // As upstream: a value that is not a list replaces it.
@@ -153,7 +153,7 @@ fn directives_about_what_is_no_list_change_nothing() {
 }
 
 #[test]
-fn keys_that_are_not_retained_are_told() {
+fn keys_dropped_by_retain_keys_are_recorded() {
     let mut history = History::new();
     history.stand(FieldPath::root());
     let base = node("{name: v, emptyDir: {}, other: 1}");
@@ -164,7 +164,7 @@ fn keys_that_are_not_retained_are_told() {
 }
 
 #[test]
-fn mappings_of_objects_are_merged_as_their_objects() {
+fn map_values_of_a_struct_type_are_merged_by_that_type() {
     let ty = schema::kind("ome.io/v1beta1", "ClusterServingRuntime").unwrap().root();
     let ty = ty.at(&["spec", "supportedModelFormats"]).and_then(schema::Type::item);
     let base = node(
@@ -179,7 +179,7 @@ fn mappings_of_objects_are_merged_as_their_objects() {
 }
 
 #[test]
-fn keys_that_are_mappings_cannot_be_compared_in_lists_of_any_length() {
+fn a_merge_key_that_is_a_mapping_is_an_error_at_any_list_length() {
     let known = |count: usize| {
         let names: Vec<String> = (0..count).map(|at| format!("{{name: n{at}}}")).collect();
         format!("{{env: [{{name: {{a: b}}}}, {}]}}", names.join(", "))
@@ -191,7 +191,7 @@ fn keys_that_are_mappings_cannot_be_compared_in_lists_of_any_length() {
 }
 
 #[test]
-fn an_order_is_given_to_lists_of_its_own_kind() {
+fn set_element_order_applies_to_lists_of_its_kind() {
     let env = |list: &str| format!("{{env: [{list}]}}");
     let order = |names: &str, list: &str| {
         let names: Vec<String> = names.split(' ').map(|name| format!("{{name: {name}}}")).collect();

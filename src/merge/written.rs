@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_merge_as_the_documents_say() {
+    fn trees_merge_by_the_documented_rules() {
         for (about, lower, upper, expected) in [
             ("a null says nothing", "{a: 1, b: 2}", "{a: null, c: null}", "{a: 1, b: 2}"),
             ("scalars are replaced", "{a: 1, b: 2}", "{b: 3, c: 4}", "{a: 1, b: 3, c: 4}"),
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn affinities_hold_together() {
+    fn affinity_terms_of_both_layers_must_hold() {
         let lower = "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: p}]}, {matchFields: [{key: f}]}]}, \
                      preferredDuringSchedulingIgnoredDuringExecution: [{weight: 50}]}, podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}}";
         let upper = "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: z}]}]}, \
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_replaced_is_recorded_with_its_path() {
+    fn replaced_values_are_recorded_with_their_path() {
         let mut history = History::new();
         let lower = node(
             "{image: a, env: [{name: L, value: info}, {name: S, valueFrom: {x: n}}], nodeSelector: {ome.io/pool: a}, args: [a]}",
@@ -435,7 +435,7 @@ mod tests {
             }
 
             #[test]
-            fn the_upper_layer_is_never_lost(lower in trees(), upper in trees()) {
+            fn scalars_of_the_upper_layer_are_always_kept(lower in trees(), upper in trees()) {
                 // Every scalar field of the upper layer is in the result, whatever the lower layer
                 // sets.
                 let (lower, upper) = (tree(&lower), tree(&upper));

@@ -185,7 +185,7 @@ mod tests {
     static RULE: Rule = Rule { id: "test", text: "test", cite: "test" };
 
     #[test]
-    fn trees_read_like_manifests_and_absent_values_leave_no_key() {
+    fn the_node_macro_builds_mappings_and_omits_absent_values() {
         let name = EcoString::from("chat");
         let kept = Node::int(7, Origin::Default(&RULE));
         let built = node!(&RULE; {

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn services_lose_what_means_something_on_pods_only() {
+    fn pod_only_annotations_are_removed_from_services() {
         let kept = service_annotations(&map(
             r#"{"prometheus.io/port":"1","prometheus.ome.io/port":"2","rdma.ome.io/profile":"p","ome.io/inject-model-init-extra":"x","ome.io/service-type":"NodePort"}"#,
         ));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn only_longer_keys_reach_the_load_balancer() {
+    fn load_balancer_annotations_need_a_key_beyond_the_prefix() {
         let kept = load_balancer_annotations(&map(
             r#"{"cloud.google.com/":"a","cloud.google.com/neg":"b","networking.gke.io/x":"c"}"#,
         ));

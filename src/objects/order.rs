@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_stand_as_go_declares_them() {
+    fn fields_are_ordered_as_declared_in_go() {
         let mut object = parse(
             r#"{"kind":"Deployment","spec":{"template":{"spec":{"restartPolicy":"Always","containers":[{"args":["a"],"image":"i","name":"n"}]}},"selector":{}},"metadata":{"labels":{"b":"1","a":"2"},"name":"x"},"apiVersion":"apps/v1"}"#,
         );

@@ -143,7 +143,7 @@ mod tests {
     use crate::objects::testing::parse;
 
     #[test]
-    fn a_deployment_gets_what_is_absent_or_empty() {
+    fn deployment_defaults_fill_absent_and_empty_fields() {
         let pod = parse(
             r#"{"dnsPolicy":"","restartPolicy":"Always","initContainers":[{"name":"i"}],
                 "containers":[{"name":"ome-container","imagePullPolicy":"Always","ports":[{"containerPort":8000}]},{"name":"side"}]}"#,

@@ -54,7 +54,7 @@ mod tests {
     use crate::objects::testing::parse;
 
     #[test]
-    fn only_what_means_something_stays_empty() {
+    fn empty_values_are_removed_except_meaningful_ones() {
         let mut node = parse(
             r#"{"a":null,"b":{},"c":[],"d":{"e":{"f":null}},"volumes":[{"name":"v","emptyDir":{}},{}],"securityContext":{},"s":""}"#,
         );

@@ -41,7 +41,7 @@ mod tests {
     use crate::objects::testing::parse;
 
     #[test]
-    fn the_wave_stands_among_the_annotations() {
+    fn the_sync_wave_annotation_is_added_in_key_order() {
         for (metadata, expected) in [
             (
                 r#"{"name":"a"}"#,

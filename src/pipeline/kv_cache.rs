@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn the_engine_is_told_by_its_command_before_its_image() {
+    fn the_engine_is_recognized_by_command_before_image() {
         for (text, expected) in [
             (r#"{"image": "x/sglang:1", "command": ["vllm", "serve"]}"#, Engine::VLlm),
             (r#"{"image": "x/sglang:1"}"#, Engine::SGLang),

@@ -122,7 +122,7 @@ mod tests {
     use crate::operators::ome::compose::testing::node;
 
     #[test]
-    fn devices_and_slices_of_every_vendor_count_and_amounts_do_not() {
+    fn device_resources_count_as_accelerators_but_memory_does_not() {
         for (resource, expected) in [
             ("nvidia.com/gpu", true),
             ("amd.com/gpu", true),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_of_devices_is_not_counted() {
+    fn invalid_device_amounts_make_the_gpu_count_unknown() {
         for amount in [
             "many",
             "1500m",

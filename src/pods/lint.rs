@@ -366,7 +366,7 @@ mod tests {
     use crate::operators::ome::compose::testing::node;
 
     #[test]
-    fn pods_show_their_faults() {
+    fn pod_lint_reports_each_fault_with_its_path() {
         for (about, subject, expected) in [
             (
                 "a volume for the mount",
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn components_show_their_faults() {
+    fn component_lint_reports_each_fault() {
         for (component, serverless, expected) in [
             ("{scaleMetric: rps}", false, vec!["metric-needs-serverless"]),
             ("{scaleMetric: concurrency}", true, vec![]),

@@ -41,7 +41,7 @@ fn placed(runtime: &str, service: &str, ask: impl FnOnce(&Place<'_>, &Node, &Nod
 }
 
 #[test]
-fn variables_are_added_set_and_told() {
+fn environment_variables_are_defaulted_set_and_recorded() {
     let mut container = node("{env: [{name: A, value: '1'}, {name: B, valueFrom: {x: y}}]}");
     assert_eq!(
         ["A", "B", "C"].map(|name| env_position(&container, name)),
@@ -169,7 +169,7 @@ fn devices_are_counted_by_container_and_by_pod() {
 }
 
 #[test]
-fn a_path_is_that_of_the_object_which_wrote_the_value() {
+fn a_field_path_belongs_to_the_object_that_set_the_value() {
     placed("{a: 1}", "{a: 1}", |place, runtime, service| {
         assert_eq!(place.path(runtime.origin, "a"), "spec.engineConfig.a");
         assert_eq!(place.path(service.origin, "a"), "spec.engine.a");
@@ -177,7 +177,7 @@ fn a_path_is_that_of_the_object_which_wrote_the_value() {
 }
 
 #[test]
-fn flags_that_stand_twice_are_told() {
+fn duplicate_flags_are_reported() {
     let flags = ["--a", "--a=1", "--a 1", "--", "-a", "a", "--b"].map(lint::flag);
     assert_eq!(flags, [Some("--a"), Some("--a"), Some("--a"), None, None, None, Some("--b")]);
     let args = "[--a, one, --b=1, --c, --a, two, --b=2, --b=3, --d, --d, --e]";
@@ -198,7 +198,7 @@ fn flags_that_stand_twice_are_told() {
 }
 
 #[test]
-fn a_pod_without_an_image_is_told() {
+fn a_main_container_without_an_image_is_reported() {
     // The pod, whether an image is missing.
     for (part, missing) in [
         ("{runner: {image: i}}", false),
@@ -225,7 +225,7 @@ fn a_pod_without_an_image_is_told() {
 }
 
 #[test]
-fn a_worker_without_containers_and_replicas_of_kserve_are_told() {
+fn empty_workers_and_invalid_kserve_replicas_are_reported() {
     let path: PathOf<'_> = &|_, field| format!("p.{field}");
     for (component, nothing) in [
         ("{}", false),
@@ -261,7 +261,7 @@ fn a_worker_without_containers_and_replicas_of_kserve_are_told() {
 }
 
 #[test]
-fn volumes_that_a_webhook_adds_need_not_be_there() {
+fn mounts_of_volumes_added_by_the_rdma_webhook_are_accepted() {
     let pod = node("{containers: [{volumeMounts: [{name: dshm}, {name: devinf}, {name: x}]}]}");
     for (value, expected) in [("true", 1), ("false", 3), ("", 3)] {
         let injected = lint::injected_volumes(|key| {
@@ -275,7 +275,7 @@ fn volumes_that_a_webhook_adds_need_not_be_there() {
 }
 
 #[test]
-fn variables_outside_the_main_container_are_told() {
+fn placeholders_outside_the_main_container_are_reported() {
     let pod = "{containers: [{name: '{{.Name}}'}, {args: ['{{.Labels.a}} {{.Name}}']}], \
                volumes: [{name: '{{.Namespace}}'}], hostname: plain}";
     placed("{}", pod, |place, _, service| {
@@ -320,7 +320,7 @@ fn variables_outside_the_main_container_are_told() {
 }
 
 #[test]
-fn each_role_has_the_words_of_upstream() {
+fn each_pod_role_has_the_upstream_error_message() {
     placed("{}", "{runner: {args: ['{{.Nothing']}}", |place, _, service| {
         let container = service.get("runner").unwrap();
         for (role, words) in [

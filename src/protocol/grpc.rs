@@ -211,7 +211,7 @@ mod tests {
 
     // KServe 0.10 docs, Open Inference Protocol, gRPC; docs/decisions.md#inference-protocol.
     #[test]
-    fn everything_that_is_named_is_defined_and_numbers_count_up() {
+    fn grpc_types_are_all_defined_and_field_numbers_are_sequential() {
         let scalars =
             ["bool", "int32", "int64", "uint32", "uint64", "float", "double", "string", "bytes"];
         for message in &MESSAGES {

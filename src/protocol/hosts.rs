@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_read_from_objects() {
+    fn external_and_internal_urls_are_read_from_objects() {
         let port = |port: i64| json!({ "ports": [{ "name": "http", "port": port }] });
         let service = |name: &str, number: i64| object("v1", "Service", name, &port(number));
         let ingress = object(

@@ -102,7 +102,7 @@ mod tests {
     // KServe 0.10 docs, Data Plane V1 and Open Inference Protocol, HTTP/REST;
     // docs/decisions.md#inference-protocol.
     #[test]
-    fn bodies_show_the_members_of_the_tables() {
+    fn skeleton_bodies_have_the_documented_members() {
         let facts = Facts { model: "iris", explainer: true, payload: true, ..Facts::default() };
         for (protocol, api, request, response) in [
             (Protocol::V1, "list-models", None, json!({ "models": ["iris"] })),

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_names_stay_one_segment_and_openai_takes_a_prefix() {
+    fn model_names_are_percent_encoded_and_openai_paths_get_a_prefix() {
         let facts = Facts { model: "a/b c", prefix: "/openai", ..Facts::default() };
         assert_eq!(paths(Protocol::V1, &facts)[1], "model-ready GET /v1/models/a%2Fb%20c");
         assert_eq!(

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths() {
+    fn decoded_length_is_known_only_for_valid_base64() {
         for (text, length) in [
             ("", Some(0)),
             ("YQ==", Some(1)),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes() {
+    fn valid_base64_decodes_to_bytes() {
         for (text, bytes) in [
             ("", Some("")),
             ("YQ==", Some("a")),

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_from_the_unknown_is_unknown() {
+    fn arithmetic_with_unknown_or_overflow_is_unknown() {
         let [two, three] = [2, 3].map(Count::from);
         assert_eq!((two + three).known(), Some(5));
         assert_eq!((two * three).known(), Some(6));

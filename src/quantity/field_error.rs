@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_are_those_of_the_server() {
+    fn field_errors_match_the_api_server_messages() {
         assert_eq!(FieldError::Required.at("url"), "url: Required value");
         assert_eq!(FieldError::invalid("x", "no").at("a.b[0]"), "a.b[0]: Invalid value: \"x\": no");
         assert_eq!(

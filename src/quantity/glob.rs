@@ -25,7 +25,7 @@ mod tests {
     use super::glob;
 
     #[test]
-    fn stars_stand_for_anything() {
+    fn a_star_matches_any_text() {
         for (pattern, name, expected) in [
             ("a", "a", true),
             ("a", "ab", false),

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_end_as_with_go() {
+    fn unstable_sort_results_match_go() {
         for (length, kind, hash) in RECORDED {
             let found = sorted(*length, *kind)
                 .iter()

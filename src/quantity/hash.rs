@@ -105,7 +105,7 @@ mod tests {
 
     // pkg/controller/v1beta1/inferenceservice/utils/utils.go.
     #[test]
-    fn labels_of_models() {
+    fn model_ready_labels_match_the_controller() {
         for (namespace, name, label) in [
             (
                 None,
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_below_a_hash_leave_a_part_of_it() {
+    fn length_limits_below_the_hash_truncate_the_hash() {
         let hash = short_hash("machine-learning-team");
         assert_eq!(hash, "b8816cf6");
         assert_eq!(
@@ -156,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shortened_names_fit_and_stay_names(name in "[a-z][-a-z0-9]{0,90}[a-z0-9]", max in 10_usize..80) {
+        fn shortened_names_fit_the_limit_and_stay_valid(name in "[a-z][-a-z0-9]{0,90}[a-z0-9]", max in 10_usize..80) {
             prop_assert!(limit(&name, max).len() <= max);
             prop_assert!(names::dns1035_label(&truncate63(&name)).is_empty());
             prop_assert!(names::label_key(&model_ready_label(Some(&name), &name)).is_empty());

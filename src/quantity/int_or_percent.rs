@@ -104,7 +104,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn shares_are_rounded_as_asked() {
+    fn percentages_are_rounded_up_or_down() {
         for (percent, total, down, up) in [
             (25, 4, 1, 1),
             (25, 5, 1, 2),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_percentages_or_errors_in_the_librarys_words() {
+    fn invalid_percentages_fail_with_the_upstream_message() {
         assert_eq!(IntOrPercent::parse_percent("25%"), Ok(IntOrPercent::Percent(25)));
         assert_eq!(IntOrPercent::parse_percent("+5%"), Ok(IntOrPercent::Percent(5)));
         for (text, error) in [

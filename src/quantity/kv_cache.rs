@@ -237,7 +237,7 @@ mod tests {
     /// Llama 3.1 8B: 128 KiB a token. DeepSeek V3: 576 elements a layer. gpt-oss: half of the
     /// layers keep 128 tokens.
     #[test]
-    fn published_models() {
+    fn cache_sizes_match_the_published_models() {
         let llama = cache(32, grouped(8, 128, None));
         assert_eq!((llama.per_token(ONE), llama.request(131_072, ONE)), (131_072, 16 << 30));
         let deepseek = cache(61, Kept::Latent { rank: 512, rope: 64, index: 0 });

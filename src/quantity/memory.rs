@@ -111,7 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn bytes_and_whole_gib() {
+    fn memory_parses_to_bytes_and_rounds_to_gib() {
         for (text, bytes, floor, ceiling, shown) in [
             ("80Gi", 80 * GIB, 80, 80, "80Gi"),
             ("81559Mi", 81_559 << 20, 79, 80, "81559Mi"),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_memory_is_told_apart() {
+    fn invalid_memory_reports_the_kind_of_error() {
         for (text, error) in [
             ("-1Gi", MemoryError::Negative),
             ("8Ei", MemoryError::TooLarge),

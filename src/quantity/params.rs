@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_an_error() {
+    fn undocumented_size_spellings_are_errors() {
         for text in [
             "",
             "B",

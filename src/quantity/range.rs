@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_resource_has_the_range_of_what_it_counts() {
+    fn resource_amounts_are_limited_by_kind_of_resource() {
         for (resource, text, inside) in [
             ("nvidia.com/gpu", "8", true),
             ("nvidia.com/gpu", "1000000", true),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_those_of_32_bits() {
+    fn counts_are_limited_to_32_bits() {
         for (number, inside) in [
             (0, true),
             (2_147_483_647, true),

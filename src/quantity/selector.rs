@@ -418,7 +418,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn labels_meet_selectors() {
+    fn selectors_match_labels_by_operator() {
         let labels = |key: &str| match key {
             "app" => Some("demo"),
             "tier" => Some("a"),
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_of_manifests_are_checked_alike() {
+    fn requirements_with_invalid_values_or_keys_are_refused() {
         let new = |key: &str, operator, values: &[&str]| {
             Requirement::new(key, operator, values.iter().map(|value| EcoString::from(*value)))
         };

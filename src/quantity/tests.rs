@@ -49,7 +49,7 @@ fn numbers_are_grouped_and_summed() {
 }
 
 #[test]
-fn memory_is_shown_in_the_unit_that_people_read() {
+fn memory_is_printed_in_mib_or_gib() {
     for (mib, shown, gib) in [
         (512, "512.0 MiB", 0.5),
         (972, "972.0 MiB", 972.0 / 1024.0),
@@ -64,7 +64,7 @@ fn memory_is_shown_in_the_unit_that_people_read() {
 }
 
 #[test]
-fn fields_of_json_are_read_as_go_reads_them() {
+fn json_fields_are_decoded_with_go_errors() {
     let own = fields(r#"{"b": 1, "a": "x"}"#, "router").unwrap();
     assert_eq!(own.keys().collect::<Vec<_>>(), ["b", "a"]);
     for (text, expected) in [
@@ -107,7 +107,7 @@ fn fields_of_json_are_read_as_go_reads_them() {
 }
 
 #[test]
-fn what_a_layer_keeps_is_told_with_its_numbers() {
+fn kv_cache_formulas_list_the_numbers_of_each_layer() {
     let grouped = Kept::Grouped { heads: 8, key: 128, value: 128, window: None, index: 0 };
     let indexed = Kept::Grouped { heads: 8, key: 128, value: 64, window: Some(512), index: 32 };
     let latent = Kept::Latent { rank: 512, rope: 64, index: 0 };
@@ -164,7 +164,7 @@ fn names_that_are_generated_may_end_with_a_dash() {
 }
 
 #[test]
-fn conditions_say_what_they_hold() {
+fn requirements_compare_numbers_and_expose_key_and_values() {
     let greater = Requirement::new("k", SelectorOperator::GreaterThan, ["5".into()]).unwrap();
     let less = Requirement::new("k", SelectorOperator::LessThan, ["5".into()]).unwrap();
     for (value, expected) in [("4", [false, true]), ("5", [false, false]), ("6", [true, false])] {
@@ -177,7 +177,7 @@ fn conditions_say_what_they_hold() {
 }
 
 #[test]
-fn devices_units_and_versions_are_told_from_others() {
+fn devices_suffixes_and_full_versions_are_recognized() {
     for (resource, expected) in [
         ("gpu.intel.com/i915", true),
         ("gpu.intel.com/millicores", false),

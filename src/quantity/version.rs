@@ -301,7 +301,7 @@ mod tests {
 
     // pkg/runtimeselector, T10, and 2.4.
     #[test]
-    fn the_controller_rule() {
+    fn controller_version_matching_follows_the_operator() {
         for (runtime, model, operator, expected) in [
             ("1", "1.0.0", "Equal", Ok(())),
             ("1", "1.0.0", "GreaterThanOrEqual", Err(VersionMismatch::Precision)),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_controller_grammar() {
+    fn controller_versions_parse_with_suffixes_or_fail() {
         let lists = |text: &str| {
             Version::parse_controller(text).unwrap().suffixes.map(|list| list.join(","))
         };
@@ -371,7 +371,7 @@ mod tests {
     // OME docs, Serving Runtime, Core Configuration; docs/decisions.md#version-precision; the rows
     // of documented/s0-match/version-precision.
     #[test]
-    fn the_documented_rule_compares_what_the_runtime_writes() {
+    fn documented_version_matching_compares_only_the_given_parts() {
         for (runtime, models) in [
             ("1", "1.0.0 1.4.2 1.0.7 1.1.0 1 1.0"),
             ("1.0", "1.0.0 1.0.7 1 1.0"),
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documented_grammar() {
+    fn documented_versions_are_accepted_or_refused() {
         for text in [
             "1",
             "1.0",
@@ -437,7 +437,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_a_panic_and_every_version_equals_itself(text in ".*", likely in "v?[0-9.+a-z-]{0,20}") {
+        fn any_version_text_is_safe_and_a_valid_version_equals_itself(text in ".*", likely in "v?[0-9.+a-z-]{0,20}") {
             for text in [&text, &likely] {
                 if let Ok(version) = Version::parse_controller(text) {
                     prop_assert_eq!(version.compare(&version), Ordering::Equal);
@@ -450,7 +450,7 @@ mod tests {
         }
 
         #[test]
-        fn the_order_of_versions_is_one(a in version(), b in version(), c in version()) {
+        fn version_order_is_antisymmetric_and_transitive(a in version(), b in version(), c in version()) {
             let [a, b, c] = [&a, &b, &c].map(|text| Version::parse_controller(text).unwrap());
             prop_assert_eq!(a.compare(&b), b.compare(&a).reverse());
             if a.compare(&b).is_le() && b.compare(&c).is_le() {

@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_named_and_not_drawn() {
+    fn long_lines_are_quoted_without_an_excerpt() {
         let short = format!("a\n{}\nb\n", "x".repeat(WIDEST));
         assert!(drawn(&short, 2, 3).contains('╭'));
         let long = "[".repeat(200_000);
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_drawn_wherever_they_stand() {
+    fn findings_are_drawn_at_any_position_of_a_long_file() {
         let lines: Vec<String> = (1..=3000).map(|line| format!("line-{line}: \u{1b}\n")).collect();
         let text = lines.concat();
         let mut sources = SourceMap::new();
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_drawn_in_part_and_listed_in_full() {
+    fn many_findings_are_drawn_in_part_and_listed_in_full() {
         let mut sources = SourceMap::new();
         let source = sources.add(Source::new("a.yaml", SourceKind::File, "a: 1\n"));
         let found: Vec<_> = (0..MOST_DRAWN + 2)

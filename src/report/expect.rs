@@ -250,7 +250,7 @@ mod tests {
     use crate::diff::expect::{CASE_KEYS, SERVICE_KEYS};
 
     #[test]
-    fn the_schema_knows_the_keys_that_are_read() {
+    fn the_expectation_schema_lists_exactly_the_supported_keys() {
         let schema = schema();
         let case = &schema["properties"]["cases"]["items"]["properties"];
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();

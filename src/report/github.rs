@@ -60,7 +60,7 @@ mod tests {
     use crate::source::{Source, SourceKind, SourceMap, Span};
 
     #[test]
-    fn nothing_of_an_input_ends_a_command_or_begins_one() {
+    fn input_text_is_escaped_in_github_commands() {
         let mut sources = SourceMap::new();
         let source = sources.add(Source::new("a,b:c.yaml", SourceKind::File, "a: 1\n"));
         let finding = Diagnostic::new(Code::InvalidValue, "100%\n::error::x")

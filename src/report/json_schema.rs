@@ -335,7 +335,7 @@ mod tests {
     use crate::schema::kinds;
 
     #[test]
-    fn every_kind_has_a_schema_of_its_own_at_a_place_of_its_own() {
+    fn every_kind_has_its_own_schema_file() {
         let mut files: Vec<String> = kinds().iter().map(file).collect();
         files.sort();
         files.dedup();
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_kubernetes_merges_by_a_key_carry_the_mark() {
+    fn keyed_lists_have_the_patch_merge_key_extension() {
         let document = openapi(kinds().iter().filter(|schema| schema.kind == "Deployment"));
         let pod = &document["definitions"]["apps.v1.Deployment"]["properties"]["spec"]["properties"]
             ["template"]["properties"]["spec"]["properties"];

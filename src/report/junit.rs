@@ -102,7 +102,7 @@ mod tests {
     use crate::source::{Source, SourceKind, SourceMap, Span};
 
     #[test]
-    fn every_file_is_a_case_and_only_what_counts_fails() {
+    fn every_file_is_a_test_case_and_only_the_severity_fails_it() {
         let mut sources = SourceMap::new();
         let bad = sources.add(Source::new("bad.yaml", SourceKind::File, "a: 1\n"));
         sources.add(Source::new("good.yaml", SourceKind::File, "a: 1\n"));

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_an_input_is_markdown() {
+    fn input_text_is_escaped_in_markdown() {
         for (given, expected) in [
             ("llama-3_1-70b: ok", "llama-3_1-70b: ok"),
             ("a|<img src=x>@acme", "a\\|&lt;img src=x&gt;&#64;acme"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_keeps_its_columns() {
+    fn cell_text_cannot_add_table_columns() {
         let mut page = Page::default();
         table(&mut page, &["a", "b"], [["x|y".to_owned(), "z\nw".to_owned()]]);
         assert_eq!(page.finish(), "| a | b |\n|---|---|\n| x\\|y | z\\\\nw |\n");

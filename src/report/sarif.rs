@@ -165,7 +165,7 @@ mod tests {
     use crate::source::{Source, SourceKind, SourceMap};
 
     #[test]
-    fn paths_become_references() {
+    fn file_paths_become_uri_references() {
         for (path, expected) in [
             ("a/b c.yaml", "a/b%20c.yaml"),
             ("./a.yaml", "a.yaml"),

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_of_the_table_is_there_and_used() {
+    fn every_referenced_type_is_defined_and_every_definition_used() {
         let mut waiting: Vec<&str> = Vec::new();
         for document in documents() {
             let mut used = BTreeSet::new();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_read() {
+    fn type_expressions_become_json_schema() {
         let mut used = BTreeSet::new();
         for (ty, expected) in [
             ("str?", json!({ "type": ["string", "null"] })),

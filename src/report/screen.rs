@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_spelled_out() {
+    fn control_characters_are_escaped() {
         for (text, expected) in [
             ("plain üñ", "plain üñ"),
             ("a\n::error::b", "a\\n::error::b"),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_of_a_manifest_is_a_command() {
+    fn manifest_lines_never_form_a_github_command() {
         for (text, expected) in [
             ("a: |\n  b::c\n", "a: |\n  b::c\n"),
             (" script: |\n   ::error::x\n::stop", " script: |\n   \\u{3a}:error::x\n\\u{3a}:stop"),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_template_ends_a_line() {
+    fn newlines_come_only_from_the_format_template() {
         let name = "\nname\n";
         let mut page = Page::default();
         put!(page, "\n\n{name}:\n");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn only_colors_leave_the_process_and_only_where_there_are_any() {
+    fn only_color_escapes_are_printed_and_only_in_color_mode() {
         for (text, colored, expected) in [
             ("\u{1b}[1mNAME\u{1b}[0m\tx\n", true, "\u{1b}[1mNAME\u{1b}[0m\tx\n"),
             ("\u{1b}[1mNAME", false, "\\u{1b}[1mNAME"),

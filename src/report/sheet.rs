@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn as_text() {
+    fn a_sheet_renders_as_text() {
         assert_eq!(
             sheet().text(Style { color: false, width: None }),
             "ns/chat  in.yaml:3\n  sglang (only eligible runtime)\nmodel    llama\n         8B\n\nRUNTIME  VERDICT\nsglang   ✓ chosen\n\na | sentence\n"
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn as_markdown() {
+    fn a_sheet_renders_as_markdown() {
         assert_eq!(
             sheet().markdown(),
             "### ns/chat  in.yaml:3\n\n**sglang (only eligible runtime)**\n\n- **model**: llama; 8B\n\n| RUNTIME | VERDICT |\n|---|---|\n| sglang | ✓ chosen |\n\n- a \\| sentence\n"

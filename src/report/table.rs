@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_do_not_fit_stand_below_their_row() {
+    fn columns_that_do_not_fit_are_printed_below_their_row() {
         assert_eq!(
             drawn(40, false),
             "SERVICE              FITS\n\
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn color_says_what_the_symbol_says() {
+    fn cell_color_matches_the_symbol() {
         let text = drawn(200, true);
         assert!(text.contains("\u{1b}[38;5;10m✓ yes"), "{text:?}");
         assert!(text.contains("\u{1b}[38;5;9m✗ no"), "{text:?}");
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_wrapped() {
+    fn text_wraps_at_the_width_with_an_indent() {
         assert_eq!(wrapped("aa bb cc dd", Some(5), " "), "aa bb\n cc\n dd\n");
         assert_eq!(wrapped("  aa bb", Some(80), ""), "  aa bb\n");
         assert_eq!(wrapped("longer-than-it is", Some(4), ""), "longer-than-it\nis\n");

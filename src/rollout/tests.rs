@@ -78,7 +78,7 @@ fn counted(world: &World, id: WorkloadId) -> [i64; 4] {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn an_update_keeps_between_its_fences_and_ends(
+    fn a_rollout_stays_within_surge_and_unavailable_and_completes(
         replicas in 0_i64..8, surge in 0_i64..4, unavailable in 0_i64..4, slow in 0_u32..4,
     ) {
         let mut world = World::new(scheduler(&[100]));
@@ -103,7 +103,7 @@ proptest! {
 
     /// Pods that run already are taken over as if the world had started them.
     #[test]
-    fn a_deployment_that_runs_goes_on_as_one_that_was_started(
+    fn a_rollout_from_running_pods_equals_one_started_in_simulation(
         replicas in 1_i64..6, surge in 0_i64..3, unavailable in 0_i64..3,
     ) {
         let [one, two] = ["one", "two"].map(|image| deployment(replicas, surge, unavailable, image));
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn groups_that_run_go_on_as_those_that_were_started(
+    fn a_group_rollout_from_running_pods_equals_a_simulated_one(
         replicas in 1_i64..5, size in 1_i64..4, surge in 0_i64..2, unavailable in 1_i64..3,
     ) {
         let [one, two] = ["one", "two"].map(|image| groups(replicas, size, surge, unavailable, image));
@@ -217,7 +217,7 @@ fn workers_of_an_exclusive_group_run_in_the_domain_of_their_leader() {
 }
 
 #[test]
-fn pods_of_others_start_end_and_fail() {
+fn pods_without_a_workload_start_together_end_and_fail() {
     let mut world = World::new(scheduler(&[2]));
     let spec = deployment(2, 0, 1, "one");
     let template = world.template(spec.revision.pod.clone());
@@ -240,7 +240,7 @@ fn pods_of_others_start_end_and_fail() {
 }
 
 #[test]
-fn templates_are_told_apart_by_what_they_say() {
+fn revision_names_depend_only_on_non_empty_values() {
     let name = |tree: &str| revision_name(&node(tree));
     let own = name("{a: 1, b: [x, {c: true}]}");
     assert_eq!(own, name("{b: [x, {c: true}], a: 1}"), "neither the order of keys");

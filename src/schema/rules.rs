@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_of_the_table_is_understood() {
+    fn every_validation_rule_of_the_table_is_parsed() {
         let lines = include_str!("tables/rules.txt").lines();
         let lines = lines.filter(|line| line.starts_with(' ')).count();
         assert_eq!(kinds().iter().map(|kind| kind.rules.len()).sum::<usize>(), lines);

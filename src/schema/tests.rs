@@ -61,7 +61,7 @@ fn the_server_stores_the_same_defaults() {
 }
 
 #[test]
-fn go_structs_print_the_same() {
+fn marshaled_structs_match_go() {
     let mut failed = Vec::new();
     let mut count = 0;
     for row in recordings::rows::<serde_json::Value>("apimachinery/strategic-merge")
@@ -102,7 +102,7 @@ fn go_structs_print_the_same() {
 }
 
 #[test]
-fn built_in_objects_are_judged_as_the_server_does() {
+fn built_in_kinds_are_validated_like_the_api_server() {
     let mut failed = Vec::new();
     for row in recordings::rows::<serde_json::Value>("apimachinery/object-validation") {
         let schema = schema_of(&row["object"]).unwrap();
@@ -166,7 +166,7 @@ const JUDGED_ELSEWHERE: &[&str] = &[
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "tests read their cases")]
-fn objects_are_judged_as_the_server_does() {
+fn objects_are_validated_like_the_recorded_api_server() {
     let mut failed = Vec::new();
     let mut count = 0;
     for (folder, wanted) in [("valid", false), ("invalid", true)] {
@@ -215,7 +215,7 @@ fn objects_are_judged_as_the_server_does() {
 }
 
 #[test]
-fn every_name_in_the_tables_is_found() {
+fn every_type_name_in_the_schema_tables_resolves() {
     for table in &TABLES {
         let definitions = table.definitions();
         assert!(definitions.is_sorted_by(|a, b| a.name < b.name), "sorted");
@@ -243,7 +243,7 @@ fn every_name_in_the_tables_is_found() {
 }
 
 #[test]
-fn types_answer_merge_questions() {
+fn types_have_patch_strategies_and_list_keys() {
     let service = kind("ome.io/v1beta1", "InferenceService").unwrap();
     let engine = service.root().at(&["spec", "engine"]).unwrap();
     assert_eq!(
@@ -266,7 +266,7 @@ fn types_answer_merge_questions() {
 }
 
 #[test]
-fn documents_know_more_and_ask_for_less() {
+fn documented_mode_accepts_more_fields_and_requires_fewer() {
     let text = "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nmetadata: {name: a}\nspec:\n  supportedModelFormats: [{name: safetensors}]\n  modelSizeRange: {min: 5000000000}\n  acceleratorRequirements: {supportedClasses: [a], requiredCapabilities: {minComputeCapability: \"8.0\"}}\n  engineConfig: {runner: {image: x}}\n";
     assert_eq!(said(text, Strictness::Documented), Vec::<String>::new());
     let codes: Vec<String> = said(text, Strictness::Server)
@@ -290,7 +290,7 @@ fn documents_know_more_and_ask_for_less() {
 }
 
 #[test]
-fn quotes_are_a_safe_repair() {
+fn quoting_an_ambiguous_scalar_fixes_the_finding() {
     let text = "apiVersion: v1\nkind: ConfigMap\ndata: {a: 1_000, b: yes}\n";
     let (_, findings) = check(text, Strictness::Server);
     let mut edits: Vec<_> = findings.iter().flat_map(|finding| finding.fix.clone()).collect();
@@ -306,7 +306,7 @@ fn quotes_are_a_safe_repair() {
 }
 
 #[test]
-fn the_overlay_changes_types_that_are_there() {
+fn overlay_definitions_refer_to_existing_types() {
     for definition in table::index(include_str!("tables/overlay.txt")) {
         let own = definition.name.starts_with("oep3/") || definition.name == "*";
         assert!(own || table::definition(definition.name).is_some(), "{}", definition.name);
@@ -324,7 +324,7 @@ fn the_overlay_changes_types_that_are_there() {
 }
 
 #[test]
-fn keys_come_in_the_order_of_go_and_documents_defaults_in_place() {
+fn keys_are_ordered_as_in_go_structs() {
     let object = serde_json::json!({"spec": {"template": {"spec": {"volumes": [], "containers": [{"env": [{"value": "1", "name": "A"}], "image": "i", "name": "c"}]}, "metadata": {}}, "replicas": 1}, "zzz": 1, "kind": "Deployment", "metadata": {"labels": {"b": "1", "a": "2"}, "name": "d"}, "apiVersion": "apps/v1"});
     let mut tree = node(&object);
     order(&mut tree, kind("apps/v1", "Deployment").unwrap().root());
@@ -335,7 +335,7 @@ fn keys_come_in_the_order_of_go_and_documents_defaults_in_place() {
 }
 
 #[test]
-fn pruning_takes_what_the_server_does_not_know() {
+fn pruning_removes_fields_that_the_server_drops() {
     let ty = kind("ome.io/v1beta1", "InferenceService").unwrap().root();
     let mut tree = node(
         &serde_json::json!({"kind": "InferenceService", "spec": {"engine": {"runner": {"image": "x", "imge": "y"}, "acceleratorConfigurations": []}, "bogus": 1}}),
@@ -348,7 +348,7 @@ fn pruning_takes_what_the_server_does_not_know() {
 }
 
 #[test]
-fn the_type_at_a_place_is_found() {
+fn the_type_at_a_source_span_is_found() {
     let text = "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nspec: {disabled: on, protocolVersions: [no]}\n";
     let (_, findings) = check(text, Strictness::Documented);
     let mut sources = SourceMap::new();

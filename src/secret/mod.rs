@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_hidden_wherever_they_stand() {
+    fn secrets_are_masked_everywhere_in_an_object() {
         for (given, expected) in [
             (
                 "{apiVersion: v1, kind: Secret, type: Opaque, data: {user: eA==}, stringData: {port: 1, deep: {a: [b]}}}",
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_says_what_a_value_is() {
+    fn values_are_masked_depending_on_their_path() {
         let secret = node("{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {user: b}}");
         let pod = node(
             "{kind: Pod, env: [{name: HF_TOKEN, value: a}, {name: LEVEL, value: a}], args: [--token, a, --port, a]}",

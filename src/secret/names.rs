@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_known_by_a_word_of_their_name() {
+    fn secret_variables_are_recognized_by_a_word_of_their_name() {
         for (name, secret) in [
             ("HF_TOKEN", true),
             ("aws-secret-access-key", true),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_secret_when_they_open_something() {
+    fn credential_fields_are_secret_and_references_are_not() {
         for (name, secret) in [
             ("secretAccessKey", true),
             ("secret_access_key", true),

@@ -205,7 +205,7 @@ mod tests {
     use crate::source::Source;
 
     #[test]
-    fn texts_are_drawn_without_their_secrets() {
+    fn secrets_are_masked_in_source_excerpts() {
         for (text, expected) in [
             (
                 "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  token: \"abc\" # why\n  cert: |\n    a\n    b\n  n: 1\n",

@@ -38,7 +38,7 @@ fn text(
 }
 
 #[test]
-fn variables_of_the_metadata_are_replaced_as_they_are() {
+fn metadata_variables_are_replaced_without_escaping() {
     // OME docs, Serving Runtime, Multi-Node Configuration
     for (template, expected) in [
         ("--served={{.Name}}", Some("--served=chat")),
@@ -54,7 +54,7 @@ fn variables_of_the_metadata_are_replaced_as_they_are() {
 }
 
 #[test]
-fn what_maps_to_nothing_is_an_error_with_string_and_position() {
+fn unknown_variables_are_errors_with_their_offset() {
     // OME docs, Serving Runtime, Multi-Node Configuration; the third column is true when the error
     // is found without the service.
     for (template, kind, without_service, offset, message) in [
@@ -144,14 +144,14 @@ fn what_maps_to_nothing_is_an_error_with_string_and_position() {
 }
 
 #[test]
-fn variables_outside_containers_are_found_and_jinja_is_not() {
+fn variables_are_found_and_jinja_expressions_are_ignored() {
     assert_eq!(variables("a-{{ .GPU_TYPE }}-{{.Name}}"), ["{{ .GPU_TYPE }}", "{{.Name}}"]);
     assert_eq!(variables("{{ messages[0]['role'] }}"), [""; 0]);
     assert_eq!(variables("{{if .Name}}x{{end}}"), [""; 0]);
 }
 
 #[test]
-fn changed_strings_keep_their_line_and_the_rest_stays_the_same_node() {
+fn expanded_strings_keep_their_source_location() {
     let args = Node::list(
         [Node::str("--a={{.Name}}", at(2)), Node::str("--b", at(3)), Node::int(7, at(4))],
         at(1),
@@ -191,7 +191,7 @@ fn changed_strings_keep_their_line_and_the_rest_stays_the_same_node() {
 }
 
 #[test]
-fn failures_of_a_container_name_the_string() {
+fn template_errors_of_a_container_name_the_field() {
     for (json, mode, path, offset, action) in [
         (
             serde_json::json!({"args": ["a", "--é\"={{.Foo}}"]}),
@@ -248,7 +248,7 @@ fn failures_of_a_container_name_the_string() {
 }
 
 #[test]
-fn what_no_plan_can_know_is_refused() {
+fn fields_unknown_at_plan_time_are_refused() {
     for template in [
         "{{.UID}}",
         "{{.CreationTimestamp}}",
@@ -266,7 +266,7 @@ fn what_no_plan_can_know_is_refused() {
 
 /// Results of `html/template` of Go 1.26 for a decoded `ObjectMeta`.
 #[test]
-fn what_is_certain_or_stated_is_expanded() {
+fn known_metadata_fields_are_expanded() {
     let new = serde_json::json!({"metadata": {"name": "n", "namespace": "ns"}});
     let live = serde_json::json!({"metadata": {
         "name": "n", "namespace": "ns", "generateName": "n-", "uid": "u-1", "resourceVersion": "7",

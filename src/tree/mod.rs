@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lists_are_compared_by_position_where_positions_correspond() {
+    fn unkeyed_lists_are_compared_by_position_unless_shifted() {
         for (before, after, expected) in [
             (
                 "[--tp=1, --port=1, --host=x]",
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_direction_is_the_mirror_image() {
+    fn the_reverse_comparison_mirrors_the_forward_one() {
         let (before, after) = (
             "{a: [{name: x, v: 1}, {name: y}], b: 1, d: [1, 2, 3]}",
             "{a: [{name: y}, {name: x, v: 2}, {name: z}], c: 1, d: [1, 2]}",

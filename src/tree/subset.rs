@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_written_and_is_otherwise_differs() {
+    fn only_wanted_values_that_differ_live_count_as_drift() {
         for (live, wanted, differs) in [
             // Others write more, and the server its defaults.
             (

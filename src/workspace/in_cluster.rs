@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_release_is_the_newest_that_is_not_newer() {
+    fn an_unknown_tag_maps_to_the_newest_release_not_after_it() {
         let known = crate::operators::releases(Api::Ome);
         for (seen, followed) in [
             ("v0.1.4", "v0.1.4"),

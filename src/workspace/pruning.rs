@@ -109,7 +109,7 @@ mod tests {
     use crate::yaml::{Origin, Rule};
 
     #[test]
-    fn each_release_keeps_what_it_knows() {
+    fn each_release_drops_fields_unknown_to_it() {
         static RULE: Rule = Rule { id: "test", text: "", cite: "" };
         let selector = serde_json::json!({"spec": {
             "acceleratorSelector": {"constraints": {"minComputeCapability": "9.0", "preferredPrecisions": ["fp8"]}},

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_place_counts_however_many_there_are() {
+    fn the_first_position_of_a_repeated_key_is_returned() {
         for count in [0, 1, FEW - 1, FEW, FEW + 1, 10 * FEW] {
             let mut places = Places::of((0..count).map(|number| Some(number.to_string())));
             for number in 0..count {

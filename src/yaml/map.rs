@@ -287,7 +287,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn few_and_many_behave_alike(acts in prop::collection::vec(act(), 0..200)) {
+        fn small_and_large_maps_behave_alike(acts in prop::collection::vec(act(), 0..200)) {
             let mut map = Map::new();
             let mut model: Vec<(String, i64)> = Vec::new();
             let mut copies: Vec<(Map, Vec<(String, i64)>)> = Vec::new();

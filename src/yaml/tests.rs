@@ -148,7 +148,7 @@ fn findings_within(text: &str, limits: &Limits) -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn findings_stand_at_their_place() {
+fn yaml_findings_have_the_right_span() {
     for (text, expected) in [
         // tools/reader: syntax, in one document of several.
         ("a: 1\n---\nb: c: d\n---\ne: @f\n", vec![("yaml-syntax", ":"), ("yaml-syntax", "@")]),
@@ -220,7 +220,7 @@ fn ambiguous_words_are_repaired_by_quotes_and_nothing_else() {
 }
 
 #[test]
-fn every_node_and_key_knows_its_place() {
+fn every_node_and_key_has_its_source_span() {
     let text = "é: [a, {b: \"ü\"}]\r\nc:\r\n  - |\r\n    x\r\n    y\r\n  - 'z' # it's\r\nd: &d\r\n  e: 1\r\nf: *d\r\ng:\r\n";
     let (nodes, found) = read(text);
     assert_eq!(found, []);
@@ -291,7 +291,7 @@ fn limits_are_findings_that_name_their_flag() {
 }
 
 #[test]
-fn hostile_texts_come_to_an_end() {
+fn hostile_texts_are_parsed_with_bounded_findings() {
     let many = |unit: &str| unit.repeat((1 << 18) / unit.len());
     for text in [
         many("[{"),
@@ -377,7 +377,7 @@ fn texts_fall_into_documents_as_for_kubectl() {
 }
 
 #[test]
-fn slips_of_the_reader_are_kept() {
+fn parser_quirks_of_kubectl_are_reproduced() {
     for (text, expected) in [
         ("v: |\n  a", json!({"v": "a\n"})),
         ("v: |+\n  a\n  ", json!({"v": "a\n\n"})),

@@ -440,7 +440,7 @@ fn uses(file: &File) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn rooms_use_only_what_stands_below_them() {
+fn modules_use_only_modules_allowed_by_the_table() {
     let table: BTreeMap<&str, &[&str]> = MAY_USE.iter().copied().collect();
     let (mut problems, mut met) = (Vec::new(), BTreeSet::new());
     let files = files();
@@ -466,7 +466,7 @@ fn rooms_use_only_what_stands_below_them() {
 }
 
 #[test]
-fn nothing_points_back() {
+fn the_dependency_table_has_no_upward_references() {
     for (index, (room, used)) in MAY_USE.iter().enumerate() {
         for name in *used {
             let below = MAY_USE[..index].iter().any(|(room, _)| room == name);
@@ -476,7 +476,7 @@ fn nothing_points_back() {
 }
 
 #[test]
-fn files_are_touched_in_two_rooms_and_one_file_prints() {
+fn only_listed_modules_use_std_fs_and_print() {
     let mut problems = Vec::new();
     for file in files() {
         for (number, line) in file.code.lines().enumerate() {
@@ -497,7 +497,7 @@ fn files_are_touched_in_two_rooms_and_one_file_prints() {
 }
 
 #[test]
-fn the_scan_sees_every_way_of_naming_a_room() {
+fn the_import_scan_finds_every_form_of_module_path() {
     let text = "use crate::{\n    api::{A, B},\n    yaml,\n};\nfn f() -> crate::diag::Code { $crate::source::x() } // \n// crate::cli\nuse super::policy;\n#[cfg(test)]\nmod tests {\n    use crate::report;\n}\n";
     let file =
         File { path: "select/mod.rs".into(), room: "select".into(), depth: 1, code: code(text) };

@@ -17,7 +17,7 @@ fn ome(directory: &Path, args: &[&str], env: &[(&str, &str)]) -> Done {
 }
 
 #[test]
-fn no_more_threads_work_than_four_for_a_core() {
+fn thread_count_is_capped_at_four_per_core() {
     let folder = Folder::new(&[]);
     let plan = ["plan", "-f", QUICKSTART];
     let own = ome(folder.path(), &plan, &[]);
@@ -35,7 +35,7 @@ fn no_more_threads_work_than_four_for_a_core() {
 
 #[cfg(unix)]
 #[test]
-fn settings_are_a_regular_file_of_a_few_megabytes() {
+fn a_device_or_oversized_settings_file_is_refused() {
     let folder = Folder::new(&[]);
     let large = std::fs::File::create(folder.at("large.toml")).expect("a file");
     large.set_len(1_500_000_000).expect("a sparse file");

@@ -118,7 +118,7 @@ fn reached(from: &Module, edges: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSe
 }
 
 #[test]
-fn files_of_a_room_use_each_other_in_no_circle() {
+fn files_of_a_module_have_no_unlisted_import_cycles() {
     let files = files();
     let all: BTreeSet<Module> = files.iter().map(|file| module(&file.path)).collect();
     let edges: BTreeMap<Module, BTreeSet<Module>> = files

@@ -73,7 +73,7 @@ fn every_example_gives_its_code() {
 }
 
 #[test]
-fn every_entry_is_complete() {
+fn every_code_entry_has_why_fix_and_source() {
     let mut problems = Vec::new();
     for doc in CODES {
         let entry = doc.entry();
@@ -104,7 +104,7 @@ fn every_entry_is_complete() {
 
 /// Every file of the folder is an entry: what was renamed or deleted leaves nothing behind.
 #[test]
-fn every_text_is_an_entry() {
+fn every_file_in_the_codes_folder_belongs_to_a_code() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/diag/codes");
     for file in std::fs::read_dir(folder).expect("it is there") {
         let path = file.expect("a file").path();

@@ -53,7 +53,7 @@ fn plan(scratch: &Scratch, args: &[&str]) -> Value {
 }
 
 #[test]
-fn a_plan_counts_model_servings() {
+fn a_plan_includes_the_cost_of_model_servings() {
     let scratch = Scratch::new("costs-plan");
     let all = format!("{CLUSTER}{}{}", serving("a", 1), serving("b", 2));
     scratch.write("all.yaml", &all);
@@ -78,7 +78,7 @@ fn a_plan_counts_model_servings() {
 }
 
 #[test]
-fn a_diff_counts_model_servings_before_and_after() {
+fn a_diff_includes_the_cost_of_model_servings_before_and_after() {
     let scratch = Scratch::new("costs-diff");
     scratch.write("before.yaml", &format!("{CLUSTER}{}{}", serving("a", 1), serving("b", 1)));
     scratch.write("after.yaml", &format!("{CLUSTER}{}{}", serving("a", 1), serving("b", 3)));

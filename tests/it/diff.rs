@@ -115,7 +115,7 @@ fn names(group: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_revision_is_read_as_the_directory_was() {
+fn a_git_revision_is_read_like_the_directory_at_that_commit() {
     let scratch = Scratch::new("revision");
     scratch
         .write("deploy/catalog.yaml", CATALOG)
@@ -164,7 +164,7 @@ fn a_revision_is_read_as_the_directory_was() {
 }
 
 #[test]
-fn without_a_base_a_branch_is_compared_with_where_it_began() {
+fn the_default_base_is_the_merge_base_of_the_branch() {
     let scratch = Scratch::new("merge-base");
     scratch.write("a.yaml", CATALOG).write("b.yaml", &service("team", "b"));
     scratch.git(&["init", "-q", "-b", "main"]).git(&["add", "."]).git(&["commit", "-qm", "one"]);
@@ -243,7 +243,7 @@ fn a_base_may_come_from_standard_input() {
 }
 
 #[test]
-fn names_are_put_aside_and_texts_of_the_catalog_are_not() {
+fn grouping_ignores_service_names_but_not_catalog_texts() {
     let scratch = Scratch::new("groups");
     // A service is called as a part of the image is.
     let services = ["team/chat", "team/example", "other/chat", "other/v1"].map(|name| {
@@ -289,7 +289,7 @@ fn names_are_put_aside_and_texts_of_the_catalog_are_not() {
 }
 
 #[test]
-fn every_changed_field_has_its_cause_and_nothing_else_has_one() {
+fn only_edits_that_change_the_output_are_causes() {
     let scratch = Scratch::new("cause");
     let all = format!("{CATALOG}{}", service("team", "a"));
     scratch.write("old.yaml", &all);
@@ -348,7 +348,7 @@ fn every_changed_field_has_its_cause_and_nothing_else_has_one() {
 
 /// A change is tried alone: what went along with it, and changes nothing by itself, is no cause.
 #[test]
-fn a_cause_changes_the_output_alone() {
+fn each_cause_changes_the_output_when_applied_alone() {
     let scratch = Scratch::new("alone");
     let large = CATALOG
         .split("---\n")
@@ -434,7 +434,7 @@ spec: {model: {name: llama}, engine: {minReplicas: 1}}
 ";
 
 #[test]
-fn a_cause_has_the_sentence_of_the_rule_that_turned() {
+fn a_cause_quotes_the_rule_whose_outcome_changed() {
     let scratch = Scratch::new("turned");
     scratch.write("old.yaml", CHOICES);
     let said = |edits: &[(&str, &str)], args: &[&str]| {
@@ -591,7 +591,7 @@ fn values_of_secrets_are_not_shown() {
 }
 
 #[test]
-fn a_comment_is_never_too_long_and_a_page_stands_alone() {
+fn markdown_is_truncated_to_fit_a_comment_and_html_is_complete() {
     let scratch = Scratch::new("shapes");
     let services: String = (0..300).map(|index| service("team", &format!("s{index:03}"))).collect();
     let all = format!("{CATALOG}{services}");
@@ -703,7 +703,7 @@ spec:
 /// pkg/controller/v1beta1/inferenceservice/cleanup.go: a component that goes on as another workload
 /// leaves the old one running.
 #[test]
-fn what_the_controller_leaves_behind_is_marked() {
+fn objects_that_the_controller_does_not_delete_are_marked() {
     let scratch = Scratch::new("behind");
     let all = format!("{CATALOG}{}", service("team", "a"));
     scratch
@@ -721,7 +721,7 @@ fn what_the_controller_leaves_behind_is_marked() {
 }
 
 #[test]
-fn a_shallow_clone_says_what_it_lacks() {
+fn a_shallow_clone_reports_the_missing_history() {
     let scratch = Scratch::new("shallow");
     scratch.write("full/deploy/catalog.yaml", CATALOG);
     let full = Scratch(scratch.0.join("full"));

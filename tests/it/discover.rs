@@ -120,7 +120,7 @@ fn a_second_run_changes_nothing() {
 }
 
 #[test]
-fn only_update_rewrites_and_only_the_class() {
+fn update_rewrites_only_the_document_of_the_class() {
     let scratch = Scratch::new("update");
     let class = |name: &str, labels: &str, memory: &str| {
         format!(
@@ -159,7 +159,7 @@ fn only_update_rewrites_and_only_the_class() {
 }
 
 #[test]
-fn nothing_outside_and_nothing_else_is_rewritten() {
+fn update_refuses_files_in_the_way_and_keeps_other_files() {
     let scratch = Scratch::new("outside");
     let old = "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata:\n  name: nvidia-tesla-t4\n  labels:\n    ome.io/auto-discovered: \"true\"\nspec:\n  \
                discovery: {nodeSelector: {nvidia.com/gpu.product: Tesla-T4}}\n  capabilities: {memoryGB: 8Gi}\n";
@@ -192,7 +192,7 @@ fn nothing_outside_and_nothing_else_is_rewritten() {
 }
 
 #[test]
-fn calls_that_make_no_sense_are_refused() {
+fn invalid_discover_arguments_are_refused() {
     let scratch = Scratch::new("refused");
     for (args, said) in [
         (&["--update"][..], "say which with `-o dir=PATH`"),
@@ -230,7 +230,7 @@ fn calls_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn the_table_is_read_at_a_glance() {
+fn the_discover_table_lists_classes_nodes_and_changes() {
     let scratch = Scratch::new("table");
     scratch.write("pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  nodeName: h1\n  containers:\n  - {name: c, image: i, resources: {limits: {nvidia.com/gpu: 3}}}\n");
     scratch.write(

@@ -26,7 +26,7 @@ fn calls(node: &Node, found: &mut Vec<String>) {
 }
 
 #[test]
-fn examples_call_the_tool_as_it_is() {
+fn commands_in_the_example_files_parse() {
     for (file, least) in [
         ("github/ome.yml", 6),
         ("gitlab/.gitlab-ci.yml", 3),

@@ -16,7 +16,7 @@ fn folder(cases: &str) -> Folder {
 }
 
 #[test]
-fn the_example_passes_and_is_found_by_its_name() {
+fn a_case_file_with_the_default_name_is_found_and_passes() {
     let done = folder(CASES).ome("test");
     assert_eq!(done.exit, Some(0), "{}{}", done.stdout, done.stderr);
     assert!(done.stdout.ends_with("1 case: 1 passed, 0 failed\n"), "{}", done.stdout);
@@ -33,7 +33,7 @@ fn a_directory_is_searched_for_cases() {
 }
 
 #[test]
-fn what_is_recorded_passes_and_keeps_comments() {
+fn recorded_expectations_pass_and_keep_comments() {
     let wrong = CASES
         .replace("gpus: 1", "gpus: 2 # one is enough")
         .replace("32768Mi", "\"1Gi\"")
@@ -55,7 +55,7 @@ fn what_is_recorded_passes_and_keeps_comments() {
 }
 
 #[test]
-fn all_answers_are_recorded_where_none_is_stated() {
+fn empty_expectations_are_recorded_for_all_services() {
     let case = "cases:\n- name: x\n  files: [catalog.yaml, service.yaml]\n";
     let all = "runtime: sglang-llama";
     for (cases, recorded) in [
@@ -102,7 +102,7 @@ fn all_answers_are_recorded_where_none_is_stated() {
 }
 
 #[test]
-fn nothing_passes_in_silence() {
+fn an_expectation_that_cannot_be_checked_fails_with_a_message() {
     let case = "cases:\n- name: x\n  files: [catalog.yaml, service.yaml]\n";
     for (rest, exit, message) in [
         ("  services: {default/chat: {fits: true}}\n", 2, "no Node was read"),

@@ -145,7 +145,7 @@ fn awkward() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn no_room_breaks_a_promise_on_an_awkward_text() {
+fn fuzz_targets_hold_on_awkward_texts() {
     for (what, text) in awkward() {
         for (name, body) in BODIES {
             let outcome = std::panic::catch_unwind(|| body(text.as_bytes()));
@@ -183,7 +183,7 @@ fn rounds() -> usize {
 }
 
 #[test]
-fn no_command_breaks_a_promise_on_changed_values() {
+fn command_fuzz_targets_hold_on_mutated_values() {
     let mut texts = mutated();
     for (name, body) in COMMANDS {
         for text in texts.by_ref().take(rounds()) {
@@ -195,7 +195,7 @@ fn no_command_breaks_a_promise_on_changed_values() {
 
 #[test]
 #[ignore = "it measures time: run it by name, in release, on an idle machine"]
-fn no_list_costs_its_square() {
+fn command_cost_is_not_quadratic_in_list_length() {
     let text = mutated().next().expect("there is no end of them");
     for which in 0..=u8::MAX {
         commands::cost(&[&[which], text.as_bytes()].concat());
@@ -203,7 +203,7 @@ fn no_list_costs_its_square() {
 }
 
 #[test]
-fn changed_values_fit_where_they_were() {
+fn mutated_inputs_fit_the_buffer_and_stay_utf8() {
     let text = mutated().next().expect("there is no end of them");
     let (size, most) = (text.len(), 2 * text.len());
     let mut changed = 0;
@@ -219,7 +219,7 @@ fn changed_values_fit_where_they_were() {
 }
 
 #[test]
-fn changed_values_get_past_the_reader() {
+fn mutated_inputs_still_parse_as_yaml() {
     let limits = ome::internals::yaml::Limits::default();
     let source = ome::internals::source::SourceId(0);
     for text in mutated().take(60) {
@@ -298,7 +298,7 @@ fn spoilt() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn no_room_breaks_a_promise_on_a_spoilt_text() {
+fn fuzz_targets_hold_on_corrupted_texts() {
     let config = ProptestConfig {
         cases: ProptestConfig::default().cases.min(96),
         failure_persistence: None,
@@ -318,7 +318,7 @@ fn no_room_breaks_a_promise_on_a_spoilt_text() {
 }
 
 #[test]
-fn every_command_ends_soon_and_says_nothing_that_a_terminal_obeys() {
+fn commands_end_in_time_and_print_no_control_characters() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
     let environment = BTreeMap::new();
     for (what, text) in awkward() {

@@ -57,7 +57,7 @@ fn all<'a>(page: &'a str, start: &str, end: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_page_is_whole_and_stands_alone() {
+fn every_page_is_well_formed_and_loads_nothing_external() {
     for (call, page) in pages() {
         assert!(page.starts_with("<!doctype html>\n<html lang=\"en\">"), "{call}: {page}");
         assert!(page.ends_with("</html>\n"), "{call}: {page}");
@@ -89,7 +89,7 @@ fn every_page_is_whole_and_stands_alone() {
 }
 
 #[test]
-fn headings_and_tables_are_read_in_order() {
+fn headings_do_not_skip_levels_and_tables_have_header_cells() {
     for (call, page) in pages() {
         let mut last = 0;
         for level in all(&page, "<h", ">").iter().filter_map(|own| own.chars().next()?.to_digit(10))
@@ -174,7 +174,7 @@ fn text_has_contrast_in_light_dark_and_print() {
 }
 
 #[test]
-fn what_colors_mean_symbols_mean_too() {
+fn status_symbols_are_in_every_kind_of_page() {
     let pages = pages();
     for (call, symbols) in [
         ("plan -f in", &["✓ room for"][..]),
@@ -198,7 +198,7 @@ fn a_large_fleet_is_folded_by_namespace() {
 }
 
 #[test]
-fn no_value_of_the_input_is_markup() {
+fn input_values_are_escaped_in_every_page() {
     let planted = "<img/onerror=alert(1)>\\\"'&</script>";
     let text = format!(
         "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: \"{planted}\", namespace: \"{planted}\"}}\nspec:\n  model: {{name: \"{planted}\"}}\n  engine: {{minReplicas: 1}}\n"

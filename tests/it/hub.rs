@@ -211,7 +211,7 @@ fn json(done: &Done) -> Value {
 }
 
 #[test]
-fn a_model_of_the_hub_is_read_with_its_index() {
+fn import_reads_the_config_and_the_weight_index() {
     let (hub, folder) = (Hub::open(), Folder::new("read", &[]));
     let done = folder.ome(&http(&hub), "import hf://acme/tiny -o json", &[]);
     assert_eq!(done.exit, Some(0), "{done:?}");
@@ -239,7 +239,7 @@ fn a_model_of_the_hub_is_read_with_its_index() {
 }
 
 #[test]
-fn revisions_redirects_pipelines_and_gzip_are_understood() {
+fn import_supports_revisions_redirects_pipelines_and_gzip() {
     let (hub, folder) = (Hub::open(), Folder::new("kinds", &[]));
     for (id, field, value) in [
         ("acme/tiny@refs/pr/1", "storage", "hf://acme/tiny@refs/pr/1"),
@@ -276,7 +276,7 @@ fn a_token_is_sent_and_never_shown() {
 }
 
 #[test]
-fn every_other_answer_is_a_finding_and_nothing_is_written() {
+fn failed_hub_requests_are_reported_and_write_nothing() {
     let mut seen = BTreeSet::new();
     let model = "apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata: {name: m}\nspec:\n  storage: {storageUri: hf://a/b}\n";
     let (hub, folder) = (Hub::open(), Folder::new("refused", &[("m.yaml", model)]));
@@ -431,7 +431,7 @@ fn a_catalog_is_completed_in_place_and_one_failure_stops_no_other() {
 }
 
 #[test]
-fn offline_nothing_is_asked() {
+fn offline_import_sends_no_requests() {
     let files = [
         ("models/a.yaml", CATALOG),
         ("configs/acme/tiny/config.json", CONFIG),

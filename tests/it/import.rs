@@ -89,7 +89,7 @@ fn a_model_is_patched_in_place_once() {
 }
 
 #[test]
-fn what_differs_is_kept_and_said() {
+fn conflicting_values_are_kept_and_reported_without_overwrite() {
     let scratch = Scratch::new("differs", MODELS);
     let done = scratch.import(&["--name", "second"]);
     assert_eq!(done.exit, Some(2), "{}", done.stderr);
@@ -108,7 +108,7 @@ fn what_differs_is_kept_and_said() {
 }
 
 #[test]
-fn nothing_is_written_when_it_is_not_clear_where() {
+fn nothing_is_written_when_the_target_model_is_ambiguous() {
     for (text, args, talk) in [
         (MODELS, [].as_slice(), "say which with `--name`: first, second"),
         (MODELS, &["--name", "third"], "holds not exactly one model `third`"),
@@ -124,7 +124,7 @@ fn nothing_is_written_when_it_is_not_clear_where() {
 }
 
 #[test]
-fn a_directory_stands_for_the_config_in_it() {
+fn importing_a_directory_reads_its_config_json() {
     let scratch = Scratch::new("directory", "");
     let import = |path: &Path| {
         run(&Call {

@@ -53,7 +53,7 @@ fn called(folder: &Folder, call: &str, wrong: &mut Vec<String>) {
 }
 
 #[test]
-fn no_value_begins_a_line() {
+fn input_values_never_start_an_output_line() {
     let texts = QUICKSTART.map(|file| (file, quickstart(file)));
     let keys: BTreeSet<String> = texts
         .iter()
@@ -92,7 +92,7 @@ fn no_value_begins_a_line() {
 }
 
 #[test]
-fn no_name_begins_a_line_of_any_command() {
+fn names_never_start_an_output_line_in_any_command() {
     let folder = Folder::new(&[]);
     for file in QUICKSTART {
         folder.write(&format!("base/{file}"), quickstart(file));

@@ -111,7 +111,7 @@ pub(super) fn refused(documents: &[&str], words: &str) {
 // pkg/controller/v1beta1/inferenceservice/components/predictor.go, buildObjectMeta;
 // predictor_custom.go, transformer_custom.go, explainer_art.go GetStorageUri.
 #[test]
-fn every_component_may_name_the_address_of_a_model() {
+fn every_component_accepts_a_storage_uri() {
     const URI: &str =
         "/metadata/annotations/internal.serving.kserve.io~1storage-initializer-sourceuri";
     let variable = "env: [{name: STORAGE_URI, value: 's3://b/x'}]";
@@ -193,7 +193,7 @@ fn every_component_may_name_the_address_of_a_model() {
 // pkg/controller/v1beta1/inferenceservice/components/predictor.go, buildObjectMeta; component.go,
 // explainer.go.
 #[test]
-fn the_webhook_of_pods_is_told_what_the_controller_tells() {
+fn pod_annotations_for_the_webhook_match_the_controller() {
     let at = |key: &str| format!("/metadata/annotations/internal.serving.kserve.io~1{key}");
     rows(&[
         (
@@ -250,7 +250,7 @@ fn the_webhook_of_pods_is_told_what_the_controller_tells() {
 // pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go;
 // hpa_reconciler.go, keda_reconciler.go, otel_reconciler.go.
 #[test]
-fn what_scales_a_component_follows_the_type_of_its_target() {
+fn the_autoscaler_follows_the_metric_target_type() {
     let scaled =
         |metric: &str| format!("{{predictor: {{{MODEL}, autoScaling: {{metrics: [{metric}]}}}}}}");
     let keda = format!("{RAW}, serving.kserve.io/autoscalerClass: keda");
@@ -359,7 +359,7 @@ fn what_scales_a_component_follows_the_type_of_its_target() {
 // pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go;
 // ksvc_reconciler.go, ingress_reconciler.go.
 #[test]
-fn revisions_and_routes_of_knative() {
+fn knative_services_have_revision_annotations_and_routes() {
     let (knative, template) =
         ("Service/iris-predictor", "/spec/template/metadata/annotations/autoscaling.knative.dev~1");
     let first = "autoscaling.knative.dev/initial-scale";
@@ -458,7 +458,7 @@ fn revisions_and_routes_of_knative() {
 // pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go;
 // deployment_reconciler.go, service_reconciler.go.
 #[test]
-fn deployments_roll_as_settings_and_services_say() {
+fn the_rollout_strategy_comes_from_the_settings_or_the_service() {
     let plain = service("", &format!("{{predictor: {{{MODEL}}}}}"));
     for (rollout, expected) in [
         (r#"{"maxSurge": "2"}"#, json!({"maxSurge": "2", "maxUnavailable": "25%"})),
@@ -505,7 +505,7 @@ fn deployments_roll_as_settings_and_services_say() {
 // pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go; docs/kserve.md;
 // components/predictor.go.
 #[test]
-fn workers_of_several_nodes() {
+fn multi_node_predictors_render_head_and_worker_pods() {
     let none = format!("{RAW}, serving.kserve.io/autoscalerClass: none");
     let workers = RUNTIME.replace("spec:\n", "spec:\n  workerSpec: {containers: [{name: worker-container, image: w}, {name: other, image: o}]}\n");
     let spec = |rest: &str| {
@@ -558,7 +558,7 @@ fn workers_of_several_nodes() {
 // pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go, canary;
 // buildCanaryPredictor.
 #[test]
-fn a_variant_takes_over_what_it_does_not_say() {
+fn a_canary_inherits_unset_fields_from_the_stable_predictor() {
     let gateway = config(
         "Standard",
         r#""enableGatewayApi": true, "kserveIngressGateway": "kserve/gw""#,
@@ -612,7 +612,7 @@ fn a_variant_takes_over_what_it_does_not_say() {
 // pkg/webhook/admission/pod/storage_initializer_injector.go; CommonStorageInitialization,
 // pkg/utils/storage.go.
 #[test]
-fn several_models_are_provided_together() {
+fn several_storage_uris_are_mounted_and_downloaded_together() {
     let uris = |rest: &str, list: &str| {
         format!(
             "{{predictor: {{model: {{modelFormat: {{name: f}}}}, {rest}storageUris: [{list}]}}}}"
@@ -698,7 +698,7 @@ fn several_models_are_provided_together() {
 // pkg/controller/v1beta1/inferenceservice/components/predictor.go, buildPodSpec; explainer_art.go,
 // UpdateImageTag.
 #[test]
-fn containers_that_say_something_themselves() {
+fn explicit_container_values_are_kept_beside_generated_ones() {
     let explained = |art: &str| {
         format!(
             "{{predictor: {{{MODEL}}}, explainer: {{containerConcurrency: 2, art: {{type: SquareAttack, {art}}}}}}}"
@@ -753,7 +753,7 @@ fn containers_that_say_something_themselves() {
 // pkg/controller/v1beta1/inferenceservice/reconcilers/raw/raw_kube_reconciler.go; KServe docs, Data
 // Plane, GetModelName.
 #[test]
-fn a_service_is_entered_by_its_own_host_under_the_name_of_its_model() {
+fn the_external_url_is_the_service_host_and_model_is_the_served_name() {
     let spec = |model: &str, transformer: &str| {
         format!(
             "{{predictor: {{model: {{modelFormat: {{name: f}}, storageUri: 's3://b/m'{model}}}}}, transformer: {{containers: [{{name: c, image: i{transformer}}}]}}, explainer: {{containers: [{{name: c, image: i}}]}}}}"

@@ -24,7 +24,7 @@ const SIZED: &str =
 // pkg/apis/serving/v1beta1/configmap.go, GetStorageInitializerConfigs;
 // pkg/webhook/admission/pod/mutator.go, mutate: getLoggerConfigs, getBatcherConfigs, getAgentConfigs.
 #[test]
-fn sizes_have_no_defaults_and_concern_who_reads_them() {
+fn an_invalid_sidecar_size_fails_only_output_that_uses_it() {
     let raw = service(RAW, &format!("{{predictor: {{{MODEL}}}}}"));
     let quantity = "quantities must match the regular expression";
     for text in [
@@ -58,7 +58,7 @@ fn sizes_have_no_defaults_and_concern_who_reads_them() {
 
 // pkg/apis/serving/v1beta1/configmap.go, NewIngressConfig, NewInferenceServicesConfig.
 #[test]
-fn a_config_map_without_ingress_or_explainers_says_nothing_of_them() {
+fn a_config_map_without_ingress_or_explainers_sets_neither() {
     let raw = service(RAW, &format!("{{predictor: {{{MODEL}}}}}"));
     let class =
         |config: &str| at(&[config, RUNTIME, &raw], &[], "Ingress/iris", "/spec/ingressClassName");
@@ -89,7 +89,7 @@ fn a_config_map_without_ingress_or_explainers_says_nothing_of_them() {
 // components/predictor.go, reconcileCanaryDeployments: a variant names the runtime of the stable
 // predictor, which reconcileModel asks as it asks one that a user names.
 #[test]
-fn the_runtime_of_a_variant_is_asked_for_its_format() {
+fn the_runtime_of_a_canary_must_support_its_model_format() {
     let runtime = RUNTIME.replace(
         "[{name: f, version: '1', autoSelect: true}]",
         "[{name: f, version: '1', autoSelect: true}, {name: g, version: '2'}]",
@@ -121,7 +121,7 @@ fn the_runtime_of_a_variant_is_asked_for_its_format() {
 
 // go.mod: k8s.io/api v0.35.3.
 #[test]
-fn fields_of_newer_clusters_reach_the_pods() {
+fn pod_fields_of_kubernetes_1_35_are_rendered() {
     let spec = "{predictor: {hostnameOverride: h, model: {modelFormat: {name: f}, storageUri: 's3://b/m', restartPolicy: Never, \
                 restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [3]}}]}}}";
     let pod = at(
@@ -136,7 +136,7 @@ fn fields_of_newer_clusters_reach_the_pods() {
 
 // pkg/apis/serving/v1beta1/predictor_custom.go, Default: a container that is alone is the server.
 #[test]
-fn a_container_that_is_alone_is_renamed_before_it_is_judged() {
+fn a_single_container_is_renamed_before_validation() {
     let fetching =
         "{name: transformer-container, image: i, env: [{name: STORAGE_URI, value: 's3://b/m'}]}";
     let alone = service(RAW, &format!("{{predictor: {{containers: [{fetching}]}}}}"));

@@ -243,7 +243,7 @@ fn leader_and_workers_are_admitted_together() {
 }
 
 #[test]
-fn what_a_queue_does_not_cover_keeps_pods_out() {
+fn a_resource_not_covered_by_the_queue_prevents_admission() {
     let mut objects = three();
     objects.push(cluster_queue("all", &json!({}), &json!([gpus("h100", 8, &json!({}))])));
     let shape = Shape::of(&Node::from_json(
@@ -254,7 +254,7 @@ fn what_a_queue_does_not_cover_keeps_pods_out() {
 }
 
 #[test]
-fn a_queue_that_admits_nothing_says_why() {
+fn a_queue_that_admits_nothing_reports_the_reason() {
     let flavors = || json!([gpus("h100", 8, &json!({}))]);
     for (objects, expected) in [
         (vec![flavor("h100", &product("H100"))], "namespace default has no LocalQueue `q`"),
@@ -400,7 +400,7 @@ fn holds<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), Tes
 /// OEP-0003, Goals: what both can say goes there and back unchanged, and a second run has nothing
 /// to do.
 #[test]
-fn a_flavor_becomes_a_class_and_the_same_flavor() {
+fn a_flavor_survives_the_round_trip_through_a_class() {
     holds(specs(), |spec| {
         let flavor = flavor("gpu-x", &spec);
         let made = imported(std::slice::from_ref(&flavor));
@@ -426,7 +426,7 @@ fn a_flavor_becomes_a_class_and_the_same_flavor() {
 /// OEP-0003, Goals and Kueue Integration; docs/decisions.md#discovery: a class follows a flavor
 /// that changed in whatever way, and is then in step with it.
 #[test]
-fn a_class_that_followed_is_in_step() {
+fn a_class_updated_from_its_flavor_is_in_sync() {
     holds((specs(), specs()), |(before, after)| {
         let class = imported(&[flavor("gpu-x", &before)])[0].2.clone();
         let after = flavor("gpu-x", &after);
@@ -459,7 +459,7 @@ fn class(labels: &BTreeMap<String, String>, terms: &[Vec<&str>]) -> Value {
 /// OEP-0003, Kueue Integration: the flavors of a class are in step with it, one for each kind of
 /// node.
 #[test]
-fn a_class_of_several_kinds_becomes_as_many_flavors() {
+fn a_class_exports_one_flavor_per_kind_of_node() {
     let labels: BTreeMap<String, String> = [
         ("zone".to_owned(), "a".to_owned()),
         ("nvidia.com/gpu.product".to_owned(), "X".to_owned()),
@@ -523,7 +523,7 @@ fn taints_of_all_nodes_belong_to_the_flavor() {
 
 /// The order in which documents are read changes nothing.
 #[test]
-fn the_order_of_documents_means_nothing() {
+fn import_and_export_do_not_depend_on_document_order() {
     let texts = (
         prop::collection::vec(specs(), 1..4),
         prop::collection::vec(labels(), 1..4),

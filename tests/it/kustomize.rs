@@ -127,7 +127,7 @@ fn findings_and_provenance_name_the_file_of_the_base() {
 
 /// A change of a base is compared with the tree as it was at a revision: both are built.
 #[test]
-fn a_revision_is_built_as_what_is_on_disk_is() {
+fn a_kustomization_at_a_git_revision_is_built_like_the_work_tree() {
     let folder = tree("buildMetadata: [originAnnotations]\n");
     let good = RUNTIME.replace("      imagePulPolicy: Always\n", "");
     folder.write("base/runtime.yaml", &good);

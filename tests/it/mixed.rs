@@ -40,7 +40,7 @@ fn decisions(done: &Done) -> Vec<(String, String, Vec<String>)> {
 
 /// Both controllers write a Service under the name of the service: they undo each other's.
 #[test]
-fn services_of_one_name_that_write_one_object_are_told_apart() {
+fn an_object_written_by_two_services_is_a_duplicate_object() {
     let read =
         |file: &str| std::fs::read_to_string(Path::new(DIRECTORY).join(file)).expect("a file");
     let raw = format!("{}\n---\n{}", read("kserve.yaml"), read("ome.yaml"));
@@ -99,7 +99,7 @@ fn a_runtime_of_one_api_is_no_runtime_of_the_other() {
 }
 
 #[test]
-fn header_table_and_explanation_say_which_api() {
+fn header_table_and_explain_show_the_api() {
     let plan = ome(&["plan", "-n", "ml"]).stdout;
     assert!(
         plan.starts_with("mode: documented · runtimes: 4 read · services: 2 of OME, 2 of KServe\n"),
@@ -119,7 +119,7 @@ fn header_table_and_explanation_say_which_api() {
 }
 
 #[test]
-fn each_becomes_the_objects_of_its_own_operator() {
+fn each_service_renders_the_objects_of_its_own_operator() {
     let done = ome(&["render", "iris", "-n", "ml", "-o", "json"]);
     let document: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
     let names: Vec<String> = document["items"]

@@ -85,7 +85,7 @@ fn input(spec: &str) -> String {
 const LLAMA: &str = "  storage: {storageUri: hf://meta-llama/Llama-3.1-8B-Instruct}";
 
 #[test]
-fn the_manifest_counts_before_a_config_and_that_before_the_table() {
+fn a_manifest_overrides_a_config_and_a_config_the_known_models() {
     let spec = format!("  modelArchitecture: MyLlamaForCausalLM\n{LLAMA}");
     let folder = Folder::new(
         "order",
@@ -120,7 +120,7 @@ fn the_manifest_counts_before_a_config_and_that_before_the_table() {
 }
 
 #[test]
-fn the_cache_is_read_when_asked_and_refs_decide() {
+fn the_hugging_face_cache_is_read_on_request_at_the_ref() {
     let cache = |path: &str| format!("hub/models--acme--tiny/{path}");
     let other = CONFIG.replace("4.35.0", "4.36.0");
     let folder = Folder::new(
@@ -157,7 +157,7 @@ fn the_cache_is_read_when_asked_and_refs_decide() {
 }
 
 #[test]
-fn what_the_model_agent_would_not_fill_in_stays_open() {
+fn fields_that_the_model_agent_does_not_fill_stay_empty() {
     // A framework that is set stays as it is, its version too; so does everything of a model that
     // the agent is kept from.
     let folder = Folder::new(
@@ -179,7 +179,7 @@ fn what_the_model_agent_would_not_fill_in_stays_open() {
 }
 
 #[test]
-fn the_table_is_left_out_where_it_is_not_wanted() {
+fn known_models_are_not_used_when_model_facts_is_never() {
     let folder = Folder::new(
         "never",
         &[("in.yaml", &input(LLAMA)), ("never/ome.toml", "model-facts = \"never\"\n")],
@@ -199,7 +199,7 @@ fn the_table_is_left_out_where_it_is_not_wanted() {
 }
 
 #[test]
-fn a_leaf_of_a_completed_value_names_where_it_is_known_from() {
+fn why_names_the_source_of_a_completed_value() {
     let folder = Folder::new("why", &[("in.yaml", &input(LLAMA))]);
     let field = r"spec.template.metadata.annotations.ome\.io/base-model-format";
     let why = folder.json(&format!("why Deployment/s-engine {field} -f in.yaml --no-builtin"));
@@ -214,7 +214,7 @@ fn a_leaf_of_a_completed_value_names_where_it_is_known_from() {
 }
 
 #[test]
-fn one_finding_says_what_was_completed_and_nothing_is_drawn() {
+fn one_finding_lists_all_completed_fields_without_an_excerpt() {
     let folder = Folder::new("said", &[("in.yaml", &input(LLAMA))]);
     let plan = folder.json("plan -f in.yaml --no-builtin");
     let found: Vec<&Value> = plan["findings"]
@@ -244,7 +244,7 @@ fn one_finding_says_what_was_completed_and_nothing_is_drawn() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_findings_and_the_table_still_counts() {
+fn an_unreadable_config_is_reported_and_known_models_are_used() {
     let broken = [
         ("not-json", "{\"model_type\": "),
         ("no-config", "{\"tokenizer_class\": \"LlamaTokenizer\"}"),
@@ -282,7 +282,7 @@ const HYBRID: &str = r#"{
 "#;
 
 #[test]
-fn an_engine_keeps_what_its_arguments_and_the_layers_say() {
+fn kv_cache_size_follows_the_engine_arguments_and_the_layers() {
     let class = "---\napiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: gpu}\nspec:\n  \
          vendor: nvidia\n  discovery: {nodeSelector: {nvidia.com/gpu.product: X}}\n  \
          capabilities: {memoryGB: 80Gi}\n  resources: [{name: nvidia.com/gpu, quantity: \"1\"}]\n";

@@ -134,7 +134,7 @@ fn absurd(value: &Value, found: &mut Vec<f64>) {
 }
 
 #[test]
-fn every_command_reports_and_none_counts() {
+fn invalid_numbers_are_reported_and_not_added_to_totals() {
     for (input, code, range) in wrong() {
         for semantics in ["documented", "controller"] {
             let common = ["-f", "-", "--no-builtin", "--semantics", semantics];
@@ -168,7 +168,7 @@ fn every_command_reports_and_none_counts() {
 }
 
 #[test]
-fn a_product_that_nothing_can_hold_is_unknown() {
+fn an_overflowing_product_is_not_counted() {
     let engine = "minReplicas: 2147483647, maxReplicas: 2147483647, runner: {name: ome-container, resources: {limits: {nvidia.com/gpu: 1000000}}}";
     let input = format!("{CATALOG}{}", SERVICE.replace("ENGINE", engine));
     let done = ome(&["plan", "-f", "-", "--no-builtin", "-o", "json"], &input);

@@ -71,7 +71,7 @@ fn render(documents: &[&str]) -> (Option<i32>, BTreeMap<String, Value>) {
 }
 
 #[test]
-fn a_predictor_is_used_or_not_as_webhook_and_controller_see_it() {
+fn predictor_use_follows_the_webhook_and_the_controller() {
     const WARNING: &str = "ome.io/deprecation-warning";
     for (metadata, spec, warned, component) in [
         // Migrated; the predictor stays, so that the stable Service takes every pod.
@@ -116,7 +116,7 @@ fn a_predictor_is_used_or_not_as_webhook_and_controller_see_it() {
 }
 
 #[test]
-fn a_migrated_predictor_names_the_cluster_model_and_is_served_by_the_namespaced_one() {
+fn a_migrated_predictor_is_served_by_the_namespaced_model() {
     let namespaced = MODEL
         .replace("ClusterBaseModel", "BaseModel")
         .replace("{name: m}", "{name: m, namespace: default}")
@@ -137,7 +137,7 @@ fn a_migrated_predictor_names_the_cluster_model_and_is_served_by_the_namespaced_
 }
 
 #[test]
-fn a_virtual_service_asks_for_nothing() {
+fn a_service_in_virtual_mode_renders_nothing_without_errors() {
     for spec in [
         "{}",
         "{engine: {}}",
@@ -155,7 +155,7 @@ fn a_virtual_service_asks_for_nothing() {
 }
 
 #[test]
-fn what_knative_has_no_field_for_is_printed_and_refused() {
+fn a_field_that_knative_lacks_is_rendered_and_reported() {
     let spec = "{model: {name: m}, engine: {minReplicas: 0, terminationGracePeriodSeconds: 60}}";
     let (exit, objects) = render(&[MODEL, RUNTIME, &service("", spec)]);
     assert_eq!(exit, Some(2));
@@ -183,7 +183,7 @@ fn ephemeral_containers_come_from_the_runtime_alone() {
 }
 
 #[test]
-fn a_mount_of_a_fine_tuned_model_keeps_what_the_controller_does_not_write() {
+fn a_fine_tuned_model_mount_keeps_fields_not_set_by_the_controller() {
     let model = MODEL.replace("vendor: meta", "vendor: cohere");
     let weight = "apiVersion: ome.io/v1beta1
 kind: FineTunedWeight
@@ -202,7 +202,7 @@ spec: {baseModelRef: {name: m}, modelType: x, hyperParameters: {strategy: tfew},
 }
 
 #[test]
-fn a_model_without_parameters_is_one_with_none_in_them() {
+fn empty_model_parameters_are_omitted_from_the_model_config() {
     let model = MODEL.replace("path: /models/m}", "path: /models/m, parameters: {}}");
     let (_, objects) = render(&[&model, RUNTIME, &service("", "{model: {name: m}, engine: {}}")]);
     let described =
@@ -211,7 +211,7 @@ fn a_model_without_parameters_is_one_with_none_in_them() {
 }
 
 #[test]
-fn a_class_is_chosen_by_what_is_set_not_by_what_is_there() {
+fn empty_class_fields_do_not_count_as_set() {
     let class = |name: &str, capabilities: &str, cost: &str| {
         format!(
             "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: {name}}}\nspec: {{discovery: {{}}, capabilities: {capabilities}, cost: {cost}}}\n"
@@ -245,7 +245,7 @@ fn a_class_is_chosen_by_what_is_set_not_by_what_is_there() {
 }
 
 #[test]
-fn a_weight_may_name_its_base_by_an_empty_namespace() {
+fn a_weight_with_an_empty_base_namespace_finds_the_cluster_model() {
     let weight = "apiVersion: ome.io/v1beta1
 kind: FineTunedWeight
 metadata: {name: m}
@@ -267,7 +267,7 @@ spec: {baseModelRef: {name: m, namespace: ''}, modelType: x, hyperParameters: {s
 }
 
 #[test]
-fn a_model_serving_updates_as_gently_as_the_deployments_would() {
+fn model_serving_max_unavailable_comes_from_the_deployment_strategy() {
     let groups = "spec.rolloutStrategy.rollingUpdateConfiguration.maxUnavailable";
     for (most, replicas, expected, told) in [
         ("2", 4, json!(2), false),

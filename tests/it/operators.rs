@@ -46,7 +46,7 @@ fn has(text: &str, word: &str) -> bool {
 }
 
 #[test]
-fn what_a_release_says_is_asked_by_some_rule() {
+fn every_release_policy_field_is_read_by_a_rule() {
     let (policies, _, others) = policies_and_others();
     let mut unread = Vec::new();
     let mut seen = 0;
@@ -69,7 +69,7 @@ fn what_a_release_says_is_asked_by_some_rule() {
 }
 
 #[test]
-fn every_way_of_a_rule_is_the_way_of_a_release() {
+fn every_rule_variant_is_set_by_a_release() {
     let (policies, releases, _) = policies_and_others();
     let mut unset = Vec::new();
     let mut seen = 0;
@@ -93,7 +93,7 @@ fn every_way_of_a_rule_is_the_way_of_a_release() {
 }
 
 #[test]
-fn every_operator_is_a_folder_with_a_page() {
+fn every_operator_has_a_folder_and_a_docs_page() {
     let folders: BTreeSet<String> = sources()
         .iter()
         .filter_map(|(path, _)| {
@@ -121,7 +121,7 @@ fn every_operator_is_a_folder_with_a_page() {
 
 /// `plan`, `validate`, `diff` and everything else merge with `()`, which is nothing.
 #[test]
-fn what_merges_override_is_kept_for_those_who_show_it() {
+fn merge_history_is_kept_only_by_render_why_and_leaves() {
     let keepers: Vec<String> = files()
         .into_iter()
         .filter(|file| has(&file.code, "History::new") && !file.path.starts_with("merge/"))

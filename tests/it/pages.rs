@@ -42,7 +42,7 @@ fn both(done: &Done) -> String {
 }
 
 #[test]
-fn what_was_not_read_is_printed_before_what_is_therefore_not_found() {
+fn unread_files_are_reported_before_missing_objects() {
     let folder = Folder::new(&[("bad.yaml", "a: [\n"), ("two.yaml", TWO)]);
     for call in [
         "explain chat -f no-such.yaml",
@@ -69,14 +69,14 @@ fn what_was_not_read_is_printed_before_what_is_therefore_not_found() {
 }
 
 #[test]
-fn a_plan_of_what_was_not_read_is_no_answer() {
+fn plan_prints_no_table_when_no_input_was_read() {
     let done = Folder::new(&[]).ome("plan -f no-such-directory");
     assert_eq!(done.stdout, "", "{done:?}");
     assert!(done.stderr.contains("no-such-directory"), "{done:?}");
 }
 
 #[test]
-fn a_question_about_one_service_leaves_its_neighbors_alone() {
+fn a_command_for_one_service_omits_findings_of_others() {
     let folder = Folder::new(&[("two.yaml", TWO)]);
     for verb in ["explain", "plan", "render", "endpoints"] {
         let text = both(&folder.ome(&format!("{verb} a -f two.yaml")));
@@ -88,7 +88,7 @@ fn a_question_about_one_service_leaves_its_neighbors_alone() {
 }
 
 #[test]
-fn an_error_is_printed_once_with_its_place_and_first() {
+fn an_error_is_printed_once_with_its_location() {
     let folder = Folder::new(&[("two.yaml", TWO)]);
     for call in ["explain a", "plan a", "plan", "explain a -o markdown", "plan -o markdown"] {
         let text = both(&folder.ome(&format!("{call} -f two.yaml"))).replace("\\`", "`");
@@ -182,7 +182,7 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
 }
 
 #[test]
-fn explain_answers_in_its_first_lines() {
+fn explain_prints_the_selection_in_its_first_lines() {
     let page = quickstart("explain chat").stdout;
     let lines: Vec<&str> =
         page.lines().skip_while(|line| !line.starts_with("quickstart/chat")).collect();
@@ -204,7 +204,7 @@ fn explain_answers_in_its_first_lines() {
 }
 
 #[test]
-fn explain_as_markdown_is_markdown() {
+fn explain_markdown_has_headings_tables_and_no_code_block() {
     let page = quickstart("explain chat -o markdown").stdout;
     assert!(!page.contains("```"), "{page}");
     for part in ["\n### quickstart/chat", "\n| RUNTIME | SCOPE | VERDICT |", "\n- **model**: "] {
@@ -213,7 +213,7 @@ fn explain_as_markdown_is_markdown() {
 }
 
 #[test]
-fn explain_says_who_uses_a_runtime_or_a_model() {
+fn explain_lists_the_services_of_a_runtime_or_model() {
     let page = quickstart("explain sglang-qwen2-5-small").stdout;
     assert!(
         page.contains("\n  used by 2 of 3 services; 0 more could use it, 1 cannot\n"),
@@ -244,7 +244,7 @@ fn explain_says_who_uses_a_runtime_or_a_model() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_answered_with_those_that_are() {
+fn an_unknown_name_is_reported_with_the_available_names() {
     for (args, help) in [
         ("explain nope", "the input has assistant, chat, nightly-summary"),
         ("rollout nope", "the input has assistant, chat, nightly-summary"),
@@ -256,7 +256,7 @@ fn a_name_that_is_not_there_is_answered_with_those_that_are() {
 }
 
 #[test]
-fn a_field_is_named_as_for_kubectl_explain() {
+fn schema_accepts_kubectl_explain_paths() {
     let folder = Folder::new(&[]);
     let expected = folder.ome("schema isvc spec.engine.runner");
     assert!(expected.stdout.contains("image"), "{}", expected.stdout);

@@ -37,7 +37,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_however_little_is_written() {
+fn a_full_disk_is_reported_once() {
     let folder = quickstart();
     for call in ["version", "--help", "plan -f all.yaml", "render -f all.yaml", "completions bash"]
     {
@@ -50,7 +50,7 @@ fn a_full_disk_is_said_however_little_is_written() {
 }
 
 #[test]
-fn what_comes_through_a_pipe_is_read() {
+fn input_from_pipes_is_read() {
     let folder = quickstart();
     let plain = folder.ome("plan -f all.yaml").stdout;
     for call in [
@@ -92,7 +92,7 @@ fn a_dumb_terminal_gets_no_control_characters() {
 }
 
 #[test]
-fn a_pager_shows_what_is_longer_than_the_terminal() {
+fn output_longer_than_the_terminal_goes_to_the_pager() {
     let folder = quickstart();
     let tool = super::process::binary();
     folder.write("call.sh", format!("stty rows 10 cols 80; exec '{}' \"$@\"", tool.display()));
@@ -114,7 +114,7 @@ fn a_pager_shows_what_is_longer_than_the_terminal() {
 }
 
 #[test]
-fn a_terminal_without_width_is_as_wide_as_need_be() {
+fn a_terminal_without_a_width_does_not_wrap_output() {
     let folder = quickstart();
     let plain = folder.ome("plan -f all.yaml").stdout;
     let environment = "TERM=dumb COLUMNS=0";
@@ -126,7 +126,7 @@ fn a_terminal_without_width_is_as_wide_as_need_be() {
 }
 
 #[test]
-fn what_was_read_and_how_long_it_took_is_said_when_asked() {
+fn verbose_reports_files_read_and_timings() {
     let folder = quickstart();
     let done = folder.ome("plan -v -f all.yaml --no-config");
     for said in ["settings: none", "read all.yaml (", "input read in ", "done in "] {
@@ -136,7 +136,7 @@ fn what_was_read_and_how_long_it_took_is_said_when_asked() {
 }
 
 #[test]
-fn a_call_that_leaves_something_out_is_answered_or_told_what() {
+fn an_incomplete_call_uses_a_default_or_prints_the_next_step() {
     let folder = quickstart();
     let all = folder.ome("why deploy/chat-engine * --no-config");
     assert_eq!(all.exit, Some(0), "{all:?}");
@@ -154,7 +154,7 @@ fn a_call_that_leaves_something_out_is_answered_or_told_what() {
 }
 
 #[test]
-fn quiet_shows_errors_alone() {
+fn quiet_hides_warnings_and_keeps_the_exit_code() {
     let folder = quickstart();
     let warned = "kind: ClusterBaseModel\napiVersion: ome.io/v1beta1\nmetadata: {name: m, namespace: a}\nspec:\n  modelFormat: {name: safetensors}\n";
     folder.write("in/m.yaml", warned);
@@ -165,7 +165,7 @@ fn quiet_shows_errors_alone() {
 }
 
 #[test]
-fn a_shell_completes_what_the_input_names() {
+fn shell_completion_offers_names_from_the_input() {
     let folder = quickstart();
     let complete = |words: &[&str]| {
         let mut call = folder.command("--");

@@ -191,7 +191,7 @@ fn ome(args: &[&str]) -> Done {
 }
 
 #[test]
-fn it_says_its_name_and_version() {
+fn version_prints_the_name_and_version() {
     let done = ome(&["--version"]);
     assert_eq!(
         (done.exit, done.stdout.as_str(), done.stderr.as_str()),
@@ -200,7 +200,7 @@ fn it_says_its_name_and_version() {
 }
 
 #[test]
-fn exit_codes_say_how_it_ended() {
+fn exit_codes_are_0_for_success_and_1_for_errors() {
     for (args, exit, talk) in [
         (["plan", "-f", "testdata/quickstart"].as_slice(), 0, ""),
         (&["plan", "-f", "testdata/no-such-place"], 1, "no-such-place"),
@@ -217,7 +217,7 @@ fn exit_codes_say_how_it_ended() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_closed_stdout_pipe_is_not_an_error() {
     let mut child = command(Path::new(env!("CARGO_MANIFEST_DIR")))
         .args(["explain", "-f", "testdata/quickstart", "-o", "json"])
         .stdin(Stdio::null())

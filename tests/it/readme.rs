@@ -66,7 +66,7 @@ fn shell(command: &str) -> String {
 }
 
 #[test]
-fn the_readme_shows_what_is_printed() {
+fn readme_sessions_match_the_current_output() {
     let text = std::fs::read_to_string(README).expect("there is a README.md");
     let mut calls = 0;
     let current = rerun(&text, |command| {

@@ -88,7 +88,7 @@ fn an_upgrade_names_the_rules_that_hit_each_service() {
 }
 
 #[test]
-fn a_release_that_is_followed_is_in_the_header_and_in_the_settings() {
+fn the_release_comes_from_flag_or_settings_and_is_in_the_header() {
     let scratch = Scratch::new("release");
     scratch.write("fleet.yaml", FLEET);
     let plan = |args: &[&str]| {
@@ -117,7 +117,7 @@ fn plan_findings(scratch: &Scratch, code: &str, more: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn built_in_objects_that_nothing_is_given_cause_no_findings() {
+fn unused_built_in_objects_cause_no_findings() {
     let scratch = Scratch::new("built-in-findings");
     scratch.write("fleet.yaml", FLEET);
     let dropped = |more: &[&str]| plan_findings(&scratch, "field-of-another-release", more);
@@ -185,7 +185,7 @@ spec: {predictor: {model: {modelFormat: {name: sklearn}, storageUri: gs://acme/i
 }
 
 #[test]
-fn rules_that_change_no_object_say_what_they_reach() {
+fn rules_that_change_no_object_list_the_affected_objects() {
     let scratch = Scratch::new("notes");
     let more = "---
 apiVersion: ome.io/v1beta1
@@ -285,7 +285,7 @@ spec: {model: {name: ghost}, engine: {}}
 }
 
 #[test]
-fn metadata_of_what_exists_is_not_updated() {
+fn metadata_of_existing_objects_is_not_updated() {
     let scratch = Scratch::new("metadata");
     let fleet = FLEET.replace(
         "spec: {model: {name: llama}, engine: {}, acc",
@@ -306,7 +306,7 @@ fn metadata_of_what_exists_is_not_updated() {
 }
 
 #[test]
-fn an_upgrade_can_be_decided_with_the_runtimes_that_each_release_ships() {
+fn an_upgrade_uses_the_built_in_runtimes_of_each_release() {
     let scratch = Scratch::new("own-catalog");
     let model = "apiVersion: ome.io/v1beta1
 kind: ClusterBaseModel
@@ -378,7 +378,7 @@ spec: {model: {name: llama-1b}, runtime: {name: srt-llama-3-2-1b-instruct}, engi
 }
 
 #[test]
-fn a_live_dump_tells_which_release_it_runs() {
+fn the_ome_release_is_detected_from_a_cluster_dump() {
     let scratch = Scratch::new("live");
     let live = FLEET.replace("metadata: {name: named,", "metadata: {uid: 0b1e, name: named,");
     let controller = |tag: &str| {
@@ -447,7 +447,7 @@ spec:
 }
 
 #[test]
-fn a_live_dump_tells_the_release_of_kserve_and_of_kthena_too() {
+fn kserve_and_kthena_releases_are_detected_from_a_cluster_dump() {
     let scratch = Scratch::new("live-others");
     let controller = |name: &str, image: &str| {
         format!(

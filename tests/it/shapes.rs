@@ -56,7 +56,7 @@ pub(crate) fn problems(args: &[String], stdout: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_document_is_printed_as_its_schema_says() {
+fn every_json_output_matches_its_schema() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut seen = BTreeSet::new();
     let mut wrong = Vec::new();
@@ -108,7 +108,7 @@ fn every_document_is_printed_as_its_schema_says() {
 
 /// A schema that accepts anything would accept every document.
 #[test]
-fn schemas_refuse_what_they_do_not_say() {
+fn output_schemas_refuse_unknown_missing_and_mistyped_fields() {
     let args = ["validate".to_owned()];
     let finding = |more: &str| {
         format!(

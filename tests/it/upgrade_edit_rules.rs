@@ -24,7 +24,7 @@ fn entry(more: &[(&str, Value)]) -> Value {
 }
 
 #[test]
-fn runtimes_that_only_the_later_release_takes_are_left_by_naming_the_one_of_today() {
+fn a_newly_eligible_runtime_is_avoided_by_naming_the_current_one() {
     // "1.0" is no version to v0.1.4, and equal to "1.0.0" after it.
     let short = json!({ "name": "safetensors", "version": "1.0", "operator": "Equal" });
     let first = entry(&[("modelFormat", short), ("priority", json!(9))]);
@@ -37,7 +37,7 @@ fn runtimes_that_only_the_later_release_takes_are_left_by_naming_the_one_of_toda
 }
 
 #[test]
-fn a_pipeline_that_is_dropped_today_is_taken_out() {
+fn the_edit_removes_a_pipeline_that_the_old_release_drops() {
     let pipeline = |class: &str| json!({ "className": class });
     let own = entry(&[("diffusionPipeline", pipeline("Qwen"))]);
     let mut documents = fleet()
@@ -60,7 +60,7 @@ fn a_pipeline_that_is_dropped_today_is_taken_out() {
 }
 
 #[test]
-fn block_lists_can_be_mounted_by_hand_but_the_pods_restart() {
+fn a_blocklist_rule_has_no_edit_because_pods_restart() {
     let annotations = json!({ "ome.io/disable-blocklist": "true" });
     let documents = fleet().service("/metadata/annotations", annotations).documents();
     // The service's own volumes come first in its pods, the operator's came last.
@@ -107,7 +107,7 @@ fn the_annotation_keeps_the_stable_service() {
 }
 
 #[test]
-fn a_constraint_that_is_dropped_today_is_taken_out() {
+fn the_edit_removes_a_constraint_that_the_old_release_drops() {
     let constraints = json!({ "minArchitectureVersion": "9.0" });
     let mut documents = fleet()
         .service(
@@ -128,7 +128,7 @@ fn a_constraint_that_is_dropped_today_is_taken_out() {
 }
 
 #[test]
-fn edits_of_kserve_are_proven_as_those_of_ome() {
+fn kserve_edits_keep_the_objects_in_both_releases() {
     let (old, new) = ("v0.19.0", "v0.20.0");
     let runtime = "apiVersion: serving.kserve.io/v1alpha1
 kind: ClusterServingRuntime
@@ -162,7 +162,7 @@ spec: {container: {name: storage-initializer, image: 'fast:1'}, supportedUriForm
 }
 
 #[test]
-fn a_queue_that_is_not_wanted_is_taken_off() {
+fn the_edit_removes_the_queue_annotation() {
     let scratch = Scratch::new("edit-H3");
     scratch.write("fleet.yaml", &queued());
     let args = ["--from-release", "kthena=v0.4.0", "--to-release", "kthena=v1.0.0"];
@@ -178,7 +178,7 @@ fn a_queue_that_is_not_wanted_is_taken_off() {
 }
 
 #[test]
-fn a_service_without_objects_has_only_the_rules_that_lift_its_refusal() {
+fn a_service_refused_today_lists_only_the_rules_that_accept_it() {
     // "1.0" is no version to v0.1.4, so no runtime is left there.
     let short = json!({ "name": "safetensors", "version": "1.0", "operator": "Equal" });
     let fleet =

@@ -168,7 +168,7 @@ pub(super) enum Kept {
 }
 
 #[test]
-fn an_edit_that_is_printed_keeps_what_runs_in_both_releases() {
+fn a_printed_edit_keeps_the_objects_in_both_releases() {
     let (old, new) = ("v0.1.4", "v0.1.5");
     let classes = "/spec/acceleratorRequirements/acceleratorClasses";
     let selector = "/spec/acceleratorSelector";
@@ -316,7 +316,7 @@ pub(super) fn prove(
 }
 
 #[test]
-fn edits_together_keep_everything_and_name_the_rules_that_they_bring_up() {
+fn combined_edits_keep_all_objects_and_list_rules_they_trigger() {
     let scratch = Scratch::new("edits-together");
     let classes = "/spec/acceleratorRequirements/acceleratorClasses";
     scratch.write("fleet.yaml", &text(&fleet().runtime(classes, json!(["h100"])).documents()));
@@ -381,7 +381,7 @@ fn a_partition_holds_the_groups_of_a_model_serving() {
 }
 
 #[test]
-fn what_is_written_before_a_failure_restarts_all_the_same() {
+fn objects_written_before_a_failure_still_restart() {
     let scratch = Scratch::new("before-failure");
     // The runtime describes no router: its pods cannot be built, after the engine is written.
     let fleet = fleet()

@@ -67,7 +67,7 @@ fn crowded() -> Vec<Value> {
 }
 
 #[test]
-fn restarts_that_do_not_get_through_at_once_have_an_order() {
+fn restarts_that_do_not_fit_at_once_get_an_order() {
     let scratch = Scratch::new("restart-order");
     let args = ["--from-release", "ome=v0.1.4", "--to-release", "ome=v0.1.5", "-f", "fleet.yaml"];
     scratch.write("fleet.yaml", &text(&crowded()));

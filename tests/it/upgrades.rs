@@ -25,7 +25,7 @@ spec:
 }
 
 #[test]
-fn an_upgrade_of_kthena_rolls_what_no_partition_holds() {
+fn a_kthena_upgrade_restarts_groups_outside_the_partition() {
     let scratch = Scratch::new("kthena-upgrade");
     let groups = |partition: i64| {
         format!(
@@ -92,7 +92,7 @@ fn an_upgrade_of_kthena_rolls_what_no_partition_holds() {
 }
 
 #[test]
-fn an_upgrade_of_kthena_is_the_controllers() {
+fn a_kthena_upgrade_uses_controller_mode() {
     let scratch = Scratch::new("kthena-mode");
     scratch.write("fleet.yaml", &rolled("s", 2, "{type: ServingGroupRollingUpdate}"));
     let args = ["diff", "--from-release", "kthena=v0.4.0", "--to-release", "kthena=head"];
@@ -151,7 +151,7 @@ fn an_upgrade_of_kserve_names_its_rules() {
 }
 
 #[test]
-fn the_way_back_takes_rules_back_and_gives_no_advice_for_an_upgrade() {
+fn a_downgrade_reverts_rules_and_prints_no_upgrade_advice() {
     let scratch = Scratch::new("downgrade");
     scratch.write("fleet.yaml", OF_KSERVE);
     let args = ["--from-release", "kserve=v0.20.0", "--to-release", "kserve=v0.19.0"];
@@ -193,7 +193,7 @@ pub(crate) fn queued() -> String {
 }
 
 #[test]
-fn autoscalers_and_queues_of_model_servings_are_reached_by_rules_of_their_own() {
+fn kthena_autoscaler_and_queue_rules_affect_only_their_servings() {
     let scratch = Scratch::new("kthena-rules");
     let scaler = "apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler

@@ -13,7 +13,7 @@ fn runtime(name: &str, spec: &str) -> String {
 }
 
 #[test]
-fn hooks_do_what_pre_commit_asks_of_them() {
+fn pre_commit_hooks_check_the_given_files() {
     let text = std::fs::read_to_string(Path::new(ROOT).join(".pre-commit-hooks.yaml"))
         .expect("it is there");
     let range = 0..text.len();
@@ -93,7 +93,7 @@ fn repairs_keep_comments_and_layout() {
 }
 
 #[test]
-fn a_slip_of_the_pen_is_repaired() {
+fn a_misspelled_key_is_fixed() {
     let text = runtime("a", "").replace(
         "  engineConfig:\n",
         "  engineConfig:\n    minReplica: 1\n    \"max-replicas\": 3\n",
@@ -113,7 +113,7 @@ fn a_slip_of_the_pen_is_repaired() {
 }
 
 #[test]
-fn what_is_allowed_is_left_out_and_what_allows_nothing_is_told() {
+fn allowed_findings_are_omitted_and_unused_allows_are_reported() {
     let text = runtime(
         "a",
         "  # ome: allow one-sided-range all of the family are large\n  modelSizeRange: {min: 60B}\n  # ome: allow unknown-protocol long gone\n",
@@ -136,7 +136,7 @@ fn what_is_allowed_is_left_out_and_what_allows_nothing_is_told() {
 }
 
 #[test]
-fn a_baseline_leaves_out_what_was_there_before() {
+fn a_baseline_omits_known_findings() {
     let folder = Folder::new(&[("a.yaml", &runtime("a", "  modelSizeRange: {min: 60B}\n"))]);
     assert_eq!(folder.ome("validate --no-builtin --baseline known.json a.yaml").exit, Some(1));
     assert_eq!(
@@ -175,7 +175,7 @@ fn a_baseline_leaves_out_what_was_there_before() {
 }
 
 #[test]
-fn built_in_objects_are_judged_when_asked_for_and_never_gravely() {
+fn built_in_objects_are_checked_on_request_without_errors() {
     let folder =
         Folder::new(&[("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")]);
     assert_eq!(folder.ome("validate a.yaml").stdout, "1 file: nothing found\n");

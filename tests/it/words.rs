@@ -232,7 +232,7 @@ fn has_chapter(line: &str) -> bool {
 }
 
 #[test]
-fn no_source_is_private() {
+fn code_sources_cite_no_private_documents() {
     let mut all = texts();
     all.extend(printed());
     let problems = private(&all);

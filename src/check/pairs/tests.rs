@@ -104,7 +104,7 @@ fn a_pair_that_ties_twice_is_one_pair() {
 }
 
 #[test]
-fn unset_is_its_own_value_for_the_controller() {
+fn an_unset_quantization_ties_with_a_set_one_only_in_documented_mode() {
     let text = format!(
         "{}---\n{}",
         runtime("a", &spec(", priority: 3", "")),
@@ -115,7 +115,7 @@ fn unset_is_its_own_value_for_the_controller() {
 }
 
 #[test]
-fn thousands_of_disjoint_ranges_are_compared_in_no_time_and_many_equal_ones_are_one_finding() {
+fn disjoint_ranges_do_not_tie_and_equal_ranges_are_one_finding() {
     let disjoint: String = (0..3000)
         .map(|index| {
             runtime(
@@ -147,7 +147,7 @@ fn thousands_of_disjoint_ranges_are_compared_in_no_time_and_many_equal_ones_are_
 }
 
 #[test]
-fn two_groups_that_tie_are_one_finding_and_a_flood_is_bounded() {
+fn tied_groups_are_one_finding_and_listed_ties_are_limited() {
     let text: String = (0..60)
         .map(|index| {
             let architecture = if index % 2 == 0 { "" } else { ", modelArchitecture: A" };
@@ -216,7 +216,7 @@ fn overlaps_are_listed_as_groups() {
 // pkg/webhook/admission/servingruntime/servingruntime_webhook.go (KServe). Rows: two runtimes, and
 // whether they tie in documented and in controller mode.
 #[test]
-fn runtimes_of_kserve_tie_as_their_webhook_says() {
+fn kserve_runtimes_tie_by_the_webhook_rules() {
     let runtime = |name: &str, format: &str, rest: &str| {
         format!(
             "apiVersion: serving.kserve.io/v1alpha1\nkind: ClusterServingRuntime\nmetadata: {{name: {name}}}\nspec: {{supportedModelFormats: [{{name: {format}, version: '1', autoSelect: true, priority: 1}}]{rest}}}\n"

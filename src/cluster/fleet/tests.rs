@@ -234,7 +234,7 @@ fn verdict(fleet: &Fleet) -> Verdict {
 }
 
 #[test]
-fn a_pod_of_another_owner_that_keeps_some_pods_away_leaves_another_packing() {
+fn another_packing_is_found_around_a_foreign_anti_affinity_pod() {
     // `b` takes the node that is less used, the only one on which `a` may be.
     let guard = app("guard", 0, required("podAntiAffinity", "a", HOST));
     let mut fleet = hosts(&[1, 1], vec![app("b", 1, json!({})), app("a", 1, json!({}))]);
@@ -247,7 +247,7 @@ fn a_pod_of_another_owner_that_keeps_some_pods_away_leaves_another_packing() {
 }
 
 #[test]
-fn a_pod_that_waits_for_others_to_spread_is_not_without_hope() {
+fn a_pod_waiting_for_spread_is_not_proven_unplaceable() {
     // Two pods are in zone a; `p` fits only there, once `s` is in zone b.
     let spread = json!({ "topologySpreadConstraints": [{ "maxSkew": 2, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": { "matchLabels": { "app": "s" } } }] });
     let mut fleet = hosts(&[8, 1], vec![app("s", 2, spread), app("s", 1, json!({}))]);
@@ -260,7 +260,7 @@ fn a_pod_that_waits_for_others_to_spread_is_not_without_hope() {
 }
 
 #[test]
-fn the_search_tells_nodes_apart_that_a_pod_names() {
+fn the_search_distinguishes_nodes_selected_by_host_name() {
     let named = app("b", 1, json!({ "nodeSelector": { HOST: "n0" } }));
     let mut fleet = hosts(&[2, 2], vec![app("a", 2, json!({})), named]);
     fleet.machines = vec![machine(0, (2, 64, 0, 0, false)), machine(1, (2, 64, 0, 0, false))];
@@ -268,7 +268,7 @@ fn the_search_tells_nodes_apart_that_a_pod_names() {
 }
 
 #[test]
-fn the_search_places_pods_before_those_that_want_to_be_beside_them() {
+fn the_search_places_affinity_targets_first() {
     let beside = app("a", 2, required("podAffinity", "b", HOST));
     let fleet = hosts(&[2, 3], vec![beside.clone(), app("b", 1, json!({}))]);
     assert!(matches!(verdict(&fleet), Verdict::IfPacked(_)), "{:?}", verdict(&fleet));
@@ -323,7 +323,7 @@ proptest! {
 
     /// Of one shape of pods the order is of no account: what has no place has none.
     #[test]
-    fn pods_of_one_shape_fit_exactly_when_there_is_room(
+    fn equal_pods_fit_exactly_when_capacity_suffices(
         nodes in prop::collection::vec((0_i64..9, 1_i64..9), 1..7),
         shape in (0_i64..5, 1_i64..4),
         services in prop::collection::vec((1_usize..7, 1_usize..4), 1..5),
@@ -384,7 +384,7 @@ proptest! {
 
     /// The order of nodes and of pods of others in the input is of no account.
     #[test]
-    fn the_order_of_the_input_is_of_no_account(
+    fn placement_does_not_depend_on_node_order(
         nodes in drawn_nodes(), services in drawn_services(), turn in 0..6_usize,
     ) {
         let fleet = rich(&nodes, &services);
@@ -400,7 +400,7 @@ proptest! {
     /// of elsewhere: then scores and spreading moved others. Pods that run stay in any case, unless
     /// they are evicted; of one shape of pods none waits at all.
     #[test]
-    fn one_more_node_takes_no_place_away(
+    fn adding_a_node_displaces_no_pod_without_a_cause(
         nodes in drawn_nodes(), services in drawn_services(), more in (0_i64..9, 2_i64..17, 0..3_usize, 0..2_usize, prop::bool::ANY),
     ) {
         let fleet = rich(&nodes, &services);
@@ -441,7 +441,7 @@ proptest! {
     }
 
     #[test]
-    fn nodes_that_are_added_hold_what_waits(
+    fn growth_adds_nodes_only_while_pods_are_pending(
         nodes in prop::collection::vec((1_i64..9, 1_i64..9), 1..4),
         pods in prop::collection::vec((0_i64..9, 1_i64..5), 1..8),
     ) {

@@ -50,7 +50,7 @@ fn brute(machines: &[(i64, i64, i64)], gpus: i64, cpu: i64) -> i64 {
 
 proptest! {
     #[test]
-    fn one_shape_is_exact(machines in prop::collection::vec((0_i64..9, 0_i64..9, 0_i64..5), 0..5), gpus in 0_i64..4, cpu in 0_i64..4) {
+    fn replica_count_of_equal_pods_matches_brute_force(machines in prop::collection::vec((0_i64..9, 0_i64..9, 0_i64..5), 0..5), gpus in 0_i64..4, cpu in 0_i64..4) {
         let nodes: Vec<Machine> = machines.iter().enumerate().map(|(index, (g, c, p))| machine(&format!("n{index}"), *g, *c, *p)).collect();
         let found = Inventory::new(&nodes, []).map(|inventory| inventory.fit(&shape(gpus, cpu), None, 1).replicas);
         prop_assert_eq!(found, (!machines.is_empty()).then(|| brute(&machines, gpus, cpu)));
@@ -66,7 +66,7 @@ proptest! {
 }
 
 #[test]
-fn what_keeps_a_pod_off_a_node_is_told_with_both_operands() {
+fn node_mismatch_reports_the_pod_value_and_the_node_value() {
     let shape = Shape::of(&node(
         "{nodeSelector: {zone: a}, affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: \
          {nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: DoesNotExist}]}]}}}, \

@@ -32,7 +32,7 @@ fn lost(reshaped: &Reshaped) -> Vec<&str> {
 }
 
 #[test]
-fn what_has_no_accelerator_fields_is_not_converted() {
+fn objects_without_accelerator_fields_are_not_converted() {
     let service = read(
         "InferenceService",
         ", annotations: {a: b}",
@@ -44,7 +44,7 @@ fn what_has_no_accelerator_fields_is_not_converted() {
 }
 
 #[test]
-fn classes_are_shipped_with_every_loss_named() {
+fn classes_convert_to_the_shipped_shape_with_all_losses_listed() {
     let class = read(
         "AcceleratorClass",
         "",
@@ -77,7 +77,7 @@ fn classes_are_shipped_with_every_loss_named() {
 }
 
 #[test]
-fn runtimes_are_shipped_with_every_loss_named() {
+fn runtimes_convert_to_the_shipped_shape_with_all_losses_listed() {
     let runtime = read(
         "ClusterServingRuntime",
         "",
@@ -111,7 +111,7 @@ fn runtimes_are_shipped_with_every_loss_named() {
 }
 
 #[test]
-fn services_go_there_and_back() {
+fn services_convert_to_the_shipped_shape_and_back() {
     let service = read(
         "InferenceService",
         ", annotations: {ome.io/selection-strategy: performance, ome.io/cost-threshold: '3'}",
@@ -149,7 +149,7 @@ fn services_go_there_and_back() {
 }
 
 #[test]
-fn what_is_shipped_is_proposed_with_every_loss_named() {
+fn objects_convert_to_the_proposed_shape_with_all_losses_listed() {
     let class = read(
         "AcceleratorClass",
         "",
@@ -183,7 +183,7 @@ fn what_is_shipped_is_proposed_with_every_loss_named() {
 }
 
 #[test]
-fn what_a_server_refuses_is_mended_or_named() {
+fn fields_that_a_server_refuses_are_converted_or_listed_as_losses() {
     let model = read(
         "ClusterBaseModel",
         "",

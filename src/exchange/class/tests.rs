@@ -35,7 +35,7 @@ fn a_class_is_printed_in_the_order_of_the_api() {
 }
 
 #[test]
-fn what_is_required_is_there_in_its_place() {
+fn required_fields_are_present_in_api_order() {
     let mut draft = Draft::new("intel-unknown");
     draft.resource("habana.ai/gaudi", Evidence::Always);
     draft.text(&["spec", "vendor"], "intel", Evidence::Always);
@@ -76,7 +76,7 @@ fn spellings_of_one_value_are_no_change() {
 }
 
 #[test]
-fn what_differs_is_replaced_and_the_rest_stays() {
+fn differing_fields_are_replaced_and_others_kept() {
     let written = Node::from_json(
         &json!({"spec": {
             "discovery": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}], "pciVendorID": "10de"},

@@ -202,7 +202,7 @@ fn every_kind_of_evidence_names_a_class() {
 }
 
 #[test]
-fn what_no_label_names_is_a_class_without_capabilities() {
+fn nodes_without_product_labels_get_a_class_without_capabilities() {
     let bare = |name: &str| json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"capacity": {GPU: "8"}}});
     let (discovered, said) = found(&[bare("a"), bare("b")]);
     let class = one(&discovered, "nvidia-unknown");
@@ -328,7 +328,7 @@ fn two_spellings_of_one_product_are_one_class() {
 }
 
 #[test]
-fn strange_labels_are_said() {
+fn unreadable_and_contradictory_labels_are_reported() {
     let product = "NVIDIA-H100-80GB-HBM3";
     for (labels, resources, memory, expected) in [
         (
@@ -366,7 +366,7 @@ fn strange_labels_are_said() {
 }
 
 #[test]
-fn which_nodes_a_flavor_has_is_the_flavors_affair() {
+fn a_class_made_from_a_flavor_keeps_the_node_selector() {
     let mut of_flavor = class(
         "gpu-spot",
         true,
@@ -427,7 +427,7 @@ fn sizes_are_compared_as_labeled_or_as_sold() {
 }
 
 #[test]
-fn what_a_server_wrote_is_not_applied_again() {
+fn server_metadata_and_status_are_removed_from_an_updated_class() {
     let mut exported = class(
         "nvidia-h100-80gb-hbm3",
         true,
@@ -449,7 +449,7 @@ fn what_a_server_wrote_is_not_applied_again() {
 }
 
 #[test]
-fn a_label_corrected_by_hand_stays() {
+fn a_hand_corrected_node_selector_is_kept() {
     let values = "acceleratorClasses: {nvidia: [{model: b900, memory: 512Gi}]}\n";
     let corrected = class(
         "nvidia-b900",

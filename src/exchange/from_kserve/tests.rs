@@ -41,7 +41,7 @@ fn typed(object: &Object) -> Runtime {
 }
 
 #[test]
-fn runtimes_keep_what_ome_can_say() {
+fn a_kserve_runtime_keeps_the_fields_that_ome_has() {
     let object = runtime_of(
         "{protocolVersions: [v1, v2], supportedModelFormats: [{name: sklearn, version: '1', autoSelect: true, priority: 2}], multiModel: false, \
          annotations: {prometheus.kserve.io/port: '8080'}, nodeSelector: {a: b}, \
@@ -173,7 +173,7 @@ fn losses_of_services_are_named() {
 }
 
 #[test]
-fn the_container_that_serves_is_the_runner() {
+fn the_kserve_container_becomes_the_runner() {
     let object = service_of(
         "",
         "{predictor: {containers: [{name: side}, {name: kserve-container, image: m}]}}",

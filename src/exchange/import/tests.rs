@@ -129,7 +129,7 @@ fn odd_layouts_are_patched_or_refused_and_never_broken() {
 }
 
 #[test]
-fn what_is_written_is_kept_unless_it_may_be_replaced() {
+fn existing_values_are_kept_without_overwrite() {
     let before = "spec:\n  modelFormat:\n    name: safetensors\n  modelFramework:\n    name: transformers\n    version: \"4.36.2\" # pinned\n  modelArchitecture: LlamaForCausalLM\n  modelParameterSize: 8B\n  quantization: int4\n  maxTokens: 131072\n  modelType: llama\n  modelCapabilities: [CHAT]\n";
     let (kept, found) = patched(before, false);
     let kept = kept.expect("nothing is in the way");

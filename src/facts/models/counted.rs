@@ -402,7 +402,7 @@ fn parsed(text: &str) -> Node {
 }
 
 #[test]
-fn published_counts() {
+fn counted_parameters_match_the_published_counts() {
     let mut wrong = Vec::new();
     for (model, text, expected) in PUBLISHED.iter().chain(SEEING) {
         let node = parsed(text);
@@ -443,7 +443,7 @@ fn disturbed(value: &mut serde_json::Value, numbers: &mut impl Iterator<Item = i
 
 // Overflow would be a panic in this build.
 #[test]
-fn no_number_is_too_great_for_the_formulae() {
+fn parameter_counting_does_not_overflow() {
     const NUMBERS: [i64; 9] = [10_000_000, 10_000, 0, 1, 10_000_000, 10_001, -1, i64::MAX, 10_000];
     let json = |text: &str| -> serde_json::Value {
         serde_json::from_str(text).expect("a config of a test is JSON")

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_found_by_its_id_and_none_beside() {
+    fn published_models_are_found_only_by_their_exact_id() {
         let rows: Vec<PublishedModel> = all().collect();
         assert!(rows.len() > 900, "{}", rows.len());
         assert!(rows.is_sorted_by(|a, b| a.id < b.id));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_are_as_many_are_written_once() {
+    fn an_omitted_stored_count_equals_the_parameter_count() {
         let counts = |id| known(id).map(|row| (row.parameters(), row.stored()));
         let count = |number| Some(ParamCount(number));
         assert_eq!(

@@ -36,7 +36,7 @@ fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_config_says_what_selection_needs() {
+fn a_config_yields_the_fields_used_for_selection() {
     let checked = of_config(&llama(""), None, None);
     let expected = [
         ("modelFormat.name", "safetensors", "assumed"),
@@ -68,7 +68,7 @@ fn a_config_says_what_selection_needs() {
 }
 
 #[test]
-fn indexes_are_evidence_and_fill_in_for_unknown_families() {
+fn a_weight_index_gives_the_size_of_unknown_model_families() {
     let index = |metadata: &str| {
         read(&format!(
             r#"{{"metadata": {{{metadata}}}, "weight_map": {{"a": "model-00001-of-00002.safetensors", "b": "model-00001-of-00002.safetensors", "c": "model-00002-of-00002.safetensors"}}}}"#
@@ -125,7 +125,7 @@ fn indexes_are_evidence_and_fill_in_for_unknown_families() {
 }
 
 #[test]
-fn what_cannot_be_counted_is_refused() {
+fn an_uncountable_config_is_reported_with_the_missing_fields() {
     for (config, found, message) in [
         (
             r#"{"model_type": "new"}"#,
@@ -166,7 +166,7 @@ fn what_cannot_be_counted_is_refused() {
 }
 
 #[test]
-fn an_unknown_vision_part_is_said() {
+fn an_unknown_vision_part_is_reported_as_a_partial_count() {
     let text = format!(
         r#"{{"architectures": ["NewForConditionalGeneration"], "model_type": "new_vl", "text_config": {{{LLAMA}}}, "vision_config": {{"depth": 2}}}}"#
     );
@@ -178,7 +178,7 @@ fn an_unknown_vision_part_is_said() {
 }
 
 #[test]
-fn quantizations_have_a_finest_name_and_one_that_the_model_agent_writes() {
+fn quantization_has_a_detailed_name_and_the_model_agent_name() {
     for (config, written, finest) in [
         (r#"{"quant_method": "fp8", "activation_scheme": "dynamic"}"#, Some("fp8"), Some("fp8")),
         (r#"{"quant_method": "fbgemm_fp8"}"#, Some("fp8"), Some("fbgemm_fp8")),
@@ -271,7 +271,7 @@ fn pipelines_name_their_parts() {
 pub(super) const COUNTS: &str = include_str!("../../../testdata/models/counts.jsonl");
 
 #[test]
-fn published_files_hold_what_is_counted() {
+fn counted_parameters_are_within_1_percent_of_published_files() {
     let mut wrong = Vec::new();
     for line in COUNTS.lines() {
         let row: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read() {
+    fn directive_keys_are_parsed() {
         assert_eq!(Key::parse("$deleteFromPrimitiveList/args").unwrap(), Key::Delete("args"));
         assert_eq!(Key::parse("$setElementOrder/containers").unwrap(), Key::Order("containers"));
         assert_eq!(Key::parse("$patch").unwrap(), Key::Field("$patch"));

@@ -11,7 +11,7 @@ fn node(value: &serde_json::Value) -> Node {
 }
 
 #[test]
-fn recorded_merges_come_out_alike() {
+fn merges_match_the_recorded_upstream_results() {
     let mut failed = Vec::new();
     let rows: Vec<serde_json::Value> = recordings::rows("apimachinery/strategic-merge");
     for row in &rows {
@@ -93,7 +93,7 @@ fn keyed_lists_keep_the_order_of_the_patch_and_of_the_base() {
 /// occur twice in the base. Rows: base, patch, `$setElementOrder`, result, one letter per
 /// finalizer.
 #[test]
-fn what_the_base_has_twice_comes_out_as_upstream() {
+fn duplicates_in_the_base_are_merged_like_upstream() {
     let list = |letters: &str| -> Vec<String> { letters.chars().map(String::from).collect() };
     for (base, patch, order, expected) in [
         ("ddd", "ab", "", "abd"),
@@ -154,7 +154,7 @@ fn unknown_types_merge_mappings_and_replace_lists() {
 }
 
 #[test]
-fn what_lost_is_found_again() {
+fn overridden_values_are_kept_in_the_history() {
     use crate::yaml::FieldPath;
     let base = serde_json::json!({"name": "c", "image": "old", "args": ["--a"], "env": [{"name": "L", "value": "info"}, {"name": "K", "value": "k"}], "stdin": true});
     let patch = serde_json::json!({"name": "c", "image": "new", "args": ["--b"], "env": [{"name": "L", "value": "debug"}, {"name": "K", "$patch": "delete"}], "stdin": null});
@@ -294,7 +294,7 @@ mod properties {
 
     proptest! {
         #[test]
-        fn nothing_panics(base in tree(), patch in tree(), ty in prop::sample::select(vec!["PodSpec", "Container", "Deployment", "ObjectMeta"])) {
+        fn merging_arbitrary_trees_does_not_panic(base in tree(), patch in tree(), ty in prop::sample::select(vec!["PodSpec", "Container", "Deployment", "ObjectMeta"])) {
             let _ = merge(node(&base), &node(&patch), schema::structure(ty), &mut History::new());
             let _ = merge(node(&base), &node(&patch), None, &mut ());
         }

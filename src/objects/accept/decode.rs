@@ -197,7 +197,7 @@ mod tests {
     use crate::objects::testing::parse;
 
     #[test]
-    fn what_a_type_has_no_place_for_is_noticed() {
+    fn unknown_and_mistyped_fields_do_not_fit_their_type() {
         let pod = |extra: &str| {
             format!(
                 r#"{{"apiVersion":"apps/v1","kind":"Deployment","spec":{{"selector":{{}},"template":{{"spec":{{"containers":[{{"name":"a"{extra}}}]}}}}}}}}"#

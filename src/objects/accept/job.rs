@@ -367,7 +367,7 @@ mod tests {
 
     // pkg/apis/batch/validation/validation.go, validateIndexesFormat and parseIndexInterval.
     #[test]
-    fn indexes_are_counted_as_the_server_counts_them() {
+    fn job_indexes_are_validated_like_the_api_server() {
         for (text, total) in [("", 0), ("0", 1), ("0,2-4", 4), ("1-2,4", 3)] {
             assert_eq!(indexes(text, 5), Ok(total), "{text}");
         }

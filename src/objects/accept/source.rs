@@ -405,7 +405,7 @@ mod tests {
 
     // pkg/apis/core/validation/validation.go, iscsiInitiatorIqnRegex and the two beside it.
     #[test]
-    fn names_of_iscsi() {
+    fn iscsi_names_are_validated() {
         for name in [
             "iqn.2001-04.com.example:storage.disk1",
             "iqn.2001-04.com.example:a:b",
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_and_ports() {
+    fn host_and_port_texts_are_validated() {
         for text in ["a:1", ":", "[::1]:2", "a:"] {
             assert!(is_host_and_port(text), "{text}");
         }

@@ -18,7 +18,7 @@ fn judge(object: &Json) -> Vec<Diagnostic> {
 }
 
 #[test]
-fn verdicts_are_those_of_the_server() {
+fn object_validation_matches_the_recorded_api_server() {
     let mut wrong = Vec::new();
     for row in recordings::rows::<Json>("apimachinery/object-validation") {
         let about = row["about"].as_str().unwrap_or_default();
@@ -64,7 +64,7 @@ fn verdicts_are_those_of_the_server() {
 /// validation of Kubernetes 1.35.4 names (strict decoding, defaults, then the registry's
 /// `BeforeCreate`); a `?` where decoding refuses the object.
 #[test]
-fn objects_beside_services_are_judged_as_upstream_does() {
+fn mutated_objects_report_the_same_fields_as_kubernetes() {
     let table = std::env::var_os("OME_ACCEPT_TABLE").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/accept.jsonl"),
         PathBuf::from,
@@ -135,7 +135,7 @@ fn as_upstream(path: &str) -> String {
 }
 
 #[test]
-fn recorded_objects_are_refused_where_their_case_says_so() {
+fn recorded_objects_are_refused_as_their_case_expects() {
     let mut wrong = Vec::new();
     let mut judged = 0;
     for suite in ["ome-objects", "kserve-objects", "kthena-objects"] {
@@ -192,7 +192,7 @@ fn as_rendered(object: &Json) -> Json {
 /// The fields that the server reports for a Deployment whose pod has this in it; none when it
 /// accepts the object.
 #[test]
-fn pods_are_judged_as_the_server_does() {
+fn invalid_pods_report_the_same_fields_as_the_api_server() {
     let volumes = r#""volumes":[{"name":"v","emptyDir":{}}]"#;
     for (pod, container, named) in [
         ("", "", ""),
@@ -336,7 +336,7 @@ fn pods_are_judged_as_the_server_does() {
 }
 
 #[test]
-fn other_kinds_are_judged_as_the_server_does() {
+fn other_invalid_kinds_report_the_same_fields_as_the_api_server() {
     let service = |spec: &str| {
         format!(
             r#"{{"apiVersion":"v1","kind":"Service","metadata":{{"name":"s"}},"spec":{{"ports":[{{"port":80}}]{spec}}}}}"#

@@ -147,7 +147,7 @@ mod tests {
 
     /// OEP-0003, Test Plan; docs/decisions.md#kueue-flavors: a row per rule of Kueue.
     #[test]
-    fn a_flavor_is_asked_what_a_node_is_asked() {
+    fn flavor_labels_and_taints_are_matched_like_those_of_a_node() {
         let h100 = "nodeLabels: {gpu: h100, zone: a}";
         let tainted = "nodeTaints: [{key: spot, value: 'true', effect: NoSchedule}]";
         for (pod, spec, code) in [
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flavor_without_the_labels_a_pod_selects_by_is_loose() {
+    fn a_selector_on_labels_the_flavor_lacks_selects_elsewhere() {
         for (pod, spec, expected) in [
             ("nodeSelector: {gpu: h100}", "nodeLabels: {zone: a}", Selects::Elsewhere),
             ("nodeSelector: {gpu: h100}", "nodeLabels: {gpu: h100}", Selects::ByFlavor),

@@ -218,7 +218,7 @@ mod tests {
 
     // KServe 0.10 docs, Open Inference Protocol, HTTP/REST and Open Inference Protocol, gRPC.
     #[test]
-    fn thirteen_types_with_sizes_and_fields() {
+    fn datatypes_match_the_protocol_table() {
         let table: Vec<_> = DATATYPES
             .iter()
             .map(|datatype| (datatype.name, datatype.size, datatype.contents))
@@ -245,7 +245,7 @@ mod tests {
     // KServe 0.10 docs, Open Inference Protocol, HTTP/REST. Rows: the extreme values of each type,
     // and one value beyond each.
     #[test]
-    fn extremes_fit_and_what_is_beyond_does_not() {
+    fn datatype_limits_are_accepted_and_values_beyond_refused() {
         for (datatype, least, greatest, below, above) in [
             ("UINT8", json!(0), json!(255), json!(-1), json!(256)),
             ("UINT16", json!(0), json!(65535), json!(-1), json!(65536)),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_json_are_kept_apart() {
+    fn json_values_must_match_the_datatype() {
         for (datatype, value, form, expected) in [
             ("BOOL", json!(true), Form::V2, Ok(())),
             ("BOOL", json!(1), Form::V2, Err(Wrong::Type("a boolean"))),

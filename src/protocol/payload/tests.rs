@@ -35,7 +35,7 @@ fn expect(form: Form, kind: Kind, rows: &[(&str, &[Found<'_>])]) {
 
 // KServe 0.10 docs, Open Inference Protocol and Open Inference Protocol, HTTP/REST.
 #[test]
-fn requests_of_version_2() {
+fn invalid_v2_infer_requests_are_reported() {
     expect(
         Form::V2,
         Kind::InferRequest,
@@ -145,7 +145,7 @@ fn requests_of_version_2() {
 // KServe 0.10 docs, Open Inference Protocol, HTTP/REST; docs/decisions.md#inference-protocol:
 // strict JSON, with the place of the error.
 #[test]
-fn what_is_not_json_is_one_finding_at_its_place() {
+fn invalid_json_is_one_finding_at_its_offset() {
     for (text, place) in [
         ("{\n\"id\": \"42\"\n\"outputs\": []}", 13),
         ("{\"inputs\": [],}", 14),
@@ -170,7 +170,7 @@ fn what_is_not_json_is_one_finding_at_its_place() {
 
 // KServe 0.10 docs, Open Inference Protocol, HTTP/REST.
 #[test]
-fn responses_of_version_2() {
+fn invalid_v2_infer_responses_are_reported() {
     expect(
         Form::V2,
         Kind::InferResponse,
@@ -235,7 +235,7 @@ fn responses_of_version_2() {
 // KServe 0.10 docs, Data Plane V1, Open Inference Protocol, HTTP/REST and Open Inference Protocol,
 // gRPC; docs/decisions.md#inference-protocol.
 #[test]
-fn the_other_kinds() {
+fn invalid_v1_error_and_metadata_payloads_are_reported() {
     expect(
         Form::V1,
         Kind::PredictRequest,
@@ -285,7 +285,7 @@ fn the_other_kinds() {
 }
 
 #[test]
-fn many_bad_elements_are_counted_beyond_the_first() {
+fn bad_elements_beyond_twenty_are_counted() {
     let data = vec!["256"; 50].join(",");
     let found = examined(
         Form::V2,
@@ -299,7 +299,7 @@ fn many_bad_elements_are_counted_beyond_the_first() {
 }
 
 #[test]
-fn messages_name_what_is_meant() {
+fn payload_messages_name_tensor_shape_and_datatype() {
     for (text, message, help) in [
         (
             r#"{"inputs": [{"name": "input1", "shape": [3], "datatype": "BOOL", "data": [true]}]}"#,

@@ -81,7 +81,7 @@ fn agrees_with_the_recorded_library() {
 }
 
 #[test]
-fn names_of_paths_and_numbers_of_ports() {
+fn path_segments_and_port_numbers_are_validated() {
     assert_eq!(path_segment_name(".."), ["may not be '..'"]);
     assert_eq!(path_segment_name("a/b%c"), ["may not contain '/'", "may not contain '%'"]);
     assert!(path_segment_name("...").is_empty());
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn labels_are_subdomains_and_values(text in "[-a-z0-9.]{0,70}") {
+    fn a_valid_dns_label_is_a_valid_subdomain_and_label_value(text in "[-a-z0-9.]{0,70}") {
         if dns1123_label(&text).is_empty() {
             prop_assert!(dns1123_subdomain(&text).is_empty() && label_value(&text).is_empty() && path_segment_name(&text).is_empty());
         }

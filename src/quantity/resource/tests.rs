@@ -94,7 +94,7 @@ fn gives_the_number_where_upstream_overflows() {
 }
 
 #[test]
-fn keeps_cosmetics_of_what_is_canonical() {
+fn canonical_keeps_the_written_form_and_recomputed_does_not() {
     for (text, canonical, recomputed) in [
         ("+5", "+5", "5"),
         ("010", "010", "10"),

@@ -107,7 +107,7 @@ fn replica_sets_are_scaled_in_proportion() {
 }
 
 #[test]
-fn a_new_replica_set_that_is_whole_ends_the_old_ones() {
+fn a_fully_ready_new_replica_set_scales_down_the_old_ones() {
     for (ready, desired, expected) in [(3, 3, [0, 3]), (2, 3, [2, 3]), (3, 2, [2, 3])] {
         let mut pods = pods();
         let mut own = deployment(3, 2, 0);
@@ -230,7 +230,7 @@ fn a_replica_set_deletes_the_least_useful_pod_first() {
 }
 
 #[test]
-fn fences_of_an_update_are_rounded_and_never_both_closed() {
+fn surge_and_unavailable_are_rounded_and_never_both_zero() {
     let percent = |surge, unavailable| Strategy::RollingUpdate {
         surge: IntOrPercent::Percent(surge),
         unavailable: IntOrPercent::Percent(unavailable),

@@ -28,7 +28,7 @@ fn a_version_is_named_by_the_hash_of_its_tree() {
 }
 
 #[test]
-fn what_a_spec_does_not_set_has_the_default_of_its_kind() {
+fn unset_spec_fields_have_the_default_of_their_kind() {
     let classes = PriorityClasses::default();
     let deployment = |spec: &str| DeploymentSpec::read(NAMESPACE, &node(spec), &classes).unwrap();
     let quarter = IntOrPercent::Percent(25);
@@ -69,7 +69,7 @@ fn what_a_spec_does_not_set_has_the_default_of_its_kind() {
 }
 
 #[test]
-fn pods_of_a_group_have_labels_an_owner_and_perhaps_a_domain() {
+fn group_pods_have_labels_an_owner_and_exclusive_topology() {
     let spec = |more: &str| {
         let container =
             |image: &str| format!("{{spec: {{priority: {image}, containers: [{{}}]}}}}");
@@ -135,7 +135,7 @@ fn pods_of_a_group_have_labels_an_owner_and_perhaps_a_domain() {
 }
 
 #[test]
-fn pods_that_count_are_those_that_do_not_end() {
+fn active_pods_exclude_terminating_pods() {
     let one = Counts { wanted: 1, ready: 2, starting: 4, pending: 8, terminating: 16 };
     assert_eq!((one.active(), one.plus(one).active()), (14, 28));
     assert_eq!(
@@ -145,7 +145,7 @@ fn pods_that_count_are_those_that_do_not_end() {
 }
 
 #[test]
-fn the_partition_goes_down_as_far_as_groups_may_be_unavailable() {
+fn the_partition_decreases_within_max_unavailable() {
     // `o` is ready and old, `n` ready and new, `u` not ready and old, `x` not ready and new.
     for (groups, step, current, expected) in [
         ("oooo", 1, 4, 3),
@@ -217,7 +217,7 @@ impl Two {
 }
 
 #[test]
-fn a_pod_below_the_partition_comes_back_as_the_last_whole_update_had_it() {
+fn a_pod_below_the_partition_restarts_at_the_current_revision() {
     let two = || {
         let pods = Pods { scheduler: scheduler(&[10]), lives: Vec::new(), tick: 0 };
         let mut two = Two { pods, set: StatefulSet::new(0, 2, "1".into()) };
@@ -262,7 +262,7 @@ fn phases(world: &World, id: WorkloadId) -> Vec<Vec<(usize, PodPhase)>> {
 }
 
 #[test]
-fn a_worker_that_ends_takes_its_group_along_unless_the_policy_is_none() {
+fn a_deleted_worker_recreates_its_group_unless_policy_is_none() {
     use PodPhase::{Ready, Terminating};
     for (recreates, leader) in [(true, Terminating), (false, Ready)] {
         let mut world = World::new(scheduler(&[100]));
@@ -288,7 +288,7 @@ fn a_worker_that_ends_takes_its_group_along_unless_the_policy_is_none() {
 }
 
 #[test]
-fn workers_wait_for_a_ready_leader_where_the_policy_asks_for_it() {
+fn workers_wait_for_a_ready_leader_with_leader_ready_policy() {
     for (startup, pods) in
         [(Startup::LeaderCreated, vec![3, 3]), (Startup::LeaderReady, vec![1, 3, 3])]
     {
@@ -312,7 +312,7 @@ fn in_racks(racks: &[&str]) -> Scheduler {
 }
 
 #[test]
-fn a_worker_waits_for_room_in_the_domain_of_its_leader() {
+fn a_worker_stays_pending_without_capacity_in_the_leader_domain() {
     for (exclusive, worker) in [(None, PodPhase::Ready), (Some("rack"), PodPhase::Pending)] {
         let mut world = World::new(in_racks(&["x", "y"]));
         let mut spec = groups(1, 2, 0, 1, "one");
@@ -324,7 +324,7 @@ fn a_worker_waits_for_room_in_the_domain_of_its_leader() {
 }
 
 #[test]
-fn a_group_with_a_domain_of_its_own_stays_in_it() {
+fn a_group_with_exclusive_topology_stays_in_one_domain() {
     for (racks, expected) in [
         // The next node by name is in the other rack.
         (["x", "y", "y", "x"], [["n0", "n3"], ["n1", "n2"]]),
@@ -346,7 +346,7 @@ fn a_group_with_a_domain_of_its_own_stays_in_it() {
 }
 
 #[test]
-fn pods_that_serve_the_longest_are_kept() {
+fn scale_down_keeps_the_longest_ready_pods() {
     let shrunk = |prepare: &dyn Fn(&mut World, &[PodId])| {
         let mut world = World::new(scheduler(&[100]));
         let id = world.deploy(deployment(1, 1, 0, "one"));

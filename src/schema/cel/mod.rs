@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_mean_what_the_language_says() {
+    fn expressions_evaluate_like_cel() {
         // Rows of a rule, the value it is about, and whether it holds; none is an error.
         for (rule, json, expected) in [
             ("self.a == 1", r#"{"a": 1}"#, Some(true)),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_does_not_parse() {
+    fn invalid_cel_expressions_do_not_parse() {
         for text in [
             "",
             "self.",

@@ -10,7 +10,7 @@ fn type_of(name: &str) -> Option<&'static Definition> {
 }
 
 #[test]
-fn each_is_of_a_field_that_is_there_and_there_is_one() {
+fn descriptions_belong_to_existing_fields_and_are_unique() {
     let mut seen = BTreeSet::new();
     for ((of, field), sentence) in entries() {
         assert!(seen.insert((of, field)), "{of} {field} is described twice");
@@ -23,7 +23,7 @@ fn each_is_of_a_field_that_is_there_and_there_is_one() {
 }
 
 #[test]
-fn each_says_more_than_the_name_of_its_field() {
+fn descriptions_do_not_repeat_the_field_name() {
     for ((of, field), sentence) in entries() {
         let words = |text: &str| -> Vec<String> {
             let mut spaced = String::new();
@@ -78,7 +78,7 @@ fn kinds_that_are_served_are_described() {
 }
 
 #[test]
-fn a_path_finds_its_sentence() {
+fn a_field_path_finds_its_description() {
     let service = named("inferenceservices.ome.io").next().unwrap();
     let sentence = |path: &str| service.describe(&crate::yaml::FieldPath::parse(path).unwrap());
     assert!(sentence("spec.engine.minReplicas").unwrap().contains("default 1"));

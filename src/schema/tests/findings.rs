@@ -26,7 +26,7 @@ fn findings_name_field_value_and_next_action() {
 }
 
 #[test]
-fn numbers_that_nothing_can_count_are_found() {
+fn out_of_range_numbers_are_reported() {
     let runtime = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a}\nspec: {engineConfig: {WRITTEN}}\n";
     let class = "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: a}\nspec: {discovery: {}, capabilities: {}, WRITTEN}\n";
     let node = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {WRITTEN}\n";
@@ -152,7 +152,7 @@ fn numbers_that_nothing_can_count_are_found() {
 }
 
 #[test]
-fn a_key_may_be_there_more_than_twice() {
+fn a_list_key_repeated_three_times_is_reported_twice() {
     let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a}\nspec:\n  engineConfig:\n    runner:\n      name: r\n      env: [{name: B}, {name: A}, {name: A}, {name: A}, {name: B}]\n";
     let twice = |name: &str| {
         format!(
@@ -163,7 +163,7 @@ fn a_key_may_be_there_more_than_twice() {
 }
 
 #[test]
-fn an_amount_of_a_custom_resource_is_an_integer_or_a_text() {
+fn custom_resource_quantities_are_integers_or_strings() {
     let limits = |amount: &str| {
         let text = format!(
             "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {{name: a}}\nspec: {{engineConfig: {{runner: {{name: c, resources: {{limits: {{cpu: {amount}}}}}}}}}}}\n"
@@ -176,13 +176,13 @@ fn an_amount_of_a_custom_resource_is_an_integer_or_a_text() {
 }
 
 #[test]
-fn whatever_repeats_is_told_each_time() {
+fn each_repeated_port_is_reported() {
     let text = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 80}, {port: 80}, {port: 80}, {port: 80}]}\n";
     assert_eq!(said(text, Strictness::Server).len(), 3);
 }
 
 #[test]
-fn a_time_is_one_of_the_calendar() {
+fn timestamps_must_be_valid_calendar_dates() {
     let times = [
         "2026-01-31T12:00:00Z",
         "2024-02-29T23:59:59+01:00",

@@ -16,7 +16,7 @@ fn told(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn names_that_are_no_fields_are_answered_with_the_nearest() {
+fn an_unknown_field_suggests_the_nearest_field() {
     for (spec, expected) in [
         ("gpuConfigurations: {}", "write `acceleratorConfigurations`"),
         ("diabled: true", "did you mean `disabled`?"),
@@ -35,7 +35,7 @@ fn names_that_are_no_fields_are_answered_with_the_nearest() {
 }
 
 #[test]
-fn a_slip_of_the_pen_is_the_field_it_means() {
+fn a_misspelled_field_maps_to_the_intended_field() {
     let ty = kind("ome.io/v1beta1", "ClusterServingRuntime").unwrap().root();
     let spec = ty.at(&["spec"]).and_then(Type::object).unwrap();
     let empty = node(&serde_json::json!({}));
@@ -59,7 +59,7 @@ fn a_slip_of_the_pen_is_the_field_it_means() {
 }
 
 #[test]
-fn words_that_are_accepted_are_listed() {
+fn accepted_values_are_listed_in_the_help() {
     for (value, words, expected) in [
         ("x", &["a"][..], "write `a`"),
         ("x", &["a", "b"], "write `a` or `b`"),
@@ -89,7 +89,7 @@ fn words_that_are_accepted_are_listed() {
 }
 
 #[test]
-fn fields_that_are_absent_are_named_with_their_words() {
+fn missing_fields_are_named_with_their_accepted_values() {
     let of = |rules: Option<&str>| Field {
         name: "kind",
         ty: table::object(&format!(" kind str{}", rules.unwrap_or("")).leak()[..], false)
@@ -108,7 +108,7 @@ fn fields_that_are_absent_are_named_with_their_words() {
 }
 
 #[test]
-fn texts_that_are_no_quantities_are_answered_with_the_amount_that_is_meant() {
+fn invalid_quantities_suggest_the_intended_amount() {
     let any = "write a number with an optional unit, such as `8Gi` or `500m`";
     for (text, expected) in [
         ("8 GB", "write `8Gi` (powers of 1024) or `8G` (powers of 1000)"),
@@ -130,7 +130,7 @@ fn texts_that_are_no_quantities_are_answered_with_the_amount_that_is_meant() {
 }
 
 #[test]
-fn a_value_of_another_type_is_answered_with_what_to_write() {
+fn a_value_of_a_wrong_type_gets_a_replacement_suggestion() {
     for (spec, expected) in [
         ("disabled: 'true'", "write `true` without quotes"),
         ("disabled: 1", "write `true` or `false`"),
@@ -166,7 +166,7 @@ fn a_value_of_another_type_is_answered_with_what_to_write() {
 }
 
 #[test]
-fn data_is_base64_and_numbers_are_within_their_bounds() {
+fn secret_data_must_be_base64_and_numbers_within_bounds() {
     let secret = |data: &str| {
         let text =
             format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\ndata: {{k: {data:?}}}\n");
@@ -229,7 +229,7 @@ fn judged(rules: &str, value: &serde_json::Value) -> Vec<String> {
 }
 
 #[test]
-fn lengths_numbers_and_texts_keep_to_their_rules() {
+fn length_range_and_pattern_rules_are_checked() {
     use serde_json::json;
     for (rules, value, expected) in [
         ("str(min=1)", json!(""), "must have at least 1 character, not 0"),
@@ -264,7 +264,7 @@ fn lengths_numbers_and_texts_keep_to_their_rules() {
 }
 
 #[test]
-fn types_are_found_at_paths_that_users_write() {
+fn types_are_found_at_user_written_paths() {
     let root = kind("ome.io/v1beta1", "ClusterServingRuntime").unwrap().root();
     let at = |path: &str| {
         let path = crate::yaml::FieldPath::parse(path).unwrap();
@@ -290,7 +290,7 @@ fn types_are_found_at_paths_that_users_write() {
 }
 
 #[test]
-fn defaults_that_a_file_overrules_are_named() {
+fn overridden_defaults_are_listed() {
     let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a}\nspec: {supportedModelFormats: [{modelFormat: {name: x, weight: 7, operator: Equal}}]}\n";
     let tree =
         yaml::parse(crate::source::SourceId(0), text, 0..text.len(), &yaml::Limits::default());
@@ -309,7 +309,7 @@ fn defaults_that_a_file_overrules_are_named() {
 }
 
 #[test]
-fn rules_of_definitions_are_asked_of_what_fits_the_schema() {
+fn cel_rules_run_only_on_objects_that_fit_the_schema() {
     let broken = |api: &str, listener: &str| -> Vec<String> {
         let text = format!(
             "{{\"apiVersion\": \"{api}\", \"kind\": \"Gateway\", \"metadata\": {{\"name\": \"a\", \

@@ -55,7 +55,7 @@ fn tree() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
-    fn nothing_panics(tree in tree(), index in 0..kinds().len()) {
+    fn checking_any_tree_does_not_panic_and_defaults_are_idempotent(tree in tree(), index in 0..kinds().len()) {
         let root = kinds()[index].root();
         let tree = node(&tree);
         for strictness in [Strictness::Documented, Strictness::Server] {
@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn marshalling_twice_is_marshalling_once(tree in tree(), ty in prop::sample::select(vec!["Container", "PodSpec", "ObjectMeta", "Deployment"])) {
+    fn marshaling_is_idempotent(tree in tree(), ty in prop::sample::select(vec!["Container", "PodSpec", "ObjectMeta", "Deployment"])) {
         let ty = structure(ty).unwrap();
         if let Ok(once) = marshal(&node(&tree), ty, Library::V0_33) {
             prop_assert_eq!(marshal(&once, ty, Library::V0_33).unwrap(), once);

@@ -66,7 +66,7 @@ fn a_table_lists_types_with_their_fields() {
 
 /// What is left of a tree, or what does not fit.
 #[test]
-fn a_struct_prints_what_its_tags_say() {
+fn struct_marshaling_follows_the_go_tags() {
     use Library::{V0_33, V0_34};
     let plain = "T\n s str\n i int\n f num\n b bool\n l []str\n m {}str\n a any\n q qty\n o U\n";
     let always = "T\n s str ~\n i int32 ~\n b bool ~\n l []str ~\n q qty ~\n t time ~\n p U ~*\n o kserve/MultiNodeEnv ~\n v str *\n";
@@ -161,7 +161,7 @@ fn defaults_reach_into_lists_and_maps() {
 }
 
 #[test]
-fn values_are_held_against_their_type() {
+fn values_are_checked_against_their_type() {
     let mut failed = Vec::new();
     for (text, tree, expected) in [
         ("o/T\n f int\n", r#"{"f":3.0}"#, ""),
@@ -257,7 +257,7 @@ fn values_are_held_against_their_type() {
 }
 
 #[test]
-fn times_are_days_of_the_calendar_with_an_offset() {
+fn timestamps_need_a_valid_date_and_an_offset() {
     for (time, right) in [
         ("2026-01-31T12:00:00Z", true),
         ("2026-01-31t12:00:00z", true),

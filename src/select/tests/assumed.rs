@@ -27,7 +27,7 @@ fn known(model: &Model, fields: &[(&str, &str)], evidence: Evidence) -> Model {
 }
 
 #[test]
-fn assumed_values_are_named_where_the_outcome_rests_on_them() {
+fn assumed_values_are_listed_when_they_decide_the_selection() {
     let entry = |rest: &str| format!("modelFormat: {{name: s}}, {rest}");
     let size = ("modelParameterSize", "7B");
     let architecture = ("modelArchitecture", "A");
@@ -85,7 +85,7 @@ fn assumed_values_are_named_where_the_outcome_rests_on_them() {
 }
 
 #[test]
-fn one_entry_that_only_assumed_values_speak_against_is_enough() {
+fn one_entry_rejected_only_by_an_assumed_value_lists_it() {
     let entries = "supportedModelFormats: [\
                    {modelFormat: {name: t}, modelArchitecture: B, autoSelect: true}, \
                    {modelFormat: {name: s}, modelArchitecture: B, autoSelect: true}]";

@@ -5,7 +5,7 @@ use crate::operators::kserve::releases as kserve;
 use crate::select::input::Trace;
 
 #[test]
-fn formats_by_name_compare_two_texts() {
+fn kserve_formats_are_compared_by_name_and_version_text() {
     // Rows: model, entry, expected message.
     let rows = [
         ("name: s", "name: s", "entry 0"),
@@ -60,7 +60,7 @@ fn formats_by_name_compare_two_texts() {
 }
 
 #[test]
-fn formats_by_name_take_the_entry_that_may_be_selected() {
+fn a_kserve_format_uses_the_auto_selectable_entry() {
     let entry = |rest: &str| format!("{{name: s, {rest}}}");
     // Rows: entries; verdict; priority by the documents; priority by the controller, which takes
     // the first entry with the name.

@@ -55,7 +55,7 @@ fn fleet() -> String {
 }
 
 #[test]
-fn the_documents_choose_and_say_why() {
+fn documented_selection_gives_the_reason_for_each_candidate() {
     let scene = Scene::new(&DOCUMENTED, &fleet());
     let here = [
         "auto near by size-distance, 2 eligible, 5 rejected, entry 0",
@@ -142,7 +142,7 @@ fn the_controller_chooses_by_score() {
 }
 
 #[test]
-fn the_last_key_that_differs_decides() {
+fn the_decision_names_the_rank_key_that_decided() {
     let of = |runtimes: &[String]| {
         let text = model("m", "modelFormat: {name: s}")
             + &object("InferenceService", "here", "", "model: {name: m}, engine: {}")
@@ -297,7 +297,7 @@ fn a_runtime_that_is_named_is_taken_or_refused() {
 }
 
 #[test]
-fn what_could_serve_a_model_and_what_comes_nearest() {
+fn could_serve_and_nearest_miss_find_the_expected_runtimes() {
     let text = fleet()
         + &object("BaseModel", "own", ", namespace: team", S)
         + &object("BaseModel", "foreign", ", namespace: lab", "modelFormat: {name: u}");
@@ -339,7 +339,7 @@ fn what_could_serve_a_model_and_what_comes_nearest() {
 }
 
 #[test]
-fn a_runtime_that_no_class_serves_leaves_last() {
+fn runtimes_without_an_accelerator_class_are_rejected_last() {
     let text = model("m", S)
         + &runtime("a", S, "")
         + &runtime("b", S, "")

@@ -41,7 +41,7 @@ fn expected(
 }
 
 #[test]
-fn an_entry_is_held_against_a_model_name_by_name() {
+fn every_named_attribute_of_an_entry_must_match_the_model() {
     let all: Vec<_> = named().collect();
     let mut text = String::new();
     for (at, names) in all.iter().enumerate() {
@@ -144,7 +144,7 @@ fn versions_and_old_names_are_read_as_each_release_reads_them() {
 }
 
 #[test]
-fn a_pipeline_has_what_the_runtime_asks_for() {
+fn a_diffusion_pipeline_must_have_the_required_components() {
     let pipeline = |parts: &str| format!("diffusionPipeline: {{{parts}}}");
     let whole = "className: P, vae: {library: l, type: T}, scheduler: {library: l, type: S}, \
                  additionalComponents: {image: {library: l, type: I}}";
@@ -203,7 +203,7 @@ fn a_pipeline_has_what_the_runtime_asks_for() {
 }
 
 #[test]
-fn a_size_is_inside_its_range_or_not() {
+fn the_model_size_must_be_inside_the_size_range() {
     let sizes = ["1B", "7B", "70B"];
     let bounds = [None, Some("1B"), Some("7B"), Some("70B")];
     let number = |text: &str| text.trim_end_matches('B').parse::<f64>().unwrap() * 1e9;
@@ -304,7 +304,7 @@ type Counted<'a> = (&'a [&'a str], &'a str, Option<i64>, &'a str, i64, Option<us
 
 /// Rows with several matching entries: the entry that applies, its priority, and the score.
 #[test]
-fn one_entry_counts_and_says_whether_the_runtime_may_be_selected() {
+fn one_matching_entry_decides_priority_and_auto_selection() {
     const OFF: &str = "{modelFormat: {name: s}, autoSelect: false, priority: 9}";
     const SILENT: &str = "{modelFormat: {name: s}, priority: 8}";
     const ON: &str = "{modelFormat: {name: s}, autoSelect: true}";

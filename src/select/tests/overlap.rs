@@ -51,7 +51,7 @@ fn product(lists: &[&[&str]]) -> Vec<String> {
 }
 
 #[test]
-fn names_overlap_where_a_model_has_them() {
+fn entries_overlap_when_one_model_matches_both_names() {
     let framework = ["", "modelFramework: {name: f}, ", "modelFramework: {name: g}, "];
     let architecture = ["", "modelArchitecture: A, ", "modelArchitecture: B, "];
     let quantization = ["", "quantization: fp8", "quantization: int4"];

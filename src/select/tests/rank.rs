@@ -181,7 +181,7 @@ fn the_score_orders_runtimes_as_the_controller_does() {
 }
 
 #[test]
-fn operands_are_told_in_words() {
+fn rank_details_describe_both_operands() {
     let scene = scene();
     let said = |key, below: (&str, Rank), above: (&str, Rank)| {
         let below = candidate(scene.runtime(below.0), below.1);
@@ -270,7 +270,7 @@ fn operands_are_told_in_words() {
 type Remarked = (DecidedBy, Vec<(&'static str, Rank)>, Vec<&'static str>);
 
 #[test]
-fn remarks_say_what_the_documents_do_not_promise() {
+fn remarks_list_ranking_steps_that_are_undocumented() {
     let scene = scene();
     let remarked = |key, candidates: &[(&str, Rank)]| -> Vec<String> {
         let candidates: Vec<Candidate<'_>> =

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn no_format_is_too_odd() {
+    fn malformed_formats_never_fail() {
         for format in [
             "%[",
             "%[]",

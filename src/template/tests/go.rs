@@ -115,7 +115,7 @@ fn functions_and_loops_do_what_go_does() {
 }
 
 #[test]
-fn a_definition_is_no_variable() {
+fn template_definitions_are_unsupported_in_documented_mode() {
     for template in [
         "{{define `x`}}a{{end}}b",
         "{{define `container-tmpl`}}a{{end}}",

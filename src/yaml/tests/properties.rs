@@ -59,7 +59,7 @@ fn strings(value: &Json) -> Vec<&str> {
 
 proptest! {
     #[test]
-    fn what_is_written_reads_back(value in tree()) {
+    fn written_yaml_parses_to_the_same_tree(value in tree()) {
         let value = node(&value);
         let mut out = String::new();
         write(&mut out, &value);
@@ -71,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn another_reader_finds_the_same_text(value in tree()) {
+    fn serde_yaml_reads_the_same_string(value in tree()) {
         let mut out = String::new();
         write(&mut out, &node(&json!({"v": value})));
         // It reads YAML 1.2 and refuses large integers, so only strings are compared.
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_answered_with_places_inside_of_it(pieces in prop::collection::vec(prop_oneof![text(), prop::sample::select(vec![
+    fn spans_of_any_parsed_text_are_inside_it(pieces in prop::collection::vec(prop_oneof![text(), prop::sample::select(vec![
         ": ", "- ", "\n", "\n  ", "? ", "[", "]", "{", "}", ", ", "\"", "'", "|\n", ">-\n", "&x ", "*x ", "!!int ", "<<: ", " # ", "\t", "\r\n", "---\n", "...\n", "é",
     ]).prop_map(str::to_owned)], 0..30)) {
         let text = pieces.concat();

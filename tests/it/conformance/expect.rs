@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_tell_what_fails_and_nothing_else() {
+    fn check_operators_report_failing_rules_only() {
         let list = json!({"kind": "List", "items": [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "namespace": "d"}, "spec": {"ports": [80]}}], "findings": [{"code": "same-priority"}, {"code": "same-priority"}]});
         for (rule, holds) in [
             (json!({"json": "items", "length": 1}), true),
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_a_set_and_ignored_paths_do_not_count() {
+    fn objects_are_compared_as_a_set_without_ignored_paths() {
         let want = json!([{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}, "spec": {"x": 1, "y": 2}}, {"apiVersion": "v1", "kind": "B", "metadata": {"name": "b"}}]);
         let got = json!([{"apiVersion": "v1", "kind": "B", "metadata": {"name": "b", "uid": "1"}, "status": {}}, {"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}, "spec": {"x": 1, "y": 3}}]);
         assert_eq!(all_objects(&want, &got, &[]), ["v1 A//a: spec.y: want 2, got 3"]);
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn selections_compare_what_they_name() {
+    fn selections_compare_only_the_fields_of_the_expectation() {
         let document = json!({"services": [{"name": "s", "namespace": "d", "error": null, "components": [{"name": "engine", "deploymentMode": "RawDeployment"}],
             "accelerators": [{"component": "engine", "chosen": "h100", "candidates": [{"name": "h100", "verdict": "chosen"}, {"name": "t4", "verdict": "rejected"}]}],
             "runtime": {"chosen": {"kind": "R", "namespace": null, "name": "a"}, "candidates": [

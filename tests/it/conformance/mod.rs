@@ -176,7 +176,7 @@ fn every_suite_has_a_test() {
 }
 
 #[test]
-fn elsewhere() {
+fn cases_in_the_ome_cases_directory_pass() {
     let Some(tree) = std::env::var_os("OME_CASES") else { return };
     run::suite(&std::fs::canonicalize(&tree).expect("OME_CASES names a directory"), "");
 }

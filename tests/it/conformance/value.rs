@@ -413,7 +413,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn paths_lead_to_values() {
+    fn lookup_resolves_paths_to_values() {
         let value = json!({"a": [{"name": "x", "v": 1}, {"name": "y", "v": 2}], "b": {"k.8s/io": {"c": true}}, "n": null});
         for (path, want) in [
             ("a[0].v", Some(json!(1))),
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_dropped_and_quantities_are_compared_as_numbers() {
+    fn normalize_drops_empty_values_and_canonicalizes_quantities() {
         let value = json!({
             "status": {"x": 1},
             "metadata": {"uid": "u", "name": "a", "labels": {}},
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn every_difference_is_told() {
+    fn differences_lists_every_mismatch_with_its_path() {
         let found = differences(
             &json!({"a": 1, "b": [1, 2], "c": true, "f": 1.0}),
             &json!({"b": [1, 3], "c": 1, "d": null, "f": 1.000_000_1}),
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_and_substrings() {
+    fn patterns_match_contains_finds_subsets_remove_deletes_paths() {
         assert!(
             fits("Deployment/default/demo", "Deployment/*/demo")
                 && fits("v1", "v[0-9]")

@@ -86,7 +86,7 @@ fn without_places(value: &Value) -> Value {
 }
 
 #[test]
-fn a_dump_answers_as_the_files_do() {
+fn a_cluster_dump_gives_the_same_results_as_the_files() {
     let folder = Folder::new(&[]);
     let mut files = state("v1", &[]);
     files.extend([service("chat", "single", 2, 4), service("wide", "group", 1, 1)]);

@@ -98,7 +98,7 @@ fn engine(answer: &Value) -> &Value {
 }
 
 #[test]
-fn every_edit_that_is_proposed_gets_through_when_it_is_made() {
+fn a_rollout_completes_after_each_proposed_edit() {
     let cases = [
         ("single", 2, 2, vec![]),
         ("single", 1, 1, vec![("type", json!("RollingUpdate"))]),
@@ -171,7 +171,7 @@ fn every_edit_that_is_proposed_gets_through_when_it_is_made() {
 }
 
 #[test]
-fn several_services_that_change_at_once_share_the_room() {
+fn services_that_change_together_share_capacity() {
     let folder = Folder::new(&[]);
     let services =
         [service("a", "single", 1, 1), service("b", "single", 1, 1), service("c", "single", 1, 1)];
@@ -228,7 +228,7 @@ fn several_services_that_change_at_once_share_the_room() {
 }
 
 #[test]
-fn what_is_wrong_with_new_pods_holds_the_update_up() {
+fn slow_stuck_and_failing_new_pods_delay_the_rollout() {
     let folder = Folder::new(&[]);
     for runtime in ["single", "group"] {
         let chat = [service("chat", runtime, 2, 2)];
@@ -274,7 +274,7 @@ fn what_is_wrong_with_new_pods_holds_the_update_up() {
 }
 
 #[test]
-fn an_autoscaler_keeps_the_pods_that_run() {
+fn a_rollout_keeps_the_replicas_set_by_the_autoscaler() {
     let folder = Folder::new(&[]);
     write(&folder, "new.yaml", &state("v2", &[service("chat", "single", 1, 4)]));
     write(&folder, "nodes.yaml", &nodes(4));
@@ -297,7 +297,7 @@ fn an_autoscaler_keeps_the_pods_that_run() {
 }
 
 #[test]
-fn an_update_that_is_half_done_goes_on() {
+fn a_rollout_continues_from_a_half_done_update() {
     let folder = Folder::new(&[]);
     write(&folder, "new.yaml", &state("v2", &[service("chat", "single", 2, 2)]));
     write(&folder, "nodes.yaml", &nodes(3));
@@ -326,7 +326,7 @@ fn an_update_that_is_half_done_goes_on() {
 }
 
 #[test]
-fn a_placement_is_explained_beside_everything_else() {
+fn explain_places_a_service_together_with_all_other_pods() {
     let folder = Folder::new(&[]);
     // Of three nodes one is cordoned and one too small; the service before takes the third.
     let mut cordoned = node("cordoned", 8);
@@ -363,7 +363,7 @@ fn a_placement_is_explained_beside_everything_else() {
 }
 
 #[test]
-fn groups_that_the_scheduler_would_leave_by_half_are_said() {
+fn groups_that_kube_scheduler_places_by_half_are_reported() {
     let folder = Folder::new(&[]);
     write(&folder, "in.yaml", &state("v1", &[service("big", "group", 2, 2)]));
     write(&folder, "nodes.yaml", &nodes(3));
@@ -382,7 +382,7 @@ fn groups_that_the_scheduler_would_leave_by_half_are_said() {
 }
 
 #[test]
-fn a_change_that_no_longer_fits_says_so() {
+fn diff_reports_a_change_that_no_longer_fits() {
     let folder = Folder::new(&[]);
     let all = |image: &str, services: &[Value], places: usize| {
         [state(image, services), nodes(places)].concat()
@@ -477,7 +477,7 @@ fn the_order_of_the_input_changes_nothing() {
 /// Naming services chooses what is shown: where their pods are is decided with everything that was
 /// read, by `plan` as by `explain`.
 #[test]
-fn plan_and_explain_place_what_is_named_together_with_everything() {
+fn plan_and_explain_place_named_services_with_the_whole_fleet() {
     let folder = Folder::new(&[]);
     let services = [
         service("a", "single", 2, 2),
@@ -522,7 +522,7 @@ fn plan_and_explain_place_what_is_named_together_with_everything() {
 
 /// A service that is in the cluster and not in the repository is left over with all its objects.
 #[test]
-fn services_that_only_the_cluster_has_are_left_over() {
+fn drift_lists_services_that_exist_only_in_the_cluster() {
     let folder = Folder::new(&[]);
     let services = [service("chat", "single", 1, 1), service("judge", "single", 1, 1)];
     write(&folder, "both.yaml", &state("v1", &services));
@@ -550,7 +550,7 @@ fn services_that_only_the_cluster_has_are_left_over() {
 /// By the documents what has no place is refused: of such a service nothing is rendered, compared or
 /// rolled, and the field is named once, where it is written.
 #[test]
-fn a_misspelled_field_is_named_once_and_nothing_of_its_service_rolls() {
+fn a_misspelled_field_is_reported_once_and_stops_its_service() {
     let folder = Folder::new(&[]);
     let good = service("chat", "single", 1, 1);
     let mut bad = good.clone();

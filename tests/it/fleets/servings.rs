@@ -108,7 +108,7 @@ fn model_servings_roll_beside_everything_else() {
 
 /// Pods of a ModelServing that run keep their nodes; those of an older revision are replaced.
 #[test]
-fn model_servings_go_on_from_the_pods_that_run() {
+fn a_model_serving_rollout_continues_from_running_pods() {
     let folder = Folder::new(&[]);
     let pod = |group: i64, node: &str, image: &str| {
         let (group_name, name) = (format!("pd-{group}"), format!("pd-{group}-decode-0-0"));
@@ -172,7 +172,7 @@ fn predictor(name: &str, image: &str, replicas: i64) -> Value {
 /// What is asked of a class counts ModelServings, whose pods are of the class of their node, also
 /// when they are not shown, and while they wait.
 #[test]
-fn classes_count_what_model_servings_ask_for() {
+fn class_totals_include_requests_of_model_servings() {
     let folder = Folder::new(&[]);
     let label = "nvidia.com/gpu.product";
     let class = |name: &str| {
@@ -241,7 +241,7 @@ fn classes_count_what_model_servings_ask_for() {
 
 /// `--slow`, `--stuck` and `--fail` are said of roles of a ModelServing as of components.
 #[test]
-fn what_is_wrong_with_new_pods_of_a_role_holds_the_update_up() {
+fn slow_stuck_and_failing_pods_of_a_role_delay_the_rollout() {
     let folder = Folder::new(&[]);
     let write_state = |file: &str, image: &str| {
         let mut pd = model_serving("pd", image, 2, 0, 4);

@@ -68,7 +68,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn findings_follow_what_is_typed() {
+fn findings_are_updated_after_each_edit() {
     let folder = folder();
     let mut client = Client::open(folder.path(), &[]);
     client.did_open("chat.yaml", SERVICE);
@@ -101,7 +101,7 @@ fn findings_follow_what_is_typed() {
 }
 
 #[test]
-fn parts_of_a_text_are_understood_too() {
+fn incremental_changes_are_applied_in_order() {
     let folder = folder();
     let mut client = Client::open(folder.path(), &[]);
     client.did_open("chat.yaml", SERVICE);
@@ -125,7 +125,7 @@ fn parts_of_a_text_are_understood_too() {
 }
 
 #[test]
-fn names_lead_to_what_they_name() {
+fn go_to_definition_resolves_object_names() {
     let folder = folder();
     let mut client = Client::open(folder.path(), &[]);
     let to = |found: &Value| {
@@ -160,7 +160,7 @@ fn names_lead_to_what_they_name() {
 }
 
 #[test]
-fn hovering_explains() {
+fn hover_shows_runtime_usage_and_field_descriptions() {
     let folder = folder();
     let mut client = Client::open(folder.path(), &[]);
     let mut hover = |file: &str, text: &str, word: &str, behind: usize| {
@@ -323,7 +323,7 @@ spec:
 /// A name that is written leads somewhere, by what the operators read, and is offered where it is
 /// not written yet, by the table of fields: neither knows a field that the other does not.
 #[test]
-fn what_leads_somewhere_is_offered() {
+fn every_name_with_a_definition_is_offered_by_completion() {
     let folder = folder();
     let mut client = Client::open(folder.path(), &[]);
     client.did_open("names.yaml", NAMES);
@@ -347,7 +347,7 @@ fn what_leads_somewhere_is_offered() {
 }
 
 #[test]
-fn repairs_are_offered_and_mend() {
+fn code_actions_fix_the_findings() {
     let folder = folder();
     let mut client = Client::open(folder.path(), &[]);
     let broken = SERVICE.replace("minReplicas: 1", "minReplicas: '1'");
@@ -387,7 +387,7 @@ fn repairs_are_offered_and_mend() {
 }
 
 #[test]
-fn the_chosen_runtime_is_beside_the_model() {
+fn inlay_hints_show_the_chosen_runtime() {
     let folder = folder();
     let mut client = Client::open(folder.path(), &[]);
     let range = json!({
@@ -409,7 +409,7 @@ fn the_chosen_runtime_is_beside_the_model() {
 }
 
 #[test]
-fn bad_messages_are_answered_and_survived() {
+fn invalid_messages_get_errors_and_do_not_stop_the_server() {
     let folder = folder();
     let mut client = Client::start(folder.path(), &["--stdio"]);
     let early = client.answer("textDocument/hover", json!({}));
@@ -457,7 +457,7 @@ fn bad_messages_are_answered_and_survived() {
 }
 
 #[test]
-fn an_editor_that_goes_away_ends_the_server() {
+fn the_server_exits_when_the_editor_disconnects() {
     let folder = folder();
     let client = Client::open(folder.path(), &[]);
     let Client { mut child, input, .. } = client;

@@ -260,7 +260,7 @@ fn amount(text: &str) -> i64 {
 /// The service's own value stands, but where resources take the maximum: then a finding says so and
 /// `why` has both.
 #[test]
-fn a_class_never_overrides_the_service_unsaid() {
+fn a_class_that_overrides_the_service_is_always_reported() {
     let raised = std::cell::Cell::new(0_usize);
     holds(|fleet, _| {
         let world = world(fleet, Semantics::Documented);
@@ -347,7 +347,7 @@ fn a_class_never_overrides_the_service_unsaid() {
 
 /// Choices of which nothing is ever chosen or rejected would prove nothing.
 #[test]
-fn the_choices_are_worth_checking() {
+fn generated_fleets_contain_chosen_and_rejected_classes() {
     let seen = std::cell::RefCell::new([0_usize; 4]);
     holds(|fleet, _| {
         let world = world(fleet, Semantics::Documented);

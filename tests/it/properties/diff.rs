@@ -139,7 +139,7 @@ fn a_tree_does_not_differ_from_itself() {
 }
 
 #[test]
-fn the_way_back_is_the_mirror_image() {
+fn the_reverse_diff_mirrors_the_forward_diff() {
     holds(|before, after, _, semantics| {
         let (before, after) = (world(before, semantics), world(after, semantics));
         let (there, back) =
@@ -210,7 +210,7 @@ fn objects(
 
 /// Skipping what is made of equal inputs hides nothing, and every group has a cause.
 #[test]
-fn exactly_what_renders_otherwise_changes() {
+fn diff_lists_exactly_the_services_that_render_differently() {
     let changed = std::cell::Cell::new(0);
     holds(|before, after, _, semantics| {
         let (before, after) = (world(before, semantics), world(after, semantics));

@@ -109,7 +109,7 @@ impl Cluster {
 /// Never "fits" where no placement exists; of one shape of pods never "does not fit" where one
 /// does. How often it is said of mixed shapes stands in docs/accelerators.md.
 #[test]
-fn what_is_said_to_fit_can_be_placed() {
+fn replicas_reported_to_fit_can_be_placed() {
     const CLUSTERS: u32 = 4000;
     let config = Config { cases: CLUSTERS, failure_persistence: None, ..Config::default() };
     let mut runner =

@@ -103,7 +103,7 @@ fn a_plan_fails_where_the_objects_fail() {
 }
 
 #[test]
-fn what_is_selected_serves_the_format() {
+fn a_selected_runtime_supports_the_model_format() {
     holds(|input| {
         let chosen = planned(&input.world(false), |planned| {
             planned.resolution.chosen().map(|runtime| {
@@ -122,7 +122,7 @@ fn what_is_selected_serves_the_format() {
 /// What leads requests leads to Services that are written, and as many of them as share the
 /// traffic.
 #[test]
-fn requests_are_led_to_services_that_are_there() {
+fn routes_and_ingresses_target_rendered_services() {
     holds(|input| {
         let rendered = input.rendered(false);
         let names = rendered.names();
@@ -170,7 +170,7 @@ fn requests_are_led_to_services_that_are_there() {
 /// A component that Knative keeps inside the cluster is not published, and what is published has a
 /// domain of Knative.
 #[test]
-fn what_stays_inside_is_not_published() {
+fn cluster_local_components_have_no_public_host() {
     holds(|input| {
         let rendered = input.rendered(false);
         let domains: Vec<String> = input
@@ -214,7 +214,7 @@ fn what_stays_inside_is_not_published() {
 /// Every Service selects the pods of a Deployment; a number of pods is settled by a Deployment, or
 /// by what scales it.
 #[test]
-fn services_select_pods_and_one_thing_counts_them() {
+fn services_select_deployments_with_one_source_of_replicas() {
     holds(|input| {
         let rendered = input.rendered(false);
         let deployments: Vec<&Value> = rendered.of("Deployment").collect();
@@ -263,7 +263,7 @@ fn has(larger: &Value, smaller: &Value) -> bool {
 /// The webhook of pods adds: nothing that the controller wrote is gone, but for what it rewrites
 /// openly.
 #[test]
-fn expanding_takes_nothing_away() {
+fn the_pod_webhook_removes_nothing_the_controller_wrote() {
     holds(|input| {
         let (plain, full) = (input.rendered(false), input.rendered(true));
         if full.error.is_some() {
@@ -301,7 +301,7 @@ fn expanding_takes_nothing_away() {
 /// Mounts have volumes, volumes and containers have names of their own, and who is told of a Secret
 /// of storage asked for it.
 #[test]
-fn pods_are_whole() {
+fn pod_mounts_have_volumes_and_names_are_unique() {
     holds(|input| {
         for (object, template) in input.rendered(true).templates() {
             let spec = &template["spec"];
@@ -343,7 +343,7 @@ fn pods_are_whole() {
 
 /// The agent answers at the path by which it asks its server, and asks a server that is asked.
 #[test]
-fn the_agent_asks_what_the_server_is_asked() {
+fn the_agent_probe_matches_the_server_probe() {
     holds(|input| {
         for (object, template) in input.rendered(true).templates() {
             let containers = items(&template["spec"]["containers"]);
@@ -372,7 +372,7 @@ fn the_agent_asks_what_the_server_is_asked() {
 
 /// What is stopped keeps its ConfigMaps and nothing else, and fails where it would fail running.
 #[test]
-fn stopping_takes_down_what_runs_and_hides_no_failure() {
+fn a_stopped_service_keeps_its_config_maps_and_its_errors() {
     holds(|input| {
         let running = input.rendered(false);
         let stopped = input.annotated("serving.kserve.io/stop", json!("true")).rendered(false);
@@ -403,7 +403,7 @@ fn invalid_host(rendered: &Rendered) -> bool {
 
 /// An annotation that is not copied decides nothing.
 #[test]
-fn a_mode_that_is_not_copied_does_not_count() {
+fn a_disallowed_mode_annotation_is_ignored() {
     holds(|input| {
         let mut input = input.clone();
         input.settings.get_mut("inferenceService").expect("it is drawn")["serviceAnnotationDisallowedList"] =
@@ -427,7 +427,7 @@ fn modes_of(planned: &Planned<'_>) -> Vec<(ComponentKind, String)> {
 
 /// Of a service that another controller runs nothing is chosen and nothing fails.
 #[test]
-fn what_is_left_to_modelmesh_is_left_alone() {
+fn a_modelmesh_service_renders_nothing_and_selects_no_runtime() {
     holds(|input| {
         let mut input = input.annotated("serving.kserve.io/deploymentMode", json!("ModelMesh"));
         input.settings.get_mut("inferenceService").expect("it is drawn")["serviceAnnotationDisallowedList"] =
@@ -444,7 +444,7 @@ fn what_is_left_to_modelmesh_is_left_alone() {
 
 /// Services that all fail would prove nothing.
 #[test]
-fn the_services_are_worth_checking() {
+fn generated_services_render_every_kind_of_object() {
     let seen = std::cell::RefCell::new(BTreeMap::<String, usize>::new());
     holds(|input| {
         let world = input.world(true);

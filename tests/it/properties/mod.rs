@@ -224,7 +224,7 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn a_runtime_that_nobody_chose_may_go() {
+fn removing_an_unused_runtime_changes_no_selection() {
     holds(|fleet, number, semantics| {
         let before_world = world(fleet, semantics);
         let before = plan(&before_world, semantics);
@@ -257,7 +257,7 @@ fn a_runtime_that_nobody_chose_may_go() {
 }
 
 #[test]
-fn a_runtime_serves_its_own_api() {
+fn runtimes_are_candidates_only_for_services_of_their_api() {
     holds(|fleet, _, semantics| {
         let mixed = world(fleet, semantics);
         let planned = plan(&mixed, semantics);
@@ -327,7 +327,7 @@ fn a_candidate_is_rejected_exactly_when_a_rule_failed() {
 /// The edits that `explain --runtime` proposes, made in the files, have the effect that it
 /// promises.
 #[test]
-fn repairing_what_rejects_a_runtime_makes_it_win() {
+fn edits_proposed_by_explain_make_the_runtime_selected() {
     holds(|fleet, number, semantics| {
         let world_before = world(fleet, semantics);
         let before = plan(&world_before, semantics);
@@ -373,7 +373,7 @@ fn each_node<'a>(node: &'a Node, visit: &mut dyn FnMut(&'a Node)) {
 }
 
 #[test]
-fn every_leaf_names_a_place_or_a_rule_of_the_reference() {
+fn every_rendered_value_has_a_file_or_a_documented_rule() {
     let known: BTreeSet<&str> = ome::internals::pods::rules::ALL
         .iter()
         .chain(ome::internals::objects::rules::ALL)
@@ -435,7 +435,7 @@ fn manifests_read_the_same_as_yaml_and_as_json() {
 
 /// Fleets of which nothing is ever chosen or rendered would prove nothing.
 #[test]
-fn the_fleets_are_worth_checking() {
+fn generated_fleets_contain_selections_ties_and_errors() {
     let seen = std::cell::RefCell::new([[0_usize; 4]; 2]);
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);

@@ -153,7 +153,7 @@ fn holds(property: impl Fn(&[Node], usize, Options) -> Result<(), TestCaseError>
 /// OEP-0003, Auto-Discovery Examples: the classes that were made are what the nodes say, and take
 /// the nodes they were made of.
 #[test]
-fn what_was_made_is_unchanged() {
+fn discovering_again_leaves_the_classes_unchanged() {
     holds(|nodes, _, options| {
         let documents: Vec<&Node> = nodes.iter().collect();
         let (first, _) = discovered(&documents, options);
@@ -181,7 +181,7 @@ fn what_was_made_is_unchanged() {
 /// OEP-0003, Auto-Discovery Examples; docs/decisions.md#discovery: the first node is no other than
 /// the last.
 #[test]
-fn the_order_of_nodes_means_nothing() {
+fn discovered_classes_do_not_depend_on_node_order() {
     holds(|nodes, number, options| {
         let documents: Vec<&Node> = nodes.iter().collect();
         let (first, world) = discovered(&documents, options);
@@ -195,7 +195,7 @@ fn the_order_of_nodes_means_nothing() {
 
 /// Every node is in a class or skipped; every class has a node.
 #[test]
-fn no_node_is_lost() {
+fn every_node_is_in_a_class_or_skipped() {
     holds(|nodes, _, options| {
         let documents: Vec<&Node> = nodes.iter().collect();
         let (found, _) = discovered(&documents, options);

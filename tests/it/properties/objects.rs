@@ -72,7 +72,7 @@ fn alternatives() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn of_alternatives_one_is_set() {
+fn at_most_one_of_alternative_fields_is_accepted() {
     let all = alternatives();
     let drawn = (0..all.len()).prop_flat_map(|index| {
         let keys: Vec<String> =
@@ -137,7 +137,7 @@ fn sources() -> Value {
 const OPTIONAL: [&str; 1] = ["lun"];
 
 #[test]
-fn a_volume_has_one_whole_source() {
+fn a_persistent_volume_needs_exactly_one_complete_source() {
     let kinds: Vec<String> = sources().as_object().expect("kinds").keys().cloned().collect();
     let drawn = (subsequence(kinds, 0..=2), prop::option::weighted(0.5, 0..4_usize));
     holds(drawn, |(kinds, gone)| {
@@ -173,7 +173,7 @@ fn taints_differ_in_key_or_effect() {
 }
 
 #[test]
-fn pod_ranges_are_one_of_each_family() {
+fn pod_cidrs_have_at_most_one_range_per_ip_family() {
     let range =
         prop::sample::select(vec![("10.0.0.0/24", 4), ("10.1.0.0/24", 4), ("fd00::/64", 6)]);
     holds(prop::collection::vec(range, 0..3), |ranges| {
@@ -188,7 +188,7 @@ fn pod_ranges_are_one_of_each_family() {
 }
 
 #[test]
-fn keys_of_a_config_map_are_told_apart() {
+fn config_map_keys_are_valid_and_not_in_data_and_binary_data() {
     let keys = || prop::collection::btree_set("[a-d](/|\\.)?", 0..3);
     holds((keys(), keys()), |(data, binary)| {
         let of = |keys: &BTreeSet<String>, value: &str| -> Map<String, Value> {

@@ -80,7 +80,7 @@ fn text<'n>(node: &'n Node, path: &[&str]) -> &'n str {
 }
 
 #[test]
-fn empty_limits_are_no_limits() {
+fn empty_limits_render_like_absent_limits() {
     let requests = prop::option::of(1..9_i64);
     let class = json!({ "apiVersion": "ome.io/v1beta1", "kind": "AcceleratorClass", "metadata": { "name": "c" },
         "spec": { "capabilities": { "memoryGB": "80Gi" }, "discovery": { "nodeSelector": { "a": "b" } },
@@ -134,7 +134,7 @@ fn weights_wrap_as_integers_of_64_bits() {
 }
 
 #[test]
-fn what_is_no_domain_is_an_error_of_plan_and_render() {
+fn an_invalid_ingress_domain_fails_plan_and_render() {
     let seen = [Cell::new(0), Cell::new(0)];
     let domain = prop_oneof!["[a-z]{1,5}\\.[a-z]{2,3}", "[a-zA-Z0-9._ -]{1,12}"];
     holds(&domain, |domain| {

@@ -106,7 +106,7 @@ fn argument(text: &str) -> Result<String, String> {
 }
 
 #[test]
-fn placeholders_say_what_the_object_states() {
+fn placeholders_expand_to_the_metadata_of_the_object() {
     let seen: RefCell<BTreeMap<(&str, bool), usize>> = RefCell::default();
     let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
     let mut runner =

@@ -271,7 +271,7 @@ fn check(fleet: &Fleet, ends: &mut [usize; 3]) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn rollouts_end_and_what_is_proposed_gets_through() {
+fn rollouts_terminate_and_complete_with_the_proposed_edit() {
     let cases =
         if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 100 };
     let config = Config { cases, failure_persistence: None, ..Config::default() };

@@ -39,7 +39,7 @@ fn refused(world: &World, semantics: Semantics) -> [Vec<Diagnostic>; 2] {
 }
 
 #[test]
-fn what_a_server_takes_becomes_what_it_takes() {
+fn input_accepted_by_the_api_server_renders_accepted_objects() {
     let checked = Cell::new(0);
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
@@ -146,7 +146,7 @@ fn with_groups(fleet: &Fleet, number: usize) -> Fleet {
 }
 
 #[test]
-fn what_is_counted_is_what_is_printed() {
+fn counted_pods_match_the_rendered_objects() {
     let (compared, of_groups) = (Cell::new(0), Cell::new(0));
     holds(|fleet, number, semantics| {
         let world = world(&with_groups(fleet, number), semantics);
@@ -226,7 +226,7 @@ fn with_nulls(document: &Node, mut number: usize) -> Node {
 }
 
 #[test]
-fn a_null_is_dropped_once_and_for_all() {
+fn nulls_are_dropped_once_and_do_not_change_manifests() {
     holds(|fleet, number, semantics| {
         let nulls: Vec<Node> =
             fleet.documents.iter().map(|document| with_nulls(document, number)).collect();

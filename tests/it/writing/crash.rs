@@ -129,7 +129,7 @@ fn a_signal_leaves_no_temporary_file() {
 }
 
 #[test]
-fn another_writer_is_waited_for() {
+fn a_run_waits_for_another_writer() {
     let folder = inputs();
     std::fs::create_dir(folder.at("out")).unwrap();
     let lock = std::fs::File::create(folder.at("out/.ome-lock")).unwrap();

@@ -78,7 +78,7 @@ fn ends(done: &Done, exit: i32, says: &[&str]) {
 }
 
 #[test]
-fn the_list_has_no_extension_and_an_old_one_is_taken_over() {
+fn an_old_manifest_file_is_replaced_by_one_without_extension() {
     let folder = rendered(&["a", "b"]);
     assert!(!folder.at("out/.ome-manifest.json").exists());
     std::fs::rename(folder.at("out/.ome-manifest"), folder.at("out/.ome-manifest.json")).unwrap();
@@ -179,7 +179,7 @@ fn paths_that_cannot_be_read_remove_nothing() {
 }
 
 #[test]
-fn what_is_not_listed_is_in_the_way() {
+fn unlisted_files_are_never_overwritten() {
     let folder = rendered(&["a"]);
     folder.write("in/b.yaml", service("b", 1));
     folder.write("in/a.yaml", service("a", 2));
@@ -324,7 +324,7 @@ fn a_baseline_replaces_a_baseline_only() {
 }
 
 #[test]
-fn kustomizations_are_listed_and_true() {
+fn kustomizations_list_the_written_files() {
     let folder = rendered(&["a", "b"]);
     let listed = |path: &str| -> Vec<String> {
         let text = folder.read(path);

@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_file_is_gone_that_was_not_given_up(
+    fn render_removes_no_file_of_the_user_without_force(
         services in proptest::collection::vec((fate(), hand()), NAMES.len()),
         force: bool,
         kustomization: bool,

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_paths_and_back() {
+    fn file_uris_convert_to_paths_and_back() {
         for path in ["/a/b.yaml", "/with space/é#?%.yaml", "/a+b/[c]{d}.yml"] {
             let uri = uri_of(Path::new(path)).unwrap();
             assert_eq!(path_of(&uri), Some(PathBuf::from(path)), "{uri:?}");

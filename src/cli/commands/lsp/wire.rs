@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_message_is_skipped() {
+    fn invalid_messages_get_an_error_code_and_are_skipped() {
         let message = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
         let request = r#"{"jsonrpc":"2.0","id":7,"method":"shutdown"}"#;
         let stream = [

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_flag_is_a_finding_at_its_key() {
+    fn an_unknown_function_config_key_is_reported_at_its_path() {
         for (spec, path, message) in [
             ("{argocdWave: true}", "spec.argocdWave", "did you mean `argocdWaves`?"),
             ("{output: json}", "spec.output", "known are "),

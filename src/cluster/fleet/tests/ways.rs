@@ -25,7 +25,7 @@ fn on(placed: &Placed) -> Vec<String> {
 }
 
 #[test]
-fn the_verdict_names_the_way_that_places_all() {
+fn the_verdict_names_the_packing_that_places_all_pods() {
     let way = |packed, largest_first, moves, searched| {
         Verdict::IfPacked(Packing { packed, largest_first, moves, searched })
     };
@@ -55,7 +55,7 @@ fn the_verdict_names_the_way_that_places_all() {
 }
 
 #[test]
-fn of_large_fleets_it_is_known_where_amounts_or_one_shape_tell() {
+fn large_fleet_verdicts_are_proven_by_totals_or_equal_pods() {
     let nodes: Vec<(i64, i64)> = vec![(3, 64); 9];
     let proven = |proven| Verdict::DoesNotFit { proven };
     // Nine pods of two GPUs fit on nine nodes of three.
@@ -86,7 +86,7 @@ fn of_large_fleets_it_is_known_where_amounts_or_one_shape_tell() {
 }
 
 #[test]
-fn a_fleet_is_placed_in_the_manner_that_is_asked_for() {
+fn placement_follows_the_requested_order_of_nodes_and_workloads() {
     let manner = Manner::default();
     let equal = named(&[("a", 2), ("b", 2), ("c", 2)], singles(&[1]));
     assert_eq!(on(&equal.place(manner)), ["a"]);
@@ -227,7 +227,7 @@ fn the_fewest_nodes_of_the_best_kind_are_added() {
 }
 
 #[test]
-fn pods_that_take_each_others_place_are_tried_once() {
+fn the_search_skips_permutations_of_equal_pods() {
     // Twelve pods of seven shapes: there are too many placements for the search, one by one.
     let nodes = [(4, 3), (7, 4), (10, 4), (5, 2), (6, 2)];
     let pods = [

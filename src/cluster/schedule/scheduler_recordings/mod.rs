@@ -183,6 +183,6 @@ fn change_node(node: &mut Value, verb: &str) {
 }
 
 #[test]
-fn placement() {
+fn placements_match_the_recorded_scheduler() {
     check("placement", |row| placements::check(row, play::play));
 }

@@ -67,7 +67,7 @@ fn sized(name: &str, cpu: &str, labels: &str) -> Arc<Machine> {
 }
 
 #[test]
-fn a_pod_without_room_is_tried_again_when_there_may_be_more() {
+fn a_pod_without_capacity_is_retried_when_capacity_may_grow() {
     let nodes = [sized("a", "1", ""), tainted("b", "k")];
     let running = [("app: x", asks("cpu: 1"))];
     let running = running.each_ref().map(|(labels, spec)| (*labels, spec.as_str()));
@@ -88,7 +88,7 @@ fn a_pod_without_room_is_tried_again_when_there_may_be_more() {
 }
 
 #[test]
-fn a_pod_that_no_node_lets_in_is_tried_again_when_one_may() {
+fn a_pod_refused_by_nodes_is_retried_when_a_node_may_accept_it() {
     let cordoned = |name: &str, labels: &str| machine(name, labels, "unschedulable: true", "");
     let selector = "nodeSelector: {pool: x}";
     let named = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: \
@@ -145,7 +145,7 @@ fn a_pod_that_no_node_lets_in_is_tried_again_when_one_may() {
 }
 
 #[test]
-fn a_pod_that_other_pods_keep_out_is_tried_again_when_they_come_or_go() {
+fn a_pod_blocked_by_other_pods_is_retried_when_they_change() {
     let port = "containers: [{ports: [{hostPort: 80}]}]";
     let (zone_x, zone_y) = (
         plain("a", "zone: x"),
@@ -203,7 +203,7 @@ fn a_pod_that_other_pods_keep_out_is_tried_again_when_they_come_or_go() {
 }
 
 #[test]
-fn a_place_that_is_given_up_helps_pods_up_to_that_priority() {
+fn a_released_nomination_retries_pods_up_to_its_priority() {
     let mut bench = Bench::new([plain("a", "")]);
     let gone = bench.take(template("app: x", ""));
     for (priority, up_to, expected) in
@@ -248,7 +248,7 @@ fn a_pod_that_was_just_tried_comes_after_the_others() {
 }
 
 #[test]
-fn pods_that_wait_are_tried_again_when_the_caller_asks() {
+fn retry_all_retries_pending_pods() {
     let mut bench = Bench::new([tainted("a", "k")]);
     let waits = bench.add("", "");
     let gated = bench.add("", "schedulingGates: [{name: g}]");
@@ -285,7 +285,7 @@ fn pods_are_tried_by_priority_and_then_as_they_came() {
 }
 
 #[test]
-fn a_node_that_changes_keeps_its_pods_and_limits_no_more_than_it_states() {
+fn a_changed_node_keeps_its_pods_and_applies_its_new_limits() {
     let mut bench = Bench::new([sized("a", "2", "pool: x")]);
     let pod = bench.run("", &asks("cpu: 1"), "a");
     let a = bench.id("a");

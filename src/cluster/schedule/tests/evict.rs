@@ -28,7 +28,7 @@ fn evicted(nodes: &[(&str, i64)], running: &[Runs<'_>], wanted: i64) -> (String,
 }
 
 #[test]
-fn the_node_is_freed_whose_pods_matter_least() {
+fn preemption_picks_the_node_with_the_lowest_priority_victims() {
     let (early, late) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
     let two = [("a", 2), ("b", 2)];
     for (rule, running, wanted, expected) in [
@@ -105,7 +105,7 @@ fn the_node_is_freed_whose_pods_matter_least() {
 }
 
 #[test]
-fn why_nothing_is_evicted_is_told() {
+fn the_message_gives_the_reason_for_no_preemption() {
     let fit = "0/2 nodes are available:";
     let tail = "no new claims to deallocate, preemption:";
     let message = |running: &[(&str, i32)], wanted: i64, more: &str| {
@@ -187,7 +187,7 @@ fn a_node_is_kept_for_the_pod_that_freed_it() {
 }
 
 #[test]
-fn evicting_helps_against_neighbors_and_taken_ports() {
+fn preemption_resolves_anti_affinity_spread_and_port_conflicts() {
     let port = "containers: [{ports: [{hostPort: 80}]}]";
     let avoids = required("podAntiAffinity", &[beside("web", "kubernetes.io/hostname")]);
     for (labels, running, spec) in [
@@ -321,7 +321,7 @@ fn budgets_are_broken_last() {
 }
 
 #[test]
-fn a_pod_that_can_no_longer_be_helped_gives_up_its_node() {
+fn a_pod_that_no_longer_fits_loses_its_nominated_node() {
     // The node that was freed shrinks.
     let mut bench = with_gpus(&[("a", 1)]);
     let victim = bench.run("", &gpus(1, 0), "a");
@@ -361,7 +361,7 @@ fn a_pod_that_can_no_longer_be_helped_gives_up_its_node() {
 }
 
 #[test]
-fn a_pod_does_not_evict_the_neighbor_that_it_wants() {
+fn a_pod_does_not_evict_its_affinity_target() {
     let wants = required("podAffinity", &[beside("db", "kubernetes.io/hostname")]);
     let mut bench = with_gpus(&[("a", 2)]);
     bench.run("app: db", &gpus(1, 10), "a");
@@ -408,7 +408,7 @@ impl TieBreak for Asked {
 }
 
 #[test]
-fn the_caller_is_asked_about_two_nodes_at_least_and_may_answer_nonsense() {
+fn the_tie_callback_gets_two_or_more_nodes_and_may_be_invalid() {
     let mut bench = with_gpus(&[("a", 1), ("b", 1)]);
     let mut asked = Asked(Vec::new());
     let pods = [0, 0, 5].map(|priority| {
@@ -430,7 +430,7 @@ fn the_caller_is_asked_about_two_nodes_at_least_and_may_answer_nonsense() {
 }
 
 #[test]
-fn a_message_names_what_is_missing_now() {
+fn the_pending_message_is_updated_to_the_current_reason() {
     let port = "ports: [{hostPort: 80}]";
     let sized = machine("a", "", "", "allocatable: {cpu: 1}");
     let mut bench = Bench::new([sized]);

@@ -10,7 +10,7 @@ use crate::cluster::schedule::{Answer, Reason, labels};
 const HOST: &str = "kubernetes.io/hostname";
 
 #[test]
-fn nodes_are_refused_for_cords_taints_labels_and_names() {
+fn node_filters_check_cordon_taints_labels_and_names() {
     let node_affinity = |terms: &str| {
         format!(
             "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: \
@@ -88,7 +88,7 @@ fn nodes_are_refused_for_cords_taints_labels_and_names() {
 }
 
 #[test]
-fn a_pod_needs_free_ports_room_and_a_place_among_the_pods() {
+fn filters_check_host_ports_resources_and_pod_count() {
     let ports = |ports: &str| format!("containers: [{{ports: [{ports}]}}]");
     let mut bench = Bench::new([
         machine("a", "", "", "allocatable: {cpu: 4, memory: 8Gi, nvidia.com/gpu: 2, pods: 2}"),
@@ -235,7 +235,7 @@ fn anti_affinity_keeps_both_sides_apart() {
 }
 
 #[test]
-fn hard_constraints_spread_over_the_domains_that_count() {
+fn hard_spread_constraints_ignore_ineligible_domains() {
     let mut bench = Bench::new([
         machine("a", "zone: x, pool: p", "", ""),
         machine("b", "zone: y, pool: p", "", ""),
@@ -306,7 +306,7 @@ fn hard_constraints_spread_over_the_domains_that_count() {
 }
 
 #[test]
-fn one_domain_is_enough_unless_more_are_asked_for() {
+fn one_domain_suffices_unless_min_domains_is_higher() {
     for (more, answers) in [("", "."), ("minDomains: 1", "."), ("minDomains: 2", "S")] {
         let mut bench = labeled(&[("a", "zone: x")]);
         bench.run("app: s", "", "a");
@@ -338,7 +338,7 @@ fn every_reason_has_the_filter_that_names_it() {
 }
 
 #[test]
-fn templates_are_alike_that_every_node_answers_alike() {
+fn templates_with_equal_filter_results_share_a_class() {
     let mut bench = zones();
     let plain = bench.take(template("app: a", ""));
     let alike = |bench: &mut Bench, labels: &str, spec: &str| {

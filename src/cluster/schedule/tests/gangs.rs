@@ -42,7 +42,7 @@ fn a_gang_is_placed_whole_or_not_at_all() {
 }
 
 #[test]
-fn the_rest_of_a_gang_waits_for_room_without_the_pods_that_are_gone() {
+fn a_gang_is_placed_without_its_deleted_pods() {
     let mut bench = with_gpus(&[("a", 1)]);
     let low = bench.run("", &gpus(1, 0), "a");
     let urgent = bench.take(template("", &gpus(1, 10)));
@@ -57,7 +57,7 @@ fn the_rest_of_a_gang_waits_for_room_without_the_pods_that_are_gone() {
 }
 
 #[test]
-fn a_caller_may_place_pods_where_the_filters_let_them() {
+fn add_to_places_a_pod_only_where_the_filters_pass() {
     let mut bench = with_gpus(&[("a", 1), ("b", 2)]);
     let two = bench.take(template("", &gpus(2, 0)));
     let (a, b) = (bench.id("a"), bench.id("b"));
@@ -88,7 +88,7 @@ fn a_caller_may_place_pods_where_the_filters_let_them() {
 }
 
 #[test]
-fn a_place_among_the_pods_of_a_node_is_freed_like_room() {
+fn preemption_frees_pod_slots_of_a_node() {
     for (places, urgent, evicted) in [(1, 1, 1), (2, 1, 1), (2, 2, 2)] {
         let a = machine("a", "", "", &format!("allocatable: {{pods: {places}}}"));
         let mut bench = Bench::new([a]);
@@ -109,7 +109,7 @@ fn a_place_among_the_pods_of_a_node_is_freed_like_room() {
 }
 
 #[test]
-fn a_place_that_is_kept_is_kept_from_pods_of_the_same_priority() {
+fn a_reserved_node_rejects_pods_of_equal_priority() {
     for priority in [9, 10] {
         let mut bench = with_gpus(&[("a", 2)]);
         let victim = bench.run("", &gpus(2, 0), "a");

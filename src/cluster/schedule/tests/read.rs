@@ -61,7 +61,7 @@ fn a_pod_takes_its_priority_from_itself_its_class_or_the_default() {
 
 /// What a pod takes of a node.
 #[test]
-fn requests_are_those_of_the_largest_moment_of_a_pod() {
+fn pod_requests_are_the_peak_over_init_and_main_containers() {
     let list = |containers: &[&str]| containers.join(", ");
     let cpu = |amount: &str| format!("{{resources: {{requests: {{cpu: {amount}}}}}}}");
     let sidecar = |amount: &str| {
@@ -138,7 +138,7 @@ fn requests_are_those_of_the_largest_moment_of_a_pod() {
 }
 
 #[test]
-fn images_ports_claims_and_tolerations_are_as_the_cluster_stores_them() {
+fn images_ports_and_tolerations_are_stored_with_defaults() {
     for (image, expected) in [
         ("model", "model:latest"),
         ("model:v1", "model:v1"),
@@ -209,7 +209,7 @@ fn labels_are_kept_by_key_and_the_last_value_counts() {
 }
 
 #[test]
-fn a_pod_names_nodes_by_host_or_by_field() {
+fn host_labels_and_match_fields_count_as_naming_a_node() {
     let term = |term: &str| {
         format!(
             "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: \
@@ -239,7 +239,7 @@ fn a_pod_names_nodes_by_host_or_by_field() {
 }
 
 #[test]
-fn a_selector_of_labels_meets_what_has_them_all() {
+fn a_label_selector_matches_only_when_all_terms_hold() {
     let meets = |selector: &str| {
         let own = template("a: x, b: y", "").labels;
         label_selector(Some(&node(selector)))

@@ -52,7 +52,7 @@ fn the_least_used_and_most_balanced_node_scores_highest() {
 }
 
 #[test]
-fn resources_of_the_pod_itself_are_seen_once_it_runs() {
+fn pod_level_resources_count_after_the_pod_is_bound() {
     let sized = |name: &str| machine(name, "", "", "allocatable: {cpu: 10, memory: 2000Mi}");
     let mut bench = Bench::new([sized("a"), sized("b")]);
     let own = "resources: {requests: {cpu: 5}}, containers: [{}]";
@@ -64,7 +64,7 @@ fn resources_of_the_pod_itself_are_seen_once_it_runs() {
 }
 
 #[test]
-fn nodes_with_soft_taints_are_liked_less() {
+fn untolerated_soft_taints_lower_the_score() {
     let soft = |key: &str| format!("{{key: {key}, effect: PreferNoSchedule}}");
     let mut bench = Bench::new([
         machine("a", "", "", ""),
@@ -100,7 +100,7 @@ fn nodes_with_soft_taints_are_liked_less() {
 }
 
 #[test]
-fn preferred_nodes_are_set_against_the_most_preferred() {
+fn node_affinity_scores_are_scaled_to_the_highest() {
     let mut bench = labeled(&[("a", "p: x, q: x"), ("b", "p: x"), ("c", ""), ("d", "q: x")]);
     let term = |weight: i64, key: &str| {
         format!(
@@ -144,7 +144,7 @@ fn the_parts_of_a_score_are_added() {
 }
 
 #[test]
-fn pods_are_liked_or_disliked_as_neighbors() {
+fn preferred_pod_affinity_raises_or_lowers_the_score() {
     let mut bench = labeled(&[
         ("a", "zone: x"),
         ("b", "zone: x"),
@@ -243,7 +243,7 @@ fn soft_constraints_prefer_the_emptier_domains() {
 }
 
 #[test]
-fn large_images_attract_pods_as_far_as_nodes_have_them() {
+fn nodes_that_have_large_images_score_higher() {
     const MIB: i64 = 1 << 20;
     let images = |names: &[(&str, i64)]| {
         let list: Vec<String> = names
@@ -308,7 +308,7 @@ impl TieBreak for Last {
 }
 
 #[test]
-fn of_equally_good_nodes_the_first_by_name_is_taken_unless_the_caller_chooses() {
+fn a_score_tie_picks_the_first_node_by_name_by_default() {
     let mut bench = labeled(&[("c", ""), ("a", ""), ("b", "pool: x")]);
     assert_eq!(bench.schedule("", ""), "a");
     assert_eq!(bench.scheduler.ties(), 1);
@@ -399,7 +399,7 @@ fn pods_on_nodes_without_all_labels_of_the_constraints_are_not_counted() {
 }
 
 #[test]
-fn a_node_that_is_kept_for_another_pod_counts_while_there_is_room() {
+fn a_reserved_node_counts_as_a_domain_while_the_pod_fits() {
     let sized = |name: &str, gpus: i64| {
         machine(name, "", "", &format!("allocatable: {{nvidia.com/gpu: {gpus}}}"))
     };

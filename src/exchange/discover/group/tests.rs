@@ -23,7 +23,7 @@ fn names_follow_vendor_and_product() {
 }
 
 #[test]
-fn sizes_as_sold() {
+fn measured_memory_is_rounded_to_the_nominal_size() {
     let h100 = facts::by_id("nvidia-h100-80gb");
     for (product, mib, gib) in [
         (h100, 81_559, 80),

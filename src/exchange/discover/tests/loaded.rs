@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn somebodys_own_class_stands_for_its_product() {
+fn a_user_defined_class_replaces_the_discovered_one() {
     // OEP-0003, Deployment Strategies: a class covers its product by selector, by terms, by device
     // id or by name, but not by a range of memory or anything else.
     for (name, discovery, covers) in [
@@ -40,7 +40,7 @@ fn somebodys_own_class_stands_for_its_product() {
 }
 
 #[test]
-fn a_class_that_somebodys_own_replaces_is_named() {
+fn a_discovered_class_that_duplicates_a_user_class_is_reported() {
     let spec = json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": "80Gi"}});
     let (discovered, said) = found(&[
         class("mine", false, &spec),
@@ -56,7 +56,7 @@ fn a_class_that_somebodys_own_replaces_is_named() {
 }
 
 #[test]
-fn drift_is_what_nodes_contradict() {
+fn class_drift_is_reported_only_where_nodes_contradict_the_class() {
     // OEP-0003, Auto-Discovery Examples: missing values, and values only from data sheets, are no
     // drift.
     for (capabilities, drifts) in [
@@ -94,7 +94,7 @@ fn drift_is_what_nodes_contradict() {
 }
 
 #[test]
-fn a_class_that_follows_states_what_is_seen() {
+fn an_auto_discovered_class_is_updated_from_its_nodes() {
     let spec = |memory: &str| json!({"vendor": "nvidia", "discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": memory, "computeCapability": "9.0"}, "resources": [{"name": GPU}], "cost": {"perHour": "5"}});
     let (discovered, _) = found(&[class("nvidia-h100-80gb-hbm3", true, &spec("80Gi")), h100("h1")]);
     let same = one(&discovered, "nvidia-h100-80gb-hbm3");
@@ -127,7 +127,7 @@ fn a_class_that_follows_states_what_is_seen() {
 }
 
 #[test]
-fn a_class_of_two_products_states_what_they_share() {
+fn a_class_of_two_products_has_their_common_values() {
     let present = "nvidia.com/gpu.product";
     let listed = |values: &Value| json!([{"matchExpressions": [{"key": present, "operator": "In", "values": values}]}]);
     let both = listed(&json!(["NVIDIA-A100-SXM4-40GB", SELECTOR.1]));

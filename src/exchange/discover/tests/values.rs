@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn values_make_classes() {
+fn helm_values_become_classes() {
     // OEP-0003, Deployment Strategies; docs/decisions.md#class-templates.
     let (discovered, said) = of_values(
         "acceleratorClasses: {intel: [{model: Max 1550, memory: 128Gi}, {model: gaudi3}], nvidia: [{model: a100, memory: 40Gi}, {model: a100, memory: 80Gi}]}",
@@ -26,7 +26,7 @@ fn values_make_classes() {
 }
 
 #[test]
-fn values_that_cannot_be_used_are_said() {
+fn unusable_helm_values_are_reported() {
     for (text, expected, classes) in [
         ("replicas: 1", vec!["required-field"], 0),
         ("acceleratorClasses: 3", vec!["invalid-type"], 0),

@@ -71,7 +71,7 @@ fn a_plain_service_is_let_in() {
 
 // pkg/apis/serving/v1beta1/inference_service_validation.go, rules 1 to 3, 5, 6.
 #[test]
-fn names_classes_and_containers() {
+fn invalid_names_autoscaler_classes_and_containers_are_refused() {
     let policy = operators::newest().policy(Api::KServe, Semantics::Controller).expect("a policy");
     for (name, refused_name) in [("abc-1", false), ("1abc", true), ("a.b", true), ("a-", true)] {
         let service = crate::operators::kserve::read::service(
@@ -139,7 +139,7 @@ fn names_classes_and_containers() {
 
 // Rule 4: rows of the model, of workerSpec, of annotations.
 #[test]
-fn several_nodes() {
+fn invalid_multi_node_specs_are_refused() {
     let model = "model: {modelFormat: {name: f}, storageUri: 'pvc://c'}";
     let worker = "spec.predictor.workerSpec";
     for (annotations, model, spec, message, path) in [
@@ -245,7 +245,7 @@ fn several_nodes() {
 
 // Rules 7 and 8.
 #[test]
-fn addresses_and_their_places() {
+fn invalid_storage_uris_and_mount_paths_are_refused() {
     let path = "spec.predictor.storageUris";
     let several = |entries: &str| {
         format!("{{predictor: {{model: {{modelFormat: {{name: f}}}}, storageUris: [{entries}]}}}}")
@@ -306,7 +306,7 @@ fn addresses_and_their_places() {
 
 // Rule 9: implementations, extension.
 #[test]
-fn components() {
+fn invalid_component_specs_are_refused() {
     one(
         "",
         "{predictor: {minReplicas: 1}}",

@@ -377,7 +377,7 @@ mod tests {
 
     // pkg/webhook/admission/pod/agent_injector.go.
     #[test]
-    fn the_agent_is_told_what_is_asked_of_it() {
+    fn agent_arguments_follow_logger_batcher_and_probes() {
         let stored = "storageUri: 's3://b/m'";
         assert!(agent(stored, "").is_null());
         let logs =

@@ -249,7 +249,7 @@ mod tests {
 
     // pkg/apis/serving/v1beta1.
     #[test]
-    fn a_download_and_a_claim() {
+    fn s3_uris_add_an_init_container_and_pvc_uris_a_mount() {
         let (pod, _) = testing::expanded(
             "storageUri: 's3://b/m', env: [{name: STORAGE_URI, value: x}]",
             "",
@@ -344,7 +344,7 @@ mod tests {
 
     // pkg/webhook/admission/pod/storage_initializer_injector.go; SetIstioCniSecurityContext.
     #[test]
-    fn a_download_runs_as_the_proxy_that_it_needs() {
+    fn the_storage_initializer_runs_as_the_istio_proxy_user() {
         let user = |predictor: &str| {
             testing::expanded("storageUri: 's3://b/m'", predictor, "").0.to_json()["initContainers"]
                 [0]["securityContext"]
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_read_is_said() {
+    fn missing_credentials_are_reported() {
         let said = |predictor: &str, beside: &str| {
             let findings = testing::expanded("storageUri: 's3://b/m'", predictor, beside).1;
             findings
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_storage_names_its_address_in_parts() {
+    fn storage_spec_fields_become_uri_and_variables() {
         let first = |storage: &str, beside: &str| {
             let (pod, findings) = testing::expanded(&format!("storage: {storage}"), "", beside);
             let pod = pod.to_json();

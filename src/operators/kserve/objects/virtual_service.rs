@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_become_expressions() {
+    fn hosts_become_anchored_regular_expressions() {
         assert_eq!(
             expression("iris.default.svc.cluster.local"),
             r"^iris\.default\.svc\.cluster\.local(?::\d{1,5})?$"

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_key_cannot_say_is_named() {
+    fn fields_that_a_framework_key_cannot_express_are_listed() {
         let lost = |model: serde_json::Value, semantics| {
             let service = node(&serde_json::json!({"spec": {"predictor": {"model": model}}}));
             previous(&service, semantics).map(|(_, losses)| {

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_is_read_as_go_decodes_it() {
+    fn plugin_config_is_decoded_like_go_json() {
         let found = read(
             r#"{"RuntimeClassname": "nvidia", "annotations": {"a": "b", "c": null}, "env": [{"name": "X", "value": "", "more": 1}], "other": 7}"#,
         );
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_breaks_the_chain() {
+    fn plugin_config_of_a_wrong_type_is_an_error() {
         for config in [
             r#""nvidia""#,
             "[]",

@@ -58,7 +58,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_are_those_of_the_groups(
+        fn the_strip_keeps_the_state_of_every_group(
             first in prop::collection::vec(0_usize..3, 1..12),
             changes in prop::collection::vec((0_usize..12, 0_usize..3), 0..40),
         ) {

@@ -155,7 +155,7 @@ proptest! {
     // (pkg/model-serving-controller/controller/model_serving_controller.go), so that they are held
     // to it only where nothing but images change.
     #[test]
-    fn a_rollout_ends_where_a_fresh_render_begins((old, new) in pair()) {
+    fn a_rollout_ends_with_the_pods_of_a_fresh_render((old, new) in pair()) {
         let (from, to) = (old.read(&KTHENA_DOCUMENTED), new.read(&KTHENA_DOCUMENTED));
         let outcome = play(&KTHENA_DOCUMENTED, &[&from], &to, &[]);
         prop_assert_eq!(pods_after(fresh_pods(&KTHENA_DOCUMENTED, &from), &outcome), fresh_pods(&KTHENA_DOCUMENTED, &to));
@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn a_first_creation_is_what_a_render_expands_to(shape in shape(1)) {
+    fn a_first_creation_makes_the_pods_of_a_fresh_render(shape in shape(1)) {
         for policy in [&KTHENA_DOCUMENTED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_HEAD] {
             let serving = shape.read(policy);
             let outcome = play(policy, &[], &serving, &[]);
@@ -186,7 +186,7 @@ proptest! {
     // A change of templates alone: one group at a time in the document, as many as the budget in
     // the code. Groups under the partition are left alone, whoever they are.
     #[test]
-    fn an_update_leaves_as_many_groups_running_as_it_must(mut old in shape(1), partition in 0..6_i64, most in 1..4_i64) {
+    fn an_update_keeps_max_unavailable_and_the_partition(mut old in shape(1), partition in 0..6_i64, most in 1..4_i64) {
         old.roles[0].0 = old.roles[0].0.max(1);
         old.rollout = format!("rolloutStrategy: {{rollingUpdateConfiguration: {{partition: {partition}, maxUnavailable: {most}}}}},");
         let mut new = old.clone();
@@ -207,7 +207,7 @@ proptest! {
     }
 
     #[test]
-    fn a_gang_never_asks_for_more_pods_than_its_group_has(mut shape in shape(0), minima in prop::collection::vec(0..6_i64, 3)) {
+    fn a_gang_min_member_never_exceeds_the_pods_of_its_group(mut shape in shape(0), minima in prop::collection::vec(0..6_i64, 3)) {
         let entries: Vec<String> = minima.iter().enumerate().map(|(index, minimum)| format!("r{index}: {minimum}")).collect();
         for listed in 0..=3 {
             shape.rollout = String::new();
@@ -262,7 +262,7 @@ fn four(image: u8, rollout: &str) -> Shape {
 // Kthena blog, A Deep Dive of ModelServing, Rolling Update: six rows, and two when the first group
 // does not come up.
 #[test]
-fn the_table_of_the_document_is_a_fold_over_pods() {
+fn the_rollout_matches_the_table_of_the_kthena_blog() {
     let (old, new) = (four(1, "").read(&KTHENA_DOCUMENTED), four(2, "").read(&KTHENA_DOCUMENTED));
     assert_eq!(
         rows(&play(&KTHENA_DOCUMENTED, &[&old], &new, &[])),
@@ -276,7 +276,7 @@ fn the_table_of_the_document_is_a_fold_over_pods() {
 // A group that exists waits in the row in which its new pod appeared, not in the one of its own
 // creation.
 #[test]
-fn a_group_waits_in_the_row_that_holds_it_up() {
+fn a_group_waits_at_the_stage_in_which_its_pod_was_created() {
     let old = four(1, "");
     let mut new = old.clone();
     new.roles[0].0 = 2;
@@ -324,7 +324,7 @@ fn ordinals_drift_where_a_release_appends_them() {
 // pkg/model-serving-controller/controller/model_serving_controller.go, manageRollingUpdate, T7 and
 // T10.
 #[test]
-fn a_bad_image_is_replaced_first_and_scaling_does_not_wait() {
+fn failed_groups_are_replaced_first_and_scaling_does_not_wait() {
     let [a, b, c] = [1, 2, 3].map(|image| four(image, "").read(&KTHENA_HEAD));
     let bad = play(&KTHENA_HEAD, &[&a], &b, &["s-3-r0-0-0"]);
     assert_eq!(rows(&bad), ["oooo", "ooow"]);
@@ -354,7 +354,7 @@ fn a_bad_image_is_replaced_first_and_scaling_does_not_wait() {
 // A plugin that cannot be built: what exists stays, what is missing does not come, and pods that
 // get ready are not seen.
 #[test]
-fn a_broken_plugin_stops_pods_and_nothing_else() {
+fn an_invalid_plugin_blocks_new_pods_but_not_scale_down() {
     let mut old = four(1, "schedulerName: other,");
     old.replicas = 2;
     let mut new = old.clone();

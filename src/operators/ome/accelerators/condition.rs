@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expressions_hold_or_not() {
+    fn condition_expressions_are_true_false_unknown_or_invalid() {
         for (subject, text, fact, expected) in [
             (Subject::ModelSize, "<30B", Some("13B"), Some(Truth::True)),
             (Subject::ModelSize, "< 30B", Some("30B"), Some(Truth::False)),

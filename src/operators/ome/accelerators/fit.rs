@@ -96,7 +96,7 @@ mod tests {
 
     /// The table of worked values of docs/decisions.md#memory-fit, MiB as measured.
     #[test]
-    fn worked_values() {
+    fn accelerator_counts_match_the_documented_worked_values() {
         let classes = [15_360, 23_034, 46_068, 40_960, 81_920, 81_559, 143_771, 183_359, 196_608];
         for (billions, bytes, expected) in [
             (7.0, 2.0, [2, 1, 1, 1, 1, 1, 1, 1, 1]),

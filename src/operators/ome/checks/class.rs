@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_and_terms_that_mean_nothing_are_found() {
+    fn invalid_and_contradictory_terms_are_reported() {
         let (value, none) = (Code::InvalidValue.as_str(), Code::MatchesNoNode.as_str());
         for (terms, expected) in [
             (
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_of_one_node_are_told_in_pairs_or_as_groups() {
+    fn classes_that_share_a_node_are_reported_in_pairs_or_groups() {
         let claims = |counts: &[(&str, usize)]| {
             let class = |selector: &str, index: usize| {
                 format!(

@@ -120,7 +120,7 @@ mod tests {
     use crate::check::fixture::{codes, model, run, runtime};
 
     #[test]
-    fn unknown_quantizations_are_noted_wherever_they_stand() {
+    fn unknown_quantizations_of_models_and_runtimes_are_reported() {
         // OME docs, Serving Runtime, Core Configuration.
         let entry = |quantization: &str| {
             format!(
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_name_is_compared_with_names_in_use() {
+    fn a_rare_name_similar_to_a_common_one_gets_a_suggestion() {
         // OME docs, Serving Runtime, Core Configuration; docs/decisions.md#spelling-of-names.
         let entry = |framework: &str| {
             format!(

@@ -293,12 +293,12 @@ mod tests {
     }
 
     #[test]
-    fn models_alone_are_not_held_against_anybody() {
+    fn models_without_any_runtimes_are_not_reported() {
         assert!(run(&asking("large", "A", "70B"), Documented).is_empty());
     }
 
     #[test]
-    fn unused_runtimes_are_told_when_asked_for() {
+    fn unused_runtimes_are_reported_on_request() {
         let text = [
             serving("small", "A", "{min: 1B, max: 9B}"),
             serving("large", "A", "{min: 60B, max: 80B}"),
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn dangling_names_offer_the_nearest() {
+    fn missing_references_suggest_the_nearest_name() {
         let class = "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: nvidia-h100}\nspec: {}\n";
         let weight = "apiVersion: ome.io/v1beta1\nkind: FineTunedWeight\nmetadata: {name: lora}\nspec: {baseModelRef: {name: bas}}\n";
         let text = [
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_offers_the_nearest_name_where_there_is_one() {
+    fn a_missing_kueue_reference_suggests_the_nearest_name() {
         let flavor = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {name: gpu-h100}\n";
         let cluster = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: gpus}\nspec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: gpu-h10, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]}\n";
         let local = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: own, namespace: team}\nspec: {clusterQueue: gpu}\n";

@@ -232,7 +232,7 @@ mod tests {
     use crate::diag::Severity;
 
     #[test]
-    fn entries_are_judged_one_by_one() {
+    fn each_invalid_format_entry_is_reported() {
         // Rows of entry fields and the codes they give: OME docs, Serving Runtime, Core
         // Configuration and Constraints of priority; docs/decisions.md#protocols.
         for (entry, expected) in [
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_and_a_range_speak_of_one_size() {
+    fn a_size_range_that_excludes_the_size_in_the_name_is_reported() {
         for (name, range, expected) in [
             ("srt-gpt-oss-20b-grpc", "{min: 115B, max: 125B}", &["size-range-and-name"][..]),
             ("srt-gpt-oss-20b", "{min: 10B, max: 15B}", &[]),

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations_are_judged_as_the_webhook_does() {
+    fn autoscaler_annotations_are_checked_like_the_webhook() {
         // pkg/webhook/admission/isvc/inference_service_validation.go: rows of annotations,
         // kedaConfig, how many are refused.
         for (annotations, keda, refused) in [

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_set_in_place() {
+    fn parallelism_arguments_are_replaced_in_place() {
         const TENSOR: [&str; 3] = ["--tp-size", "--tp", "--tensor-parallel-size"];
         for (args, expected) in [
             (r#"["--tp","4","--tp-size","2"]"#, vec!["--tp", "4", "--tp-size", "8"]),

@@ -93,7 +93,7 @@ mod tests {
     use crate::operators::ome::compose::testing::node;
 
     #[test]
-    fn every_type_is_in_the_tables() {
+    fn every_component_type_is_in_the_schema_tables() {
         for kind in ComponentKind::OME {
             assert!(
                 component_type(kind).object().is_some() && config_type(kind).object().is_some(),
@@ -111,7 +111,7 @@ mod tests {
 
     // k8s.io/apimachinery, pkg/util/strategicpatch, the whole table.
     #[test]
-    fn new_elements_come_before_what_only_the_runtime_has() {
+    fn new_list_elements_come_before_elements_of_the_runtime() {
         let list = |names: &str| {
             let element = |name: &str| match name.split_once('=') {
                 Some((name, value)) => format!("{{name: {name}, value: '{value}'}}"),
@@ -152,7 +152,7 @@ mod tests {
 
     // pkg/controller/v1beta1/inferenceservice/utils/merging.go.
     #[test]
-    fn zero_values_do_not_reset_and_pointers_do() {
+    fn zero_values_do_not_override_but_set_pointers_do() {
         for (lower, upper, expected) in [
             ("{hostNetwork: true}", "{hostNetwork: false}", "{hostNetwork: true}"),
             (
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_a_struct_is_an_error() {
+    fn a_value_of_a_wrong_type_is_an_error() {
         for broken in [
             "{runner: {name: a, resources: {limits: {cpu: lots}}}}",
             "{minReplicas: some}",

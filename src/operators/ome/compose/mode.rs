@@ -76,7 +76,7 @@ mod tests {
     };
 
     #[test]
-    fn modes_follow_the_table() {
+    fn deployment_mode_follows_the_spec_and_annotations() {
         use ComponentKind::{Decoder, Engine, Router};
         let annotated = |mode: &str| {
             format!(

@@ -75,7 +75,7 @@ fn gpus_of(component: &Component) -> Option<i64> {
 
 // pkg/controller/v1beta1/inferenceservice/components/base.go without its accelerator class.
 #[test]
-fn a_raw_engine_is_assembled() {
+fn a_raw_engine_merges_runtime_model_and_service() {
     let fixture = Fixture::new("{metadata: {name: demo}, spec: {model: {name: demo-8b}, engine: {runner: {name: ome-container, env: [{name: USER_SET, value: u}]}}}}")
         .runtime(
             "{nodeSelector: {pool: rt, top: rt}, containers: [{name: ome-container, resources: {requests: {cpu: 10, memory: 30Gi}, limits: {memory: 60Gi}}}], \
@@ -100,7 +100,7 @@ fn a_raw_engine_is_assembled() {
 }
 
 #[test]
-fn replicas_follow_their_rule() {
+fn replicas_follow_the_documented_and_controller_rules() {
     // Runtime, service, documented, controller: OME docs, Serving Runtime, Engine Configuration,
     // Router Configuration and Using ClusterServingRuntimes; docs/decisions.md#replicas.
     for (runtime, service, documented, controller) in [
@@ -129,7 +129,7 @@ fn replicas_follow_their_rule() {
 }
 
 #[test]
-fn what_cannot_scale_to_zero_is_raised_by_the_documents_only() {
+fn documented_mode_raises_min_replicas_where_zero_is_unsupported() {
     for (spec, kind, mode, raised) in [
         ("{engine: {minReplicas: 0}}", 0, DeploymentMode::Serverless, false),
         ("{engine: {minReplicas: 0}, decoder: {}}", 0, DeploymentMode::RawDeployment, true),
@@ -168,7 +168,7 @@ fn what_cannot_scale_to_zero_is_raised_by_the_documents_only() {
 }
 
 #[test]
-fn services_that_no_operator_builds() {
+fn invalid_services_fail_with_the_operator_error() {
     for (policy, spec, expected) in [
         (&OME_DOCUMENTED, "{decoder: {}}", "decoder-without-engine: a decoder needs an engine"),
         (&OME_V0_1_5, "{router: {}}", "invalid-input: engine component is required"),
@@ -228,7 +228,7 @@ fn services_that_no_operator_builds() {
 }
 
 #[test]
-fn a_virtual_service_has_no_components() {
+fn a_service_in_virtual_mode_has_no_components() {
     for policy in BOTH {
         let fixture = Fixture::new("{metadata: {name: chat, annotations: {ome.io/deploymentMode: VirtualDeployment}}, spec: {engine: {}}}").runtime(RUNTIME);
         assert!(fixture.compose(policy).unwrap().value.components.is_empty());
@@ -242,7 +242,7 @@ fn a_virtual_service_has_no_components() {
 // OME docs, Serving Runtime, Router Configuration; docs/decisions.md#implied-engine; OEP-0003,
 // Story 1: the engine alone is implied; OEP-0003, Story 2: the older form of a runtime.
 #[test]
-fn the_documents_imply_an_engine() {
+fn documented_mode_adds_an_implied_engine() {
     let fixture = Fixture::new("{metadata: {name: chat}, spec: {router: {}}}")
         .runtime("{containers: [{name: srv, image: i, args: ['{{.Name}}']}], volumes: [{name: v, emptyDir: {}}]}");
     let checked = fixture.compose(&OME_DOCUMENTED).unwrap();
@@ -300,7 +300,7 @@ fn leaders_and_workers_inherit_nothing() {
 }
 
 #[test]
-fn faults_stop_documented_services_only() {
+fn pod_errors_fail_services_only_in_documented_mode() {
     for (spec, expected) in [
         ("{runner: {name: c, image: i}}", vec![]),
         ("{runner: {name: c}}", vec!["missing-image"]),

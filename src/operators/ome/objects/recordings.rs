@@ -335,7 +335,7 @@ fn differences(case: &Path) -> Option<Vec<String>> {
 }
 
 #[test]
-fn wrappers_write_what_the_controller_was_seen_to_write() {
+fn rendered_objects_match_the_recorded_controller() {
     let mut failed = Vec::new();
     let mut compared = 0;
     for case in &recordings::cases("ome-objects") {

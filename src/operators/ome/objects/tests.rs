@@ -114,7 +114,7 @@ fn every_mode_has_its_objects_in_the_controllers_order() {
 }
 
 #[test]
-fn nothing_is_made_of_a_virtual_service() {
+fn a_service_in_virtual_mode_renders_no_objects() {
     let annotated = r#","annotations":{"ome.io/deploymentMode":"VirtualDeployment"}"#;
     assert!(
         render(annotated, vec![part(Engine, RawDeployment)], &OperatorConfig::default())
@@ -125,7 +125,7 @@ fn nothing_is_made_of_a_virtual_service() {
 }
 
 #[test]
-fn a_sidecar_is_made_where_a_label_asks_for_it() {
+fn the_sidecar_inject_label_adds_an_istio_sidecar() {
     let mut engine = part(Engine, MultiNode);
     engine.labels.insert("sidecar.istio.io/inject", parse("\"true\""));
     let rendered = render("", vec![engine], &OperatorConfig::default()).expect("renders");
@@ -133,7 +133,7 @@ fn a_sidecar_is_made_where_a_label_asks_for_it() {
 }
 
 #[test]
-fn the_way_in_follows_the_component_that_takes_requests() {
+fn the_ingress_kind_follows_the_entry_component_and_settings() {
     let mut gateway = ingress();
     gateway.ingress.enable_gateway_api = true;
     gateway.ingress.ome_ingress_gateway = "ome/gw".into();
@@ -206,7 +206,7 @@ fn the_stable_address_has_the_port_of_the_first_container() {
 }
 
 #[test]
-fn the_controllers_failures_are_errors_in_its_words() {
+fn controller_failures_are_reported_with_its_message() {
     let mut headless = part(Engine, MultiNode);
     headless.worker = None;
     let mut classless = part(Engine, RawDeployment);

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_read_as_go_reads_them() {
+    fn config_fields_are_decoded_like_go_json() {
         let (config, findings) = read(&format!(
             "  deploy: '{{\"DEFAULTdeploymentMode\": \"Serverless\", \"other\": 1}}'\n  ingress: |-\n    {{{INGRESS}, \"IngressDomain\": null, \"urlscheme\": \"https\", \"ingressClassName\": null, \"additionalIngressDomains\": [\"a\", \"b\"]}}\n"
         ));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_the_operators_words_at_the_key() {
+    fn invalid_settings_are_reported_with_the_operator_message() {
         for (data, expected) in [
             (
                 "  deploy: '{}'\n".to_owned(),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prober_keeps_its_names_and_its_quantities_are_canonical() {
+    fn prober_settings_are_normalized_to_canonical_quantities() {
         let (config, findings) = read(
             "  multinodeProber: '{\"Image\": \"p:1\", \"cpuLimit\": \"0.5\", \"startupPeriodSeconds\": 30}'\n",
         );

@@ -105,7 +105,7 @@ mod tests {
 
     // OME docs, Serving Runtime, Core Configuration, both ways.
     #[test]
-    fn entries_are_respelled_both_ways() {
+    fn format_entries_convert_between_old_and_current_fields() {
         let old =
             serde_json::json!({"name": "safetensors", "version": "1.0.0", "autoSelect": true});
         let new = serde_json::json!({"modelFormat": {"name": "safetensors", "version": "1.0.0"}, "autoSelect": true});

@@ -15,7 +15,7 @@ fn in_camel_case(text: &str) -> String {
 
 // KServe 0.10 docs, Open Inference Protocol, gRPC.
 #[test]
-fn grpc_requests() {
+fn invalid_grpc_payloads_are_reported() {
     let tensor = |head: &str, rest: &str| {
         format!(r#"{{"model_name": "m", "inputs": [{{"name": "x", {head}}}]{rest}}}"#)
     };

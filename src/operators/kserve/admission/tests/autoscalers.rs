@@ -2,7 +2,7 @@ use super::*;
 
 // Rule 9: autoscaling, by the annotations.
 #[test]
-fn autoscalers() {
+fn invalid_autoscaling_specs_are_refused() {
     let hpa = format!("{STANDARD}, serving.kserve.io/autoscalerClass: hpa");
     let keda = format!("{STANDARD}, serving.kserve.io/autoscalerClass: keda");
     let metric = |metric: &str| format!("autoScaling: {{metrics: [{metric}]}}");
@@ -159,7 +159,7 @@ fn scale_percent() -> &'static str {
 
 // The default of the settings is written into the service before it is judged.
 #[test]
-fn the_settings_decide_where_the_annotation_is_silent() {
+fn the_default_mode_of_the_settings_applies_without_an_annotation() {
     let policy = operators::newest().policy(Api::KServe, Semantics::Controller).expect("a policy");
     let service = crate::operators::kserve::read::service(
         read(&format!("metadata: {{name: s}}\nspec: {}\n", predictor("scaleMetric: memory"))),

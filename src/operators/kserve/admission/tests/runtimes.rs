@@ -2,7 +2,7 @@ use super::*;
 
 // Rule 10.
 #[test]
-fn variants() {
+fn invalid_canaries_are_refused() {
     let spec = |canary: &str| format!("{{predictor: {{name: a, {MODEL}}}, canary: [{canary}]}}");
     let variant =
         |rest: &str| format!("{{trafficPercent: 10, predictor: {{name: b, {MODEL}{rest}}}}}");
@@ -61,7 +61,7 @@ fn variants() {
 
 // pkg/webhook/admission/servingruntime/servingruntime_webhook.go, rules 1, 3, 4.
 #[test]
-fn runtimes() {
+fn invalid_serving_runtimes_are_refused() {
     let found = |spec: &str| {
         let runtime = crate::operators::kserve::read::runtime(
             read(&format!("kind: ServingRuntime\nmetadata: {{name: r}}\nspec: {spec}\n")),

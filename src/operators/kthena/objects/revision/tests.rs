@@ -21,7 +21,7 @@ fn role(name: &str, entry: &str) -> Node {
 
 // Vectors of pkg/model-serving-controller/utils/revision_util.go, made with Go and go-spew.
 #[test]
-fn revisions_are_those_of_upstream() {
+fn revisions_match_the_upstream_vectors() {
     let nginx = |more: &str| {
         format!("{{spec: {{containers: [{{name: nginx, image: 'nginx:1.14.2'{more}}}]}}}}")
     };
@@ -67,7 +67,7 @@ const RELEASES: [(&str, RoleStruct); 4] = [
 
 // Roles at random with the hashes of `utils.Revision` as each release builds it.
 #[test]
-fn hashes_of_any_role_are_those_of_go() {
+fn role_hashes_match_go() {
     let table = include_str!("../../../../../testdata/kthena/revisions.jsonl");
     assert!(table.lines().count() >= 60);
     for line in table.lines() {
@@ -86,7 +86,7 @@ fn hashes_of_any_role_are_those_of_go() {
 /// Every ModelServing of the recorded cases, as its file has it: the recorder filled in no
 /// defaults.
 #[test]
-fn revisions_of_model_servings_are_those_of_each_release() {
+fn model_serving_revisions_match_each_release() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/conformance");
     let mut compared = 0;
     for row in recordings::rows::<Json>("apimachinery/kthena-revisions") {
@@ -128,7 +128,7 @@ fn revisions_of_model_servings_are_those_of_each_release() {
 }
 
 #[test]
-fn numbers_of_replicas_do_not_count() {
+fn replica_counts_do_not_change_the_revision() {
     let with = tree(
         "{name: a, replicas: 3, maxUnavailable: 50%, partition: 1, workerReplicas: 0, entryTemplate: {spec: {containers: []}}}",
     );
@@ -139,7 +139,7 @@ fn numbers_of_replicas_do_not_count() {
 }
 
 #[test]
-fn the_text_of_the_smallest_role_is_the_recorded_one() {
+fn the_hashed_text_of_the_smallest_role_matches_the_recording() {
     let mut printer = Printer::new(HEAD, "");
     printer.role(&role("prefill", "{spec: {containers: [{name: nginx, image: 'nginx:1.14.2'}]}}"));
     assert_eq!(printer.text.len() + "([]v1alpha1.Role)[]".len(), 2641);

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_struct_of_the_table_has_fields_and_is_reached() {
+    fn struct_table_entries_have_fields_and_roles_match_each_release() {
         assert!(table().len() > 100, "{}", table().len());
         assert!(table().values().all(|structure| !structure.fields.is_empty()));
         let common = ["Name", "Replicas", "EntryTemplate", "WorkerReplicas", "WorkerTemplate"];

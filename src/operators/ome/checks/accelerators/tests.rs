@@ -9,7 +9,7 @@ fn class(spec: &str) -> String {
 }
 
 #[test]
-fn minimums_and_routers_of_runtimes_are_looked_at() {
+fn runtime_capability_minimums_and_routers_are_checked() {
     let runtime = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: r}\nspec: {acceleratorRequirements: {requiredCapabilities: \
                    {memoryGB: 40, speed: 3}}, routerConfig: {runner: {name: r, resources: {limits: {nvidia.com/gpu: 1}}}}}\n";
     let found = run(runtime, Documented);
@@ -20,7 +20,7 @@ fn minimums_and_routers_of_runtimes_are_looked_at() {
 }
 
 #[test]
-fn each_mistake_has_its_finding() {
+fn each_invalid_class_has_its_finding() {
     for (spec, expected) in [
         ("{discovery: {}, capabilities: {memoryGB: 80Gi}}", vec![Code::MatchesEveryNode]),
         (

@@ -3,7 +3,7 @@ use super::*;
 // pkg/controller/v1beta1/inferenceservice/components/base.go, UpdatePodSpecNodeSelector;
 // pkg/controller/v1beta1/inferenceservice/utils/utils.go.
 #[test]
-fn node_selectors_from_low_to_high() {
+fn node_selectors_of_higher_layers_override_lower_ones() {
     let runtime = "{nodeSelector: {pool: rt, top: rt}, engineConfig: {nodeSelector: {pool: engcfg, cfg: y1}, runner: {name: c, image: i}}}";
     let fixture =
         Fixture::new("{metadata: {name: chat}, spec: {engine: {nodeSelector: {pool: user}}}}")
@@ -29,7 +29,7 @@ fn node_selectors_from_low_to_high() {
 
 // pkg/controller/v1beta1/inferenceservice/components/base.go, annotations and labels.
 #[test]
-fn labels_and_annotations() {
+fn labels_and_annotations_are_merged_by_layer() {
     let service = "{metadata: {name: chat, labels: {team: a, component: mine, x: isvc}, annotations: {x: isvc, eng: isvc, autoscaling.knative.dev/min-scale: '1'}}, \
                    spec: {model: {name: m}, engine: {annotations: {eng: eng}, labels: {x: eng}}, router: {runner: {name: r, image: i}}}}";
     let fixture = Fixture::new(service)
@@ -76,7 +76,7 @@ fn labels_and_annotations() {
 }
 
 #[test]
-fn the_webhook_stamps_what_it_sees() {
+fn the_webhook_adds_the_deployment_mode_annotation() {
     for (spec, default, expected) in [
         ("{engine: {runner: {name: c}}}", "RawDeployment", Some("RawDeployment")),
         ("{engine: {runner: {name: c}}}", "Serverless", None),
@@ -141,7 +141,7 @@ fn a_router_gets_its_config_and_an_account() {
 
 // OEP-0003, Story 5; docs/decisions.md#field-spellings.
 #[test]
-fn resources_of_a_router_are_its_containers() {
+fn router_resources_apply_to_its_container() {
     let router = "{metadata: {name: chat}, spec: {engine: {runner: {name: c, image: i}}, router: {resources: {requests: {cpu: 2}, limits: {cpu: 4}}, runner: {resources: {limits: {cpu: 8}}}}}}";
     let fixture = Fixture::new(router).runtime(
         "{routerConfig: {runner: {name: r, image: i, resources: {limits: {memory: 8Gi, cpu: 1}}}}}",

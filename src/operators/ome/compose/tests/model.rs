@@ -3,7 +3,7 @@ use super::*;
 // pkg/controller/v1beta1/inferenceservice/components/engine.go, setParallelismEnvVarForEngine; OME
 // docs, Serving Runtime, Multi-Node Configuration.
 #[test]
-fn gpus_and_parallelism() {
+fn parallelism_size_follows_gpus_and_worker_count() {
     let gpu = |key: &str, count: i64| {
         format!(
             "{{name: c, image: i, args: [$(PARALLELISM_SIZE)], resources: {{{key}: {{nvidia.com/gpu: {count}}}}}}}"
@@ -80,7 +80,7 @@ fn gpus_and_parallelism() {
 // pkg/controller/v1beta1/inferenceservice/components/base.go;
 // pkg/controller/v1beta1/inferenceservice/components/base.go, volumes.
 #[test]
-fn the_model_is_mounted_where_it_lies() {
+fn the_model_is_mounted_at_its_storage_path() {
     for policy in BOTH {
         let fixture = Fixture::new(SILENT).runtime(RUNTIME).model(MODEL);
         let checked = fixture.compose(policy).unwrap();
@@ -138,7 +138,7 @@ fn the_model_is_mounted_where_it_lies() {
 // pkg/controller/v1beta1/inferenceservice/components/base.go, fine-tuned weights and volumes, by
 // vendor, strategy and merged weights.
 #[test]
-fn fine_tuned_weights_by_vendor_and_strategy() {
+fn fine_tuned_weight_volumes_follow_vendor_and_strategy() {
     let compose = |vendor: &str, spec: &str| {
         let model = format!(
             "{{metadata: {{name: m}}, spec: {{vendor: {vendor}, modelFormat: {{name: ft}}, storage: {{path: /models/m}}}}}}"

@@ -234,7 +234,7 @@ mod tests {
     use crate::objects::testing::{Case, map};
 
     #[test]
-    fn only_three_classes_are_known() {
+    fn only_hpa_keda_and_external_autoscaler_classes_are_valid() {
         for (annotations, expected) in [
             ("{}", Some(Class::Hpa)),
             (r#"{"ome.io/autoscalerClass":"hpa"}"#, Some(Class::Hpa)),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_raised() {
+    fn hpa_bounds_are_raised_to_one_and_to_min_replicas() {
         for (spec, expected) in [
             ("{}", (1, 1)),
             (r#"{"minReplicas":0,"maxReplicas":5}"#, (1, 5)),
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_without_a_reference_are_left_out_and_odd_queries_are_remarked_on() {
+    fn keda_auth_modes_need_a_reference_and_bad_queries_get_a_note() {
         let case = Case::engine("{}", "{}")
             .service(r#"{"kedaConfig":{"authModes":"bearer","customPromQuery":"a % 5"}}"#);
         let (object, remark) = scaled_object(&case.frame());

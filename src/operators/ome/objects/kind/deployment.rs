@@ -63,7 +63,7 @@ mod tests {
     use crate::objects::testing::parse;
 
     #[test]
-    fn strategies_are_filled_in_where_they_say_nothing() {
+    fn unset_deployment_strategy_fields_get_defaults() {
         for (given, expected) in [
             (
                 "null",

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_host_per_component_and_one_on_top() {
+    fn ingress_has_a_host_per_component_and_one_for_the_service() {
         use ComponentKind::{Decoder, Engine, Router};
         for (components, expected) in [
             (&[Engine][..], &["chat->chat-engine"][..]),

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn only_three_types_are_known() {
+    fn an_unknown_service_type_becomes_cluster_ip() {
         for (given, expected) in [
             ("NodePort", "NodePort"),
             ("LoadBalancer", "LoadBalancer"),

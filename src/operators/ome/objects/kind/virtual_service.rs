@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_become_expressions() {
+    fn hosts_become_anchored_regular_expressions() {
         for (host, expected) in [
             (
                 "chat.prod.svc.cluster.local",
