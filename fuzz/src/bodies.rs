@@ -1,7 +1,7 @@
 //! What each fuzz target does with its bytes.
 //!
 //! In: bytes of anybody. Out: nothing, or a panic that says which promise is broken. The targets of
-//! `fuzz/` and the tests of `tests/it/hostile.rs` run the same functions; this file uses the public
+//! `fuzz/` and the tests of `tests/it/fuzz_targets.rs` run the same functions; this file uses the public
 //! face of the library alone.
 
 use ome::internals::api::Semantics;

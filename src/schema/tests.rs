@@ -4,7 +4,7 @@ mod descriptions;
 mod findings;
 mod help;
 mod properties;
-mod small;
+mod table_grammar;
 
 use super::*;
 use crate::diag::{Code, Diagnostic, Severity};

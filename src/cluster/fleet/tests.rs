@@ -1,6 +1,6 @@
 //! What is true of every placement.
 
-mod ways;
+mod packing;
 
 use super::{Fleet, Manner, Other, Placed, Replica, Running, Verdict, Workload};
 use crate::cluster::schedule::{PodSpec, PodTemplate, PriorityClasses};

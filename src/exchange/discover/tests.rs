@@ -1,4 +1,4 @@
-mod loaded;
+mod existing_classes;
 mod values;
 
 use super::*;

@@ -65,7 +65,7 @@ impl Run {
             time: Duration::from_secs(30),
         };
         let Some(done) = process::run(&call) else { return vec!["timed out".to_owned()] };
-        let mut problems = crate::shapes::problems(&self.args, &done.stdout);
+        let mut problems = crate::output_schemas::problems(&self.args, &done.stdout);
         let allowed = if let Value::Array(several) = &self.exit {
             several.clone()
         } else {
