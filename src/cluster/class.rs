@@ -8,10 +8,11 @@ use crate::yaml::Node;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Whether a machine belongs to a class: its selector or any of its terms (OEP-0003, Example
-/// AcceleratorClass Definitions); its affinity beside the selector, as the shipped shape has it;
-/// its PCI ids when it says nothing else (OEP-0003, AcceleratorClass). A class without any of them
-/// matches every machine (OEP-0003, AcceleratorClass).
+/// Reports whether a machine belongs to a class. With terms, the selector or any term must match
+/// (OEP-0003, Example AcceleratorClass Definitions). Without terms, the selector and the affinity
+/// of the shipped API must both match. PCI ids count only if the class sets none of these
+/// (OEP-0003, AcceleratorClass). A class without any of them matches every machine (OEP-0003,
+/// AcceleratorClass).
 pub fn class_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
     let discovery = &class.discovery;
     let selector = discovery.node_selector.as_ref().filter(|selector| !selector.is_empty());
@@ -36,8 +37,8 @@ pub fn class_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
     }
 }
 
-/// Labels of node-feature-discovery: `pci-CLASS_VENDOR_DEVICE.present`, with or without class and
-/// device.
+/// Matches the PCI ids of a class with node-feature-discovery labels of the form
+/// `pci-CLASS_VENDOR_DEVICE.present`, where class and device may be missing.
 fn pci_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
     let vendor = class.discovery.pci_vendor.as_ref().map(|vendor| vendor.value.to_lowercase());
     machine.labels.iter().any(|entry| {
@@ -65,18 +66,18 @@ fn pci_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
     })
 }
 
-/// Machines that many classes are asked about: classes that say the same of their nodes are matched
-/// once, and a selector is only held against machines that have its first label.
+/// Matches many classes with the same machines. Classes with equal discovery fields are matched
+/// once, and a selector without terms is compared only with machines that have its first label.
 #[derive(Debug)]
 pub struct Matcher<'m> {
     machines: &'m [Machine],
-    /// Places of machines by label.
+    /// Indices of machines, by label key and value.
     labeled: HashMap<(&'m str, &'m str), Vec<usize>>,
     known: HashMap<String, Arc<[&'m Machine]>>,
 }
 
 impl<'m> Matcher<'m> {
-    /// Machines, in order.
+    /// Indexes the machines by label and keeps their order.
     pub fn new(machines: &'m [Machine]) -> Self {
         let mut labeled: HashMap<_, Vec<usize>> = HashMap::new();
         for (place, machine) in machines.iter().enumerate() {
@@ -89,7 +90,7 @@ impl<'m> Matcher<'m> {
         Self { machines, labeled, known: HashMap::new() }
     }
 
-    /// The machines of a class, in order.
+    /// Returns the machines of a class, in order.
     pub fn matching(&mut self, class: &AcceleratorClass) -> Arc<[&'m Machine]> {
         let own = &class.discovery;
         let json = |node: &Option<Node>| node.as_ref().map(Node::to_json);
@@ -122,12 +123,12 @@ impl<'m> Matcher<'m> {
     }
 }
 
-/// The machines of a class, in order.
+/// Returns the machines of a class, in order.
 pub fn matching<'m>(class: &AcceleratorClass, machines: &'m [Machine]) -> Vec<&'m Machine> {
     machines.iter().filter(|machine| class_matches(class, machine)).collect()
 }
 
-/// The product that the selector or the terms of a class name.
+/// Returns the accelerator product in the selector, the terms or the affinity of a class.
 pub fn class_product(class: &AcceleratorClass) -> Option<&'static Product> {
     let selector = class.discovery.node_selector.iter().flat_map(Node::entries);
     let selected = selector

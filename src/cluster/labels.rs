@@ -9,23 +9,23 @@ use ecow::{EcoString, eco_format};
 /// Labels with the memory of one accelerator.
 const MEMORY_LABELS: [&str; 3] =
     ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory", "amd.com/gpu.vram"];
-/// The same of tools whose nodes are only discovered.
+/// More memory labels, which are only checked by [`unreadable`].
 const MORE_MEMORY_LABELS: [&str; 2] = ["aliyun.accelerator/nvidia_mem", "beta.amd.com/gpu.vram"];
-/// Labels with a number of devices, or of pods that share one.
+/// Labels with a number of devices, or of pods that share a device.
 const COUNT_LABELS: [&str; 3] =
     ["nvidia.com/gpu.count", "nvidia.com/gpu.replicas", "karpenter.k8s.aws/instance-gpu-count"];
 
-/// A label that is read as a number and holds none.
+/// A label that must be a number in range, and is not.
 pub struct Unreadable {
     /// `KEY: VALUE`.
     pub text: EcoString,
     /// The value.
     pub span: Option<Span>,
-    /// Whether it is one of memory; else it counts devices.
+    /// True for a memory label; false for a label that counts devices.
     pub memory: bool,
 }
 
-/// The labels of a Node that are read as numbers and hold none, or one that no device has.
+/// Returns the numeric labels of a Node whose value is no number or is out of range.
 pub fn unreadable(labels: &Map) -> Vec<Unreadable> {
     let of = |key: &'static str, memory: bool| {
         let node = labels.get(key)?;
@@ -43,8 +43,8 @@ pub fn unreadable(labels: &Map) -> Vec<Unreadable> {
     memory.chain(counts).filter_map(|(key, memory)| of(key, memory)).collect()
 }
 
-/// Memory of one accelerator as a label says it: NVIDIA's and Karpenter's count MiB, AMD's GiB with
-/// a `G` behind them. A unit written by hand is understood.
+/// Parses a label with the memory of one accelerator. Labels of NVIDIA and Karpenter count MiB
+/// unless the value has a unit. Labels of AMD count GiB, with or without a unit after the number.
 pub fn memory_of_label(key: &str, value: &str) -> Option<Memory> {
     if key.starts_with("amd.com/") || key.starts_with("beta.amd.com/") {
         let gib = value.trim_end_matches(['G', 'g', 'i', 'B', 'b']).parse::<u64>().ok()?;
@@ -56,14 +56,14 @@ pub fn memory_of_label(key: &str, value: &str) -> Option<Memory> {
     }
 }
 
-/// Memory of one accelerator as a node's labels say it.
+/// Returns the memory of one accelerator from the labels of a node.
 pub fn labeled_memory(machine: &Machine) -> Option<Memory> {
     let (key, value) =
         MEMORY_LABELS.into_iter().find_map(|key| Some((key, machine.label(key)?)))?;
     memory_of_label(key, value)
 }
 
-/// Compute capability as a node's labels say it.
+/// Returns the compute capability from the labels of a node.
 pub fn labeled_compute(machine: &Machine) -> Option<EcoString> {
     match (
         machine.label("nvidia.com/gpu.compute.major"),

@@ -1,8 +1,8 @@
-//! Where pods run: which nodes may run a pod, how many fit on them, and a fleet placed together as
-//! kube-scheduler places it.
+//! Pod placement: which nodes may run a pod, how many pods fit on them, and where kube-scheduler
+//! puts all pods of a fleet.
 //!
-//! In: Nodes, flavors of Kueue, pods that run, pods that are wanted. Out: matches, places, what
-//! is in the way. Nothing here knows an operator, a file or a document.
+//! In: Nodes, Kueue flavors, running pods, wanted pods. Out: matches, placements, and the reasons
+//! why a pod does not fit. Must not depend on an operator, a file or a document.
 
 pub(crate) mod class;
 pub mod fleet;

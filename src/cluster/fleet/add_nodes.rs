@@ -10,18 +10,18 @@ use ecow::{EcoString, eco_format};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Nodes that are missing.
+/// Nodes to add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
-    /// A node that exists.
+    /// The existing node to copy.
     pub like: NodeId,
-    /// How many more of its kind.
+    /// How many copies to add.
     pub nodes: usize,
 }
 
-/// With more pods that wait no nodes are counted.
+/// Most pending pods for which nodes to add are computed.
 pub const MOST_PENDING: usize = 1000;
-/// Kinds of nodes that are tried; those beyond are left out, in the order of their first node.
+/// Most kinds of nodes that are tried, in the order of their first node.
 const MOST_KINDS: usize = 16;
 /// Most nodes of one kind that are tried.
 const MOST_NODES: usize = 4096;
@@ -29,8 +29,8 @@ const MOST_NODES: usize = 4096;
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
 impl Fleet {
-    /// The fewest nodes, like ones that exist, with which everything that waits now has a place;
-    /// none where no such nodes help, or too much waits.
+    /// Returns copies of existing nodes to add so that all pending pods fit. Returns none if no pod
+    /// is pending, if more than [`MOST_PENDING`] pods are, or if such nodes do not help.
     pub fn growth(&self, placed: &Placed) -> Option<Vec<Growth>> {
         let waiting = placed.pending().count();
         if waiting == 0 || waiting > MOST_PENDING {
@@ -52,7 +52,7 @@ impl Fleet {
             if left == 0 {
                 return Some(added);
             }
-            // The kind that takes most of what waits, then the one of which fewer are needed.
+            // Prefer the kind that leaves the fewest pods pending, then the fewest nodes.
             let best = kinds
                 .iter()
                 .filter_map(|like| {
@@ -69,7 +69,8 @@ impl Fleet {
         }
     }
 
-    /// The fewest nodes of a kind that take as much as many would, with the fleet on them.
+    /// Returns the fewest nodes of a kind that leave no more pods pending than the most nodes
+    /// would, and the fleet placed with them.
     fn enough(&self, now: &Placed, like: NodeId) -> Option<(usize, Placed)> {
         let waiting = now.pending().count();
         let most = waiting.min(MOST_NODES);
@@ -81,7 +82,7 @@ impl Fleet {
         let (mut low, mut high) = (0, most);
         let mut best = full;
         while low + 1 < high {
-            // Small numbers are the likely ones.
+            // Try small numbers first: they are more likely.
             let middle =
                 if high - low > 8 { low + (high - low) / 4 } else { usize::midpoint(low, high) };
             let tried = self.with(now, like, middle.max(low + 1));
@@ -94,13 +95,13 @@ impl Fleet {
         Some((high, best))
     }
 
-    /// The fleet with so many more nodes of a kind.
+    /// Places the fleet with so many more nodes of a kind.
     fn with(&self, now: &Placed, like: NodeId, nodes: usize) -> Placed {
         let mut grown = now.clone();
         let machine = Arc::clone(grown.scheduler.node(like));
         let mut number = 0;
         for _ in 0..nodes {
-            // A name that no node has.
+            // Find a free name.
             let added = loop {
                 number += 1;
                 let name = eco_format!("{}+{number}", machine.name);
@@ -115,7 +116,7 @@ impl Fleet {
     }
 }
 
-/// A node of another name.
+/// Copies a node under another name, which also replaces its hostname label.
 pub fn named(machine: &Machine, name: EcoString) -> Machine {
     let mut own = machine.clone();
     if let Some(label) = own.labels.get_mut(HOSTNAME) {

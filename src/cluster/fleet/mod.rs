@@ -1,8 +1,8 @@
 //! Workloads together on their nodes: which pods keep their node, are placed, or stay pending,
 //! whether another order or packing would place all, and which nodes to add.
 //!
-//! In: nodes, pods of others, workloads with the pods that are wanted and those that run. Out:
-//! [`Placed`], a cluster with every pod where the scheduler puts it. Knows no operator and no file.
+//! In: nodes, pods outside the fleet, workloads with their wanted and running pods. Out:
+//! [`Placed`], the cluster after scheduling. Must not depend on an operator or a file.
 
 pub(crate) mod add_nodes;
 pub(crate) mod pack;
@@ -22,11 +22,11 @@ use std::sync::Arc;
 /// One replica that is wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Replica {
-    /// Its pods, by place in the templates of the workload.
+    /// Its pods, as indices into the templates of the workload.
     pub pods: Vec<usize>,
-    /// How many of them, from the first on, are placed all or none; the others each for itself.
+    /// The first so many pods are placed all or none; each other pod is placed on its own.
     pub together: usize,
-    /// It may not be started yet, and is not placed.
+    /// The replica may not start yet, so it is not placed.
     pub held: bool,
 }
 
@@ -37,20 +37,20 @@ pub struct Running {
     pub node: EcoString,
     /// `status.startTime`.
     pub started: Option<EcoString>,
-    /// Its replica, where its name or a label gives it.
+    /// Index of its replica, if its name or a label gives it.
     pub replica: Option<usize>,
-    /// By place in the templates of the workload.
+    /// Index into the templates of the workload.
     pub template: usize,
 }
 
 /// A workload.
 #[derive(Clone, Debug, Default)]
 pub struct Workload {
-    /// What its pods are made of.
+    /// Pod templates.
     pub templates: Vec<Arc<PodTemplate>>,
     /// Replicas that are wanted.
     pub replicas: Vec<Replica>,
-    /// Its pods that run, in the order in which they keep their places.
+    /// Running pods; the first ones keep their nodes first.
     pub running: Vec<Running>,
 }
 
@@ -60,10 +60,10 @@ impl Workload {
     }
 }
 
-/// A pod that is not of the fleet and holds its node.
+/// A pod outside the fleet that occupies its node.
 #[derive(Clone, Debug)]
 pub struct Other {
-    /// What it takes.
+    /// Its template, with the resources that it requests.
     pub template: Arc<PodTemplate>,
     /// Its node.
     pub node: EcoString,
@@ -76,17 +76,17 @@ pub struct Other {
 pub struct Fleet {
     /// The nodes.
     pub machines: Vec<Arc<Machine>>,
-    /// What the scheduler knows beside.
+    /// Options of the scheduler.
     pub options: Options,
-    /// Pods of others.
+    /// Pods outside the fleet.
     pub others: Vec<Other>,
-    /// The workloads: of equal priority those that run are placed before new ones, and those before
-    /// others as they are listed.
+    /// The workloads. Higher priority is placed first, then workloads with running pods, then the
+    /// order of this list.
     pub workloads: Vec<Workload>,
 }
 
 impl Fleet {
-    /// The workloads in the order in which they are placed.
+    /// Returns the indices of the workloads in the order in which they are placed.
     pub fn sequence(&self) -> Vec<usize> {
         let mut sequence: Vec<usize> = (0..self.workloads.len()).collect();
         sequence.sort_by_key(|at| {
