@@ -6,7 +6,7 @@ use crate::yaml::{Map, Node, Value};
 use ecow::EcoString;
 use std::fmt;
 
-/// A taint that keeps pods away.
+/// A taint of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taint {
     /// Key.
@@ -17,7 +17,7 @@ pub struct Taint {
     pub effect: EcoString,
 }
 
-/// The effect of a taint that only makes a node less liked.
+/// The effect of a taint that only lowers the score of a node.
 const SOFT: &str = "PreferNoSchedule";
 
 impl Taint {
@@ -25,7 +25,7 @@ impl Taint {
         Self { key: text(node, "key"), value: text(node, "value"), effect: text(node, "effect") }
     }
 
-    /// The taints of a list of `v1.Taint` that keep pods away: `PreferNoSchedule` does not.
+    /// Reads a list of `v1.Taint`, without taints of effect `PreferNoSchedule`.
     pub fn list(nodes: &[Node]) -> Vec<Self> {
         nodes.iter().map(Self::of).filter(|taint| taint.effect != SOFT).collect()
     }
@@ -45,7 +45,7 @@ impl Taint {
             )
     }
 
-    /// Whether one of these tolerations, each a `v1.Toleration`, covers it.
+    /// Reports whether one of these tolerations, each a `v1.Toleration`, covers the taint.
     pub(crate) fn is_tolerated<'n>(&self, tolerations: impl IntoIterator<Item = &'n Node>) -> bool {
         tolerations.into_iter().any(|toleration| Toleration::of(toleration).tolerates(self))
     }
@@ -59,7 +59,7 @@ impl fmt::Display for Taint {
     }
 }
 
-/// What a pod says of taints that it does not mind.
+/// A toleration of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Toleration {
     /// Key; empty means every key, when `exists`.
@@ -83,7 +83,7 @@ impl Toleration {
         }
     }
 
-    /// Whether it covers a taint (`v1.Toleration.ToleratesTaint`).
+    /// Reports whether the toleration covers a taint (`v1.Toleration.ToleratesTaint`).
     pub fn tolerates(&self, taint: &Taint) -> bool {
         let key_fits = if self.key.is_empty() { self.exists } else { self.key == taint.key };
         key_fits
@@ -96,30 +96,30 @@ fn text(node: &Node, key: &str) -> EcoString {
     node.get(key).and_then(Node::scalar_text).unwrap_or_default()
 }
 
-/// A Node as far as placing pods goes.
+/// The fields of a Node that placement reads.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// Name.
     pub name: EcoString,
     /// Labels.
     pub labels: Map,
-    /// Condition Ready is true, or no condition is stated.
+    /// Condition Ready is True, or the Node has no condition Ready.
     pub ready: bool,
     /// `spec.unschedulable`.
     pub cordoned: bool,
     /// Taints with effect NoSchedule or NoExecute.
     pub taints: Vec<Taint>,
-    /// Taints with effect PreferNoSchedule: pods come only when others are full.
+    /// Taints with effect PreferNoSchedule, which only lower the score of the node.
     pub soft_taints: Vec<Taint>,
-    /// `status.allocatable`, else `status.capacity`; none when neither is stated.
+    /// `status.allocatable`, else `status.capacity`; none if the Node has neither.
     pub allocatable: Option<Vec<(EcoString, Quantity)>>,
-    /// `status.capacity`.
+    /// `status.capacity`, else `status.allocatable`.
     pub capacity: Vec<(EcoString, Quantity)>,
-    /// `status.images`: every name of an image that it has, with its size in bytes.
+    /// `status.images`: every name of each image on the node, with the image size in bytes.
     pub images: Vec<(EcoString, i64)>,
 }
 
-/// The labels, as text: an unquoted number is its digits.
+/// Returns the labels as text; an unquoted number becomes its digits.
 fn labels(object: &Object) -> Map {
     let mut labels = object.labels();
     if labels.iter().any(|entry| entry.node.as_str().is_none()) {
@@ -182,7 +182,7 @@ impl Machine {
         }
     }
 
-    /// A label.
+    /// Returns the value of a label.
     pub fn label(&self, key: &str) -> Option<&str> {
         self.labels.get(key).and_then(Node::as_str)
     }
@@ -200,7 +200,7 @@ impl Machine {
         self.ready && !self.cordoned && self.untolerated(tolerations, requests_devices).is_none()
     }
 
-    /// Whole units of a resource that pods may have; none when the node states nothing.
+    /// Returns the allocatable whole units of a resource; none if the Node has no amounts.
     pub fn allocatable(&self, resource: &str) -> Option<i64> {
         let stated = self.allocatable.as_ref()?;
         Some(
