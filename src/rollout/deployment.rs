@@ -1,4 +1,4 @@
-//! Deployments (pkg/controller/deployment).
+//! The Deployment controller (pkg/controller/deployment): sizes of ReplicaSets, and from them pods.
 
 use super::pods::{PodPhase, Pods, Revision};
 use super::replica_set::{Counts, ReplicaSet};
@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 /// How a Deployment replaces its pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// All old pods end before new ones come.
+    /// All old pods are deleted before new ones are created.
     Recreate,
-    /// Some at a time.
+    /// Pods are replaced in steps.
     RollingUpdate {
         /// `maxSurge`: pods beyond `replicas`.
         surge: IntOrPercent,
@@ -29,8 +29,8 @@ impl Default for Strategy {
 }
 
 impl Strategy {
-    /// Surge and unavailable pods of so many replicas (`ResolveFenceposts`): the surge is rounded
-    /// up, unavailable down, and when both are 0 one pod may be unavailable.
+    /// Returns surge and unavailable pods as numbers (`ResolveFenceposts`): the surge is rounded
+    /// up, unavailable pods down, and if both are 0, one pod may be unavailable.
     pub fn resolved(self, replicas: i64) -> (i64, i64) {
         let Self::RollingUpdate { surge, unavailable } = self else { return (0, 0) };
         let surge = surge.scaled(replicas, Rounding::Up);
@@ -39,14 +39,14 @@ impl Strategy {
     }
 }
 
-/// What is wanted of a Deployment.
+/// The spec of a Deployment.
 #[derive(Clone, Debug)]
 pub struct DeploymentSpec {
     /// Replicas.
     pub replicas: i64,
     /// How pods are replaced.
     pub strategy: Strategy,
-    /// A new template waits; scaling does not.
+    /// A new template is not rolled out; scaling continues.
     pub paused: bool,
     /// The current version.
     pub revision: Revision,
@@ -65,7 +65,7 @@ impl Deployment {
         Self { spec, sets: Vec::new() }
     }
 
-    /// Takes over pods of a version that run already.
+    /// Takes over running pods of a version.
     pub(super) fn adopt(&mut self, pods: &mut Pods, revision: &Revision, own: &[PodId]) {
         let at = self.set(pods, revision);
         self.sets[at].adopt(own);
@@ -82,12 +82,12 @@ impl Deployment {
         })
     }
 
-    /// The ReplicaSet of the current template (`FindNewReplicaSet`).
+    /// Returns the ReplicaSet of the current template (`FindNewReplicaSet`).
     fn new_set(&self) -> Option<usize> {
         self.sets.iter().position(|set| set.revision == self.spec.revision.name)
     }
 
-    /// Pods of versions that are not the current one, and of the current one.
+    /// Counts pods of old versions, and of the current version.
     pub(super) fn counts(&self, pods: &Pods) -> (Counts, Counts) {
         let new = self.new_set();
         let mut counts = (Counts::default(), Counts::default());
@@ -102,20 +102,20 @@ impl Deployment {
         counts
     }
 
-    /// All pods that are not gone.
+    /// Returns all pods that exist, terminating ones included.
     pub(super) fn pods<'p>(&'p self, pods: &'p Pods) -> impl Iterator<Item = PodId> + 'p {
         let all = self.sets.iter().flat_map(ReplicaSet::pods).copied();
         all.filter(|pod| pods.phase(*pod) != PodPhase::Gone)
     }
 
-    /// The update is over, as `kubectl rollout status` says it: all pods are of the current
-    /// version, as many as wanted, and ready. Pods that end do not matter.
+    /// Whether the update is complete by the rule of `kubectl rollout status`: all replicas have
+    /// the current version and are ready. Terminating pods do not count.
     pub(super) fn is_complete(&self, pods: &Pods) -> bool {
         let (old, new) = self.counts(pods);
         old.active() == 0 && new.active() >= self.spec.replicas && new.ready == new.active()
     }
 
-    /// One step of the controllers; true when anything was done.
+    /// Runs the controllers once; returns whether anything changed.
     pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
         let mut changed = self.steer(pods);
         let mut beside: BTreeMap<NodeId, usize> = BTreeMap::new();
@@ -156,7 +156,7 @@ impl Deployment {
         self.spec.strategy.resolved(self.spec.replicas).1.min(self.spec.replicas)
     }
 
-    /// Gives a ReplicaSet a size; true when it is another one (`scaleReplicaSetAndRecordEvent`).
+    /// Sets the size of a ReplicaSet; returns whether it changed (`scaleReplicaSetAndRecordEvent`).
     fn resize(&mut self, at: usize, wanted: i64) -> bool {
         if self.sets[at].wanted == wanted {
             return false;
@@ -165,7 +165,8 @@ impl Deployment {
         true
     }
 
-    /// The same, and notes the size of the Deployment either way (`scaleReplicaSet`).
+    /// Sets the size of a ReplicaSet and the annotations with the size of the Deployment; returns
+    /// whether any of them changed (`scaleReplicaSet`).
     fn size(&mut self, at: usize, wanted: i64) -> bool {
         let (replicas, surge) = (self.spec.replicas, self.surge());
         let set = &mut self.sets[at];
@@ -179,7 +180,7 @@ impl Deployment {
         self.sets.iter().any(|set| set.wanted > 0 && set.desired != self.spec.replicas)
     }
 
-    /// `scale`: the only active ReplicaSet takes all; of several each takes its share.
+    /// `scale`: a single active ReplicaSet gets all replicas; several get them in proportion.
     fn scale(&mut self, pods: &Pods) -> bool {
         let new = self.new_set();
         let mut active: Vec<usize> =
@@ -211,7 +212,7 @@ impl Deployment {
         let replicas = self.spec.replicas;
         let allowed = if replicas > 0 { replicas + self.surge() } else { 0 };
         let to_add = allowed - self.total();
-        // The largest first; of equal ones the newer when pods are added, the older when they go.
+        // The largest first. Of equal ones, pods are added to the newer and removed from the older.
         let by_size = |at: &usize| std::cmp::Reverse(self.sets[*at].wanted);
         match to_add {
             1.. => active.sort_by_key(|at| (by_size(at), std::cmp::Reverse(*at))),
@@ -246,7 +247,7 @@ impl Deployment {
         } else {
             let most = self.spec.replicas + self.surge();
             let before = if set.most > 0 { set.most } else { self.total() };
-            // Rounded to the nearest, halves away from zero (`integer.RoundToInt32`).
+            // Rounds to the nearest number, halves away from zero (`integer.RoundToInt32`).
             (2 * set.wanted * most + before).div_euclid(2 * before.max(1)) - set.wanted
         };
         let allowed = to_add - added;
@@ -308,8 +309,8 @@ impl Deployment {
         if room <= 0 { wanted } else { wanted + room.min(replicas - wanted) }
     }
 
-    /// `reconcileOldReplicaSets`: pods that are not ready first, then as many as the ready ones
-    /// allow, of the oldest ReplicaSet first.
+    /// `reconcileOldReplicaSets`: removes pods that are not ready first, then ready pods as far as
+    /// availability allows, from the oldest ReplicaSet first.
     fn scale_down_old(&mut self, new: usize, pods: &Pods) -> bool {
         let old: Vec<usize> =
             (0..self.sets.len()).filter(|at| *at != new && self.sets[*at].wanted > 0).collect();

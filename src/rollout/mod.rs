@@ -1,13 +1,14 @@
-//! Rolling updates played on given nodes: Deployments as kube-controller-manager v1.35.4 rolls
-//! them, LeaderWorkerSets as their controller v0.7.0 does, several at once, beside pods that run.
+//! Simulates rolling updates on given nodes beside running pods: Deployments as
+//! kube-controller-manager v1.35.4 updates them, LeaderWorkerSets as their controller v0.7.0 does.
+//! Several workloads can change at once.
 //!
-//! In: a cluster with its scheduler, workloads, and what changes when. Out: stage by stage which
-//! pods of which version are ready, start, wait or end, and whether the update completes or is
-//! stuck, with what the scheduler says of the pods that wait. Time is counted in ticks: within one
-//! all controllers and the scheduler do what they can; in the next one terminating pods are
-//! deleted, and pods that have a node become ready.
+//! In: a cluster with its scheduler, workloads, and their changes. Out: for each stage the pods of
+//! each version that are ready, starting, pending or terminating, and whether the update completes
+//! or is stuck, with the scheduler's message for pending pods. Time is counted in ticks: within a
+//! tick the controllers and the scheduler run until nothing changes; in the next tick terminating
+//! pods are deleted, and pods with a node become ready.
 //!
-//! It uses `cluster`, which does not know it. Rolling updates of ModelServings are in
+//! It uses `cluster`, which must not use it. Rolling updates of ModelServings are in
 //! `operators/kthena/rollout`.
 
 pub(crate) mod deployment;

@@ -1,4 +1,4 @@
-//! What a workload looks like while its update goes on, and how it ends.
+//! The state of a workload during its update, and the end of the update.
 
 use super::leader_worker_set::{GroupMember, GroupStatus};
 use super::pods::PodPhase;
@@ -8,14 +8,14 @@ use crate::cluster::schedule::{PodId, Rejection};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a workload looks like at a tick.
+/// The state of a workload at a tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StageOf {
-    /// A Deployment: pods of versions that are not the current one, and of the current one.
+    /// A Deployment: pods of old versions, and of the current version.
     Deployment {
-        /// Not the current template.
+        /// Pods of old versions.
         old: Counts,
-        /// The current template.
+        /// Pods of the current version.
         new: Counts,
     },
     /// A LeaderWorkerSet.
@@ -24,40 +24,40 @@ pub enum StageOf {
         groups: BTreeMap<usize, Vec<GroupMember>>,
         /// Replicas of the StatefulSet of leaders.
         replicas: usize,
-        /// Groups below are not updated yet.
+        /// Groups with lower ordinals are not updated yet.
         partition: usize,
     },
 }
 
-/// How a play ends for a workload.
+/// The outcome of a simulation for a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All pods are of the current version and ready.
+    /// All pods have the current version and are ready.
     Complete,
-    /// Nothing moves any more, and it is not complete.
+    /// Nothing changes any more, and the update is not complete.
     Stuck,
     /// It is paused.
     Paused,
-    /// It had not come to rest when the play was ended.
+    /// The simulation ended while it still changed.
     Moving,
 }
 
-/// The end of a workload.
+/// The final state of a workload.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// How.
+    /// The outcome.
     pub end: End,
     /// Its pods with their phases, oldest first.
     pub pods: Vec<(PodId, PodPhase)>,
-    /// Pods without a node, and what the scheduler says of each.
+    /// Pods without a node, each with the scheduler's rejection.
     pub waiting: Vec<(PodId, Option<Arc<Rejection>>)>,
-    /// Status, of a LeaderWorkerSet.
+    /// The status of a LeaderWorkerSet.
     #[cfg_attr(not(test), expect(dead_code, reason = "held against recorded ones"))]
     pub status: Option<GroupStatus>,
 }
 
 impl World {
-    /// How a workload looks.
+    /// Returns the current state of a workload.
     pub fn stage_of(&self, workload: WorkloadId) -> Option<StageOf> {
         Some(match self.workloads.get(workload.0)? {
             Workload::Deployment(own) => {
@@ -71,7 +71,7 @@ impl World {
         })
     }
 
-    /// The pods of a workload that are not gone, oldest first.
+    /// Returns the pods of a workload that exist, oldest first.
     pub fn pods_of(&self, workload: WorkloadId) -> Vec<PodId> {
         let mut all: Vec<PodId> = match self.workloads.get(workload.0) {
             None => Vec::new(),
@@ -84,7 +84,7 @@ impl World {
         all
     }
 
-    /// The state of a workload.
+    /// Returns the final state of a workload.
     pub fn ended(&self, workload: WorkloadId) -> Option<Ended> {
         let own = self.workloads.get(workload.0)?;
         let (complete, paused, status) = match own {

@@ -1,27 +1,27 @@
-//! The pods of a play: versions, phases, and how each lives.
+//! The pods of a simulation: versions, phases, and the state of their containers.
 
 use crate::cluster::schedule::{PodId, PodState, PodTemplate, Scheduler, TemplateId};
 use ecow::EcoString;
 use std::sync::Arc;
 
-/// What becomes of a pod that has a node.
+/// How a pod starts after it got a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
     /// It is ready after one tick.
     #[default]
     Ready,
-    /// It is ready after so many ticks.
+    /// It is ready after this number of ticks.
     Slow(u32),
     /// It runs and is never ready.
     NeverReady,
-    /// Its containers never start: an image that cannot be pulled.
+    /// Its containers never start, for example because an image cannot be pulled.
     NeverRuns,
 }
 
 /// A version of the template of a Deployment.
 #[derive(Clone, Debug)]
 pub struct Revision {
-    /// What tells it from other versions: equal templates have equal names.
+    /// Name; versions with equal templates have equal names.
     pub name: EcoString,
     /// The pods, with the labels and the owner that their ReplicaSet gives them.
     pub pod: Arc<PodTemplate>,
@@ -29,7 +29,7 @@ pub struct Revision {
     pub start: Start,
 }
 
-/// Of which version a pod is.
+/// Whether a pod has the current template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     /// Not the current template.
@@ -38,14 +38,14 @@ pub enum Version {
     New,
 }
 
-/// How far a pod is.
+/// The phase of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PodPhase {
     /// It has no node.
     Pending,
     /// It has a node and is not ready.
     Starting,
-    /// It serves.
+    /// It is ready.
     Ready,
     /// It is terminating and holds its node.
     Terminating,
@@ -53,22 +53,22 @@ pub enum PodPhase {
     Gone,
 }
 
-/// What the kubelets know of a pod.
+/// The state of a pod that its kubelet reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Life {
     pub(super) start: Start,
     pub(super) running: bool,
     pub(super) ready: bool,
-    /// The tick at which it began to run.
+    /// The tick at which its containers started.
     pub(super) began: u32,
     /// The tick at which it became ready.
     pub(super) since: u32,
-    /// It never ends: a finalizer holds it.
+    /// It is never removed, because of a finalizer.
     pub(super) lingers: bool,
 }
 
 impl Life {
-    /// It has run long enough to be ready at a tick.
+    /// Whether it has run long enough to be ready at a tick.
     pub(super) fn is_warm(self, tick: u32) -> bool {
         match self.start {
             Start::Ready => true,
@@ -78,7 +78,7 @@ impl Life {
     }
 }
 
-/// Pods with their lives, as controllers see them.
+/// The pods of a cluster with their states, as controllers see them.
 #[derive(Clone, Debug)]
 pub(super) struct Pods {
     pub(super) scheduler: Scheduler,
@@ -118,17 +118,17 @@ impl Pods {
         }
     }
 
-    /// Its containers run, ready or not.
+    /// Whether its containers run, ready or not.
     pub(super) fn is_running(&self, pod: PodId) -> bool {
         self.life(pod).running
     }
 
-    /// The tick at which it became ready.
+    /// Returns the tick at which it became ready.
     pub(super) fn ready_since(&self, pod: PodId) -> u32 {
         self.life(pod).since
     }
 
-    /// It counts: it is neither terminating nor gone.
+    /// Whether it counts as a replica: it is neither terminating nor gone.
     pub(super) fn is_active(&self, pod: PodId) -> bool {
         !matches!(self.phase(pod), PodPhase::Terminating | PodPhase::Gone)
     }
@@ -137,7 +137,7 @@ impl Pods {
         self.scheduler.pods()
     }
 
-    /// A pod whose node has it may start: it has not begun, and will.
+    /// Whether its containers can start: it has a node, and they have not started.
     pub(super) fn may_start(&self, pod: PodId) -> bool {
         let life = self.life(pod);
         matches!(self.scheduler.state(pod), PodState::Bound(_))
@@ -145,7 +145,7 @@ impl Pods {
             && life.start != Start::NeverRuns
     }
 
-    /// It runs and will be ready by itself.
+    /// Whether it runs and will become ready.
     pub(super) fn warms_up(&self, pod: PodId) -> bool {
         let life = self.life(pod);
         matches!((life.start, self.scheduler.state(pod)), (Start::Slow(_), PodState::Bound(_)))

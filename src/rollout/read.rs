@@ -1,4 +1,4 @@
-//! Deployments and LeaderWorkerSets, from trees.
+//! Reads Deployments and LeaderWorkerSets from objects.
 
 use super::deployment::{DeploymentSpec, Strategy};
 use super::leader_worker_set::{GroupRevision, LeaderWorkerSetSpec, Startup};
@@ -11,7 +11,7 @@ use crate::yaml::{Node, Value};
 use ecow::{EcoString, eco_format};
 use std::sync::Arc;
 
-/// The label by which a Deployment tells the pods of its versions apart.
+/// The label with which a Deployment distinguishes the pods of its versions.
 const HASH: &str = "pod-template-hash";
 
 fn text(node: Option<&Node>) -> EcoString {
@@ -27,11 +27,10 @@ fn amount(node: Option<&Node>, default: IntOrPercent) -> Result<IntOrPercent, In
         .map_err(|error| InvalidPod { path: "strategy".into(), problem: eco_format!("{error}") })
 }
 
-/// What tells templates apart: a hash of the tree. Neither the order of keys nor what is empty
-/// tells any (`apiequality.Semantic.DeepEqual`).
+/// Returns the name of the version of a template: a hash of its fields. The order of keys and empty
+/// values do not matter (`apiequality.Semantic.DeepEqual`).
 pub fn revision_name(template: &Node) -> EcoString {
-    /// Writes what a node says as JSON, keys sorted; false, and nothing is written, when it says
-    /// nothing.
+    /// Writes a node as JSON with sorted keys. For an empty node, writes nothing and returns false.
     fn write(node: &Node, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         match &node.value {
@@ -68,7 +67,7 @@ pub fn revision_name(template: &Node) -> EcoString {
         true
     }
     fn json(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
-        // Texts and numbers can be written, and into memory everything can.
+        // Writing strings and numbers to memory cannot fail.
         let _ = serde_json::to_writer(out, value);
     }
     let mut text = Vec::new();
@@ -110,8 +109,8 @@ impl DeploymentSpec {
 }
 
 impl Revision {
-    /// Reads a template of a Deployment: its pods get the label of their version, and belong to
-    /// the ReplicaSet that selects it.
+    /// Reads the template of a Deployment: its pods get the label of their version, by which their
+    /// ReplicaSet selects them.
     ///
     /// # Errors
     /// The first field that the API server would refuse.

@@ -1,4 +1,4 @@
-//! ReplicaSets: as many pods as wanted, and which go first when there are too many
+//! ReplicaSets: their number of pods, and the order in which surplus pods are deleted
 //! (pkg/controller/replicaset, pkg/controller/controller_utils.go).
 
 use super::pods::{PodPhase, Pods, Revision, Start};
@@ -17,9 +17,9 @@ pub(super) struct ReplicaSet {
     pub(super) wanted: i64,
     /// Annotation `desired-replicas`: replicas of the Deployment when it was last scaled.
     pub(super) desired: i64,
-    /// Annotation `max-replicas`: with the surge.
+    /// Annotation `max-replicas`: replicas of the Deployment and its surge.
     pub(super) most: i64,
-    /// Pods that are not gone, oldest first.
+    /// Pods that exist, oldest first.
     pods: Vec<PodId>,
 }
 
@@ -28,18 +28,18 @@ pub(super) struct ReplicaSet {
 pub struct Counts {
     /// `spec.replicas` of the ReplicaSets.
     pub wanted: i64,
-    /// Pods that serve.
+    /// Pods that are ready.
     pub ready: i64,
     /// Pods with a node that are not ready.
     pub starting: i64,
     /// Pods without a node.
     pub pending: i64,
-    /// Pods that end.
+    /// Pods that are terminating.
     pub terminating: i64,
 }
 
 impl Counts {
-    /// Pods that count: those that do not end.
+    /// Pods that count as replicas: all but terminating ones.
     pub fn active(&self) -> i64 {
         self.ready + self.starting + self.pending
     }
@@ -68,7 +68,7 @@ impl ReplicaSet {
         }
     }
 
-    /// Pods that ran before the world began.
+    /// Takes over pods that run before the simulation begins.
     pub(super) fn adopt(&mut self, pods: &[PodId]) {
         self.pods.extend(pods);
         self.wanted = i64::try_from(self.pods.len()).unwrap_or(i64::MAX);
@@ -92,8 +92,8 @@ impl ReplicaSet {
         counts
     }
 
-    /// Makes and deletes pods until there are the wanted number; true when anything was done.
-    /// `beside` are active pods by node of all ReplicaSets of the Deployment.
+    /// Creates and deletes pods until their number is `wanted`; returns whether anything changed.
+    /// `beside` has the number of active pods of all ReplicaSets of the Deployment by node.
     pub(super) fn sync(&mut self, pods: &mut Pods, beside: &BTreeMap<NodeId, usize>) -> bool {
         self.pods.retain(|pod| pods.phase(*pod) != PodPhase::Gone);
         let mut active: Vec<PodId> =
@@ -112,9 +112,10 @@ impl ReplicaSet {
     }
 }
 
-/// The order in which pods are deleted (`ActivePodsWithRanks`): without a node; not running;
-/// not ready; on a node with more pods of the Deployment; ready for a shorter time; newer.
-/// Times are compared by their logarithm, then chance decides; here the newest goes.
+/// Sort key for the order in which pods are deleted (`ActivePodsWithRanks`): first pods without a
+/// node, then those that do not run, are not ready, share their node with more pods of the
+/// Deployment, are ready for a shorter time, or are newer. Upstream compares times by their
+/// logarithm and then picks one at random; here the newest is deleted.
 fn goes_before(pod: PodId, pods: &Pods, beside: &BTreeMap<NodeId, usize>) -> impl Ord + use<> {
     let node = pods.scheduler.state(pod).node();
     let together = node.and_then(|node| beside.get(&node)).copied().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! StatefulSets with podManagementPolicy Parallel
-//! (pkg/controller/statefulset/stateful_set_control.go): one pod per number, each replaced where it
-//! is.
+//! (pkg/controller/statefulset/stateful_set_control.go): one pod per ordinal; a deleted pod is
+//! created again with the same ordinal.
 
 use super::pods::{PodPhase, Pods, Start};
 use crate::cluster::schedule::{PodId, TemplateId};
@@ -15,7 +15,7 @@ pub(super) struct Member {
     pub(super) revision: EcoString,
 }
 
-/// What a pod of some number is made of.
+/// The template of the pod with an ordinal.
 pub(super) struct OrdinalTemplate {
     pub(super) template: TemplateId,
     pub(super) start: Start,
@@ -24,20 +24,20 @@ pub(super) struct OrdinalTemplate {
 /// A StatefulSet.
 #[derive(Clone, Debug)]
 pub(super) struct StatefulSet {
-    /// The first number.
+    /// The first ordinal.
     first: usize,
     /// `spec.replicas`.
     pub(super) replicas: usize,
-    /// `updateStrategy.rollingUpdate.partition`: pods below keep the current revision.
+    /// `updateStrategy.rollingUpdate.partition`: pods with lower ordinals keep their revision.
     pub(super) partition: usize,
-    /// `updateStrategy.rollingUpdate.maxUnavailable`, where the feature gate
-    /// MaxUnavailableStatefulSet is on; it is off by default.
+    /// `updateStrategy.rollingUpdate.maxUnavailable`; `None` if the feature gate
+    /// MaxUnavailableStatefulSet is off, which is the default.
     pub(super) unavailable: Option<IntOrPercent>,
     /// The revision of the template.
     pub(super) update: EcoString,
-    /// The revision that an update leaves.
+    /// The revision from which an update starts.
     current: EcoString,
-    /// Pods that are not gone, by number.
+    /// Pods that exist, by ordinal.
     pub(super) members: BTreeMap<usize, Member>,
 }
 
@@ -62,13 +62,13 @@ impl StatefulSet {
         self.members.retain(|_, member| pods.phase(member.pod) != PodPhase::Gone);
     }
 
-    /// Pods that exist, those that end among them (`status.replicas`).
+    /// Returns the number of pods that exist, terminating ones included (`status.replicas`).
     pub(super) fn existing(&self) -> usize {
         self.members.len()
     }
 
-    /// One step; true when anything was done. `make` is requested the pod of a number at a
-    /// revision, and has none while another pod of its name is there.
+    /// Runs the controller once; returns whether anything changed. `make` returns the template of
+    /// an ordinal at a revision, or `None` while another pod has that name.
     pub(super) fn sync(
         &mut self,
         pods: &mut Pods,
@@ -103,12 +103,12 @@ impl StatefulSet {
         changed
     }
 
-    /// Deletes pods of another revision, highest number first.
+    /// Deletes pods of other revisions, the highest ordinal first.
     fn update(&mut self, pods: &mut Pods) -> bool {
         let ready = |pods: &Pods, member: Option<&Member>| {
             member.is_some_and(|member| pods.phase(member.pod) == PodPhase::Ready)
         };
-        // Without the gate one pod at a time: whoever is not ready ends the walk.
+        // Without the feature gate one pod at a time: a pod that is not ready ends the loop.
         let mut may_delete = match self.unavailable {
             None => 1,
             Some(unavailable) => {
@@ -149,7 +149,7 @@ impl StatefulSet {
         }
     }
 
-    /// It takes another template. Without pods of another revision nothing is left behind.
+    /// Sets a new template. Without pods of other revisions, the update is complete at once.
     pub(super) fn revise(&mut self, revision: EcoString) {
         self.update = revision;
     }

@@ -1,4 +1,4 @@
-//! The cluster with its controllers, and time.
+//! The simulated cluster with its controllers and its time.
 
 use super::deployment::{Deployment, DeploymentSpec};
 use super::leader_worker_set::{GroupRevision, LeaderWorkerSet, LeaderWorkerSetSpec};
@@ -9,7 +9,7 @@ use crate::rollout::pods::{Life, PodPhase, Pods, Revision, Start};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A workload of a world.
+/// A workload of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkloadId(pub(super) usize);
 
@@ -27,8 +27,8 @@ pub struct World {
 }
 
 impl World {
-    /// The world of a cluster. Pods that are bound already run and are ready; those that are being
-    /// deleted already never end.
+    /// A simulation of a cluster. Bound pods run and are ready; pods that are already being deleted
+    /// are never removed.
     pub fn new(scheduler: Scheduler) -> Self {
         let mut pods = Pods { scheduler, lives: Vec::new(), tick: 0 };
         for pod in pods.all() {
@@ -39,12 +39,12 @@ impl World {
         Self { pods, workloads: Vec::new() }
     }
 
-    /// The cluster.
+    /// Returns the scheduler of the cluster.
     pub fn scheduler(&self) -> &Scheduler {
         &self.pods.scheduler
     }
 
-    /// The cluster, for changes of nodes.
+    /// Returns the scheduler of the cluster, to change nodes.
     #[cfg(test)]
     pub fn scheduler_mut(&mut self) -> &mut Scheduler {
         &mut self.pods.scheduler
@@ -55,13 +55,13 @@ impl World {
         WorkloadId(self.workloads.len() - 1)
     }
 
-    /// Takes a template, of which pods are started.
+    /// Registers a pod template.
     pub fn template(&mut self, pod: Arc<PodTemplate>) -> TemplateId {
         self.pods.scheduler.template(pod)
     }
 
-    /// Pods of a controller that is no part of this world, each with how it starts; of several all
-    /// get nodes, or none.
+    /// Starts pods of a controller that is not simulated here. Several pods get nodes together, or
+    /// none of them does.
     pub fn start_together(&mut self, pods: &[(TemplateId, Start)]) -> Vec<PodId> {
         if let [(template, start)] = pods {
             return vec![self.pods.create(*template, *start)];
@@ -74,12 +74,12 @@ impl World {
         created
     }
 
-    /// A pod of such a controller is deleted.
+    /// Deletes a pod of such a controller.
     pub fn end(&mut self, pod: PodId) {
         self.pods.delete(pod);
     }
 
-    /// A pod that runs already is not ready, and does not become so.
+    /// Makes a running pod unready for good.
     pub fn unready(&mut self, pod: PodId) {
         let life = self.pods.life_mut(pod);
         (life.ready, life.start) = (false, Start::NeverReady);
@@ -96,15 +96,15 @@ impl World {
         self.push(Workload::Groups(Box::new(LeaderWorkerSet::new(spec))))
     }
 
-    /// A Deployment that runs already: these pods are those of a version of it.
+    /// Takes over running pods of a version of a Deployment.
     pub fn adopt(&mut self, workload: WorkloadId, revision: &Revision, pods: &[PodId]) {
         if let Some(Workload::Deployment(own)) = self.workloads.get_mut(workload.0) {
             own.adopt(&mut self.pods, revision, pods);
         }
     }
 
-    /// A LeaderWorkerSet that runs already: these pods, each with its group and its place there,
-    /// are those of a version of it.
+    /// Takes over running pods of a version of a LeaderWorkerSet, each with its group and its index
+    /// in the group.
     pub fn adopt_groups(
         &mut self,
         workload: WorkloadId,
@@ -116,7 +116,7 @@ impl World {
         }
     }
 
-    /// What is wanted of a Deployment, to be changed.
+    /// Returns the spec of a Deployment, to change it.
     pub fn deployment_mut(&mut self, workload: WorkloadId) -> Option<&mut DeploymentSpec> {
         match self.workloads.get_mut(workload.0)? {
             Workload::Deployment(own) => Some(&mut own.spec),
@@ -124,7 +124,7 @@ impl World {
         }
     }
 
-    /// What is wanted of a LeaderWorkerSet, to be changed.
+    /// Returns the spec of a LeaderWorkerSet, to change it.
     pub fn groups_mut(&mut self, workload: WorkloadId) -> Option<&mut LeaderWorkerSetSpec> {
         match self.workloads.get_mut(workload.0)? {
             Workload::Groups(own) => Some(&mut own.spec),
@@ -132,12 +132,12 @@ impl World {
         }
     }
 
-    /// Controllers and scheduler do what they can.
+    /// Runs controllers and scheduler until nothing changes.
     pub fn settle(&mut self) {
         self.settle_with(&mut First);
     }
 
-    /// The same, and the caller decides between equally good nodes.
+    /// The same; `ties` picks one of several equally good nodes.
     pub fn settle_with(&mut self, ties: &mut dyn TieBreak) {
         loop {
             self.pods.scheduler.schedule_with(ties);
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// A tick passes: terminating pods are gone, pods that have a node start.
+    /// Advances time by a tick: removes terminating pods, and starts pods that have a node.
     pub fn advance(&mut self, ties: &mut dyn TieBreak) {
         let pods = &mut self.pods;
         pods.tick += 1;
@@ -173,7 +173,7 @@ impl World {
             })
             .flatten()
             .collect();
-        // A leader that runs already becomes ready when its group has nodes.
+        // A running leader becomes ready when its group has nodes.
         let before: Vec<PodId> = self
             .pods
             .all()
@@ -194,7 +194,7 @@ impl World {
         self.pods.scheduler.schedule_with(ties);
     }
 
-    /// Nothing will happen by itself: no pod ends, none starts.
+    /// Whether the next tick changes nothing: no pod is terminating or starting.
     pub fn is_quiet(&self) -> bool {
         let moves = |pod: PodId| {
             self.pods.may_end(pod) || self.pods.may_start(pod) || self.pods.warms_up(pod)
@@ -202,13 +202,13 @@ impl World {
         !self.pods.all().any(moves)
     }
 
-    /// How far a pod is.
+    /// Returns the phase of a pod.
     pub fn phase(&self, pod: PodId) -> PodPhase {
         self.pods.phase(pod)
     }
 
-    /// How much of the resources of some names all pods hold that have a node, those that end among
-    /// them.
+    /// Returns the amount of some resources that all pods with a node hold, terminating ones
+    /// included.
     #[cfg(test)]
     pub fn held(&self, counts: impl Fn(&str) -> bool) -> i64 {
         let scheduler = &self.pods.scheduler;

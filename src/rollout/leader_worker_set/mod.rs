@@ -1,8 +1,8 @@
 //! LeaderWorkerSets (sigs.k8s.io/lws v0.7.0): groups of a leader and its workers.
 //!
-//! A StatefulSet holds the leaders; each leader owns a StatefulSet of workers, which is made when
-//! the leader is there, and goes when it is gone. How far an update may go says the partition of
-//! the leaders.
+//! One StatefulSet has the leaders; each leader owns a StatefulSet of workers, which is created
+//! after the leader and deleted with it. The partition of the leaders limits how far an update
+//! goes.
 
 pub(crate) mod pods;
 pub(crate) mod spec;
@@ -37,10 +37,10 @@ pub(super) struct State {
 pub(super) struct LeaderWorkerSet {
     pub(super) spec: LeaderWorkerSetSpec,
     leaders: Option<StatefulSet>,
-    /// Groups that were wanted when the leaders were last applied (annotation replicas).
+    /// Number of groups when the leaders were last applied (annotation replicas).
     applied: usize,
     workers: BTreeMap<usize, Workers>,
-    /// Workers whose leader is gone, by group.
+    /// Workers whose leader is gone: group, index, pod, revision.
     orphans: Vec<(usize, usize, PodId, EcoString)>,
     revisions: HashMap<EcoString, GroupRevision>,
     templates: HashMap<(EcoString, usize, usize), TemplateId>,
@@ -59,7 +59,7 @@ impl LeaderWorkerSet {
         }
     }
 
-    /// Takes over pods of a version that run already, each with its group and its place there.
+    /// Takes over running pods of a version, each with its group and its index in the group.
     pub(super) fn adopt(&mut self, revision: &GroupRevision, own: &[(usize, usize, PodId)]) {
         self.revisions.insert(revision.name.clone(), revision.clone());
         let groups = own.iter().map(|(group, ..)| group + 1).max().unwrap_or(0);
@@ -79,7 +79,7 @@ impl LeaderWorkerSet {
         self.applied = groups;
     }
 
-    /// One step of all controllers; true when anything was done.
+    /// Runs all controllers once; returns whether anything changed.
     pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
         let revision = self.spec.revision.clone();
         self.revisions.insert(revision.name.clone(), revision);
@@ -98,7 +98,7 @@ impl LeaderWorkerSet {
         usize::try_from(surge).unwrap_or(0).min(self.spec.replicas)
     }
 
-    /// Writes size, partition and template of the leaders (`rollingUpdateParameters`).
+    /// Sets size, partition and template of the leaders (`rollingUpdateParameters`).
     fn apply(&mut self, pods: &Pods) -> bool {
         let wanted = self.spec.replicas;
         let name = self.spec.revision.name.clone();
@@ -113,7 +113,7 @@ impl LeaderWorkerSet {
         let (now, partition) = (leaders.replicas, leaders.partition);
         let updated = leaders.update != name;
         let surge = self.surge();
-        // While no more groups are unready than surge groups exist, these go one by one.
+        // Surge groups are removed one by one when no more groups than these are unready.
         let with_surge = |unready: usize| {
             if unready <= surge { wanted + unready.saturating_sub(1) } else { wanted + surge }
         };
@@ -128,7 +128,7 @@ impl LeaderWorkerSet {
                 .count();
             if self.applied == wanted {
                 let groups = i64::try_from(wanted).unwrap_or(i64::MAX);
-                // With the surge groups that are there.
+                // The surge groups that exist count in addition.
                 let surplus = i64::try_from(now).unwrap_or(i64::MAX) - groups;
                 let step = self.spec.unavailable.scaled(groups, Rounding::Down) + surplus;
                 (next_partition(&states, step, partition), with_surge(unready))
@@ -151,7 +151,7 @@ impl LeaderWorkerSet {
         (0..count).map(|group| self.state(pods, group).unwrap_or_default()).collect()
     }
 
-    /// None while the leader or its workers are not there.
+    /// Returns the state of a group; `None` while its leader or its workers do not exist.
     fn state(&self, pods: &Pods, group: usize) -> Option<State> {
         let leader = self.leaders.as_ref()?.members.get(&group)?;
         let ready = pods.phase(leader.pod) == PodPhase::Ready;
@@ -195,7 +195,7 @@ impl LeaderWorkerSet {
         changed
     }
 
-    /// Workers whose leader is gone are deleted by the garbage collector.
+    /// Deletes workers whose leader is gone, as the garbage collector does.
     fn collect_garbage(&mut self, pods: &mut Pods) -> bool {
         let gone = |workers: &Workers| pods.phase(workers.owner) == PodPhase::Gone;
         let groups: Vec<usize> = self
@@ -215,15 +215,16 @@ impl LeaderWorkerSet {
         !groups.is_empty()
     }
 
-    /// A worker that ends takes its group with it (`handleRestartPolicy`), at once: the leader is
-    /// deleted with what it owns.
+    /// Restarts groups with a terminating worker (`handleRestartPolicy`): deletes the leader with
+    /// everything that it owns.
     fn restart_groups(&mut self, pods: &mut Pods) -> bool {
         if !self.spec.recreates {
             return false;
         }
         let mut changed = false;
         let ends = |pod: &PodId| pods.phase(*pod) == PodPhase::Terminating;
-        // Workers of a leader of the same version that is gone take the next leader with them.
+        // Terminating workers of a deleted leader also delete the next leader, if it has their
+        // version.
         let orphaned: Vec<PodId> = self
             .orphans
             .iter()
@@ -259,7 +260,7 @@ impl LeaderWorkerSet {
         changed
     }
 
-    /// Makes the StatefulSet of workers of each leader (`PodReconciler.Reconcile`).
+    /// Creates the StatefulSet of workers of each leader (`PodReconciler.Reconcile`).
     fn make_workers(&mut self, pods: &Pods) -> bool {
         let Some(leaders) = &self.leaders else { return false };
         let mut changed = false;
@@ -293,7 +294,7 @@ impl LeaderWorkerSet {
             let Some(mut workers) = self.workers.remove(&group) else { continue };
             let domain = self.domain(pods, workers.owner);
             changed |= workers.set.sync(pods, |pods, number, revision| {
-                // The name is taken while an older pod of it is there.
+                // The name is taken while an older pod with it exists.
                 let taken =
                     self.orphans.iter().any(|(of, index, _, _)| (*of, *index) == (group, number));
                 if taken {
@@ -318,7 +319,7 @@ impl LeaderWorkerSet {
         changed
     }
 
-    /// Label and value of the domain that a leader has for its group.
+    /// Returns label and value of the topology domain that a leader reserves for its group.
     fn domain(&self, pods: &Pods, leader: PodId) -> Option<(EcoString, EcoString)> {
         let key = self.spec.exclusive.clone()?;
         let node = pods.scheduler.state(leader).node()?;
@@ -326,7 +327,7 @@ impl LeaderWorkerSet {
         Some((key, value))
     }
 
-    /// Leaders that are not ready because their group has too few nodes.
+    /// Returns leaders that are not ready because too few pods of their group have nodes.
     pub(super) fn leaders_that_wait(&self, pods: &Pods) -> Vec<PodId> {
         let Some(leaders) = &self.leaders else { return Vec::new() };
         let mut waiting = Vec::new();
@@ -344,7 +345,7 @@ impl LeaderWorkerSet {
         waiting
     }
 
-    /// All pods that are not gone, by group, the leader first.
+    /// Returns all pods that exist, by group, the leader first.
     pub(super) fn groups(&self, pods: &Pods) -> BTreeMap<usize, Vec<GroupMember>> {
         let mut groups: BTreeMap<usize, Vec<GroupMember>> = BTreeMap::new();
         let mut push = |group: usize, index: usize, pod: PodId, revision: &EcoString| {
@@ -374,7 +375,7 @@ impl LeaderWorkerSet {
         groups
     }
 
-    /// Size and partition of the StatefulSet of leaders.
+    /// Returns size and partition of the StatefulSet of leaders.
     pub(super) fn leaders(&self) -> (usize, usize) {
         self.leaders.as_ref().map_or((0, 0), |leaders| (leaders.replicas, leaders.partition))
     }
@@ -390,8 +391,8 @@ impl LeaderWorkerSet {
         status
     }
 
-    /// All groups that are wanted are there and whole, and of the current version but for those
-    /// that the partition protects.
+    /// Whether all groups exist and are complete, and have the current version unless the partition
+    /// protects them.
     pub(super) fn is_complete(&self, pods: &Pods) -> bool {
         let groups = self.groups(pods);
         let whole = |group: usize| {
@@ -407,7 +408,7 @@ impl LeaderWorkerSet {
     }
 }
 
-/// `rollingUpdatePartition`: how far down groups may be updated, so many (`step`) at a time.
+/// Returns the next partition (`rollingUpdatePartition`): `step` more groups may be updated.
 pub(super) fn next_partition(states: &[State], step: i64, current: usize) -> usize {
     let done = |state: &&State| state.ready && state.updated;
     let tail = states.iter().rev().take_while(done).count();
@@ -415,7 +416,7 @@ pub(super) fn next_partition(states: &[State], step: i64, current: usize) -> usi
     let least = usize::try_from(left - step).unwrap_or(0).min(states.len());
     let unavailable = states[..least].iter().filter(|state| !state.ready).count();
     let mut partition = least + unavailable;
-    // Groups that are not ready anyway, or done, hold nothing up.
+    // Groups that are not ready, or already updated, do not delay the update.
     let from = (partition + 1).min(states.len());
     for at in (least..from).rev() {
         if states[at].ready && !states[at].updated {

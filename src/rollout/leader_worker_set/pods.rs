@@ -1,4 +1,4 @@
-//! The pods of a group, as the webhook of the controller makes them.
+//! The pods of a group, with the changes of the controller's webhook.
 
 use super::spec::LeaderWorkerSetSpec;
 use crate::cluster::schedule::{Namespaces, PodTemplate, PodTerm, selector_of};
@@ -13,13 +13,13 @@ const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
 const GROUP_KEY: &str = "leaderworkerset.sigs.k8s.io/group-key";
 
 impl LeaderWorkerSetSpec {
-    /// A pod of a group of the current version; of place 0 the leader.
+    /// Returns the template of a pod of the current version; index 0 is the leader.
     pub fn member(&self, group: usize, index: usize) -> PodTemplate {
         let version = &self.revision;
         self.made(if index == 0 { &version.leader } else { &version.worker }, group, index)
     }
 
-    /// A pod of a group with the labels that the webhook adds, and the selector of its owner.
+    /// Returns the template with the labels that the webhook adds, and the selector of its owner.
     pub(super) fn made(&self, base: &PodTemplate, group: usize, index: usize) -> PodTemplate {
         let mut pod = base.clone();
         let leader = eco_format!("{}-{group}", self.name);
@@ -56,12 +56,12 @@ fn group_key(name: &str) -> EcoString {
     text
 }
 
-/// One condition on a label of pods or nodes that exists, and so is well formed.
+/// A condition on a label. Keys and values come from existing objects, so they are valid.
 fn condition(key: &str, operator: SelectorOperator, value: Option<&str>) -> Option<Requirement> {
     Requirement::new(key, operator, value.map(EcoString::from)).ok()
 }
 
-/// A domain for a group alone (`SetExclusiveAffinities`).
+/// Adds the affinity that reserves a topology domain for a group (`SetExclusiveAffinities`).
 fn exclusive(pod: &mut PodTemplate, key: &EcoString, unique: &str) {
     let everywhere = Namespaces { names: vec![pod.namespace.clone()], selector: None };
     let term = |conditions: &[(SelectorOperator, Option<&str>)]| PodTerm {

@@ -1,4 +1,4 @@
-//! The spec of a LeaderWorkerSet, and what is reported of it.
+//! The spec of a LeaderWorkerSet, its pods and its status.
 
 use crate::cluster::schedule::{PodId, PodTemplate};
 use crate::quantity::IntOrPercent;
@@ -6,10 +6,10 @@ use crate::rollout::pods::{PodPhase, Start, Version};
 use ecow::EcoString;
 use std::sync::Arc;
 
-/// When the workers of a group are made.
+/// When the workers of a group are created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Startup {
-    /// As soon as there is a leader.
+    /// As soon as the leader exists.
     #[default]
     LeaderCreated,
     /// When the leader is ready.
@@ -19,9 +19,9 @@ pub enum Startup {
 /// A version of the groups.
 #[derive(Clone, Debug)]
 pub struct GroupRevision {
-    /// What tells it from other versions: equal templates have equal names.
+    /// Name; versions with equal templates have equal names.
     pub name: EcoString,
-    /// Pods of a group, the leader among them.
+    /// Pods of a group, the leader included.
     pub size: usize,
     /// The leader.
     pub leader: Arc<PodTemplate>,
@@ -29,11 +29,12 @@ pub struct GroupRevision {
     pub worker: Arc<PodTemplate>,
     /// How its pods start.
     pub start: Start,
-    /// The leader is ready only when so many pods of its group have nodes; 0 when it does not wait.
+    /// The leader becomes ready only when this number of pods of its group have nodes; 0 if it does
+    /// not wait.
     pub leader_needs: usize,
 }
 
-/// What is wanted of a LeaderWorkerSet.
+/// The spec of a LeaderWorkerSet.
 #[derive(Clone, Debug)]
 pub struct LeaderWorkerSetSpec {
     /// Namespace.
@@ -42,36 +43,38 @@ pub struct LeaderWorkerSetSpec {
     pub name: EcoString,
     /// Groups.
     pub replicas: usize,
-    /// When workers are made.
+    /// When workers are created.
     pub startup: Startup,
     /// `maxSurge`.
     pub surge: IntOrPercent,
     /// `maxUnavailable`.
     pub unavailable: IntOrPercent,
-    /// `partition`: groups below are not updated.
+    /// `partition`: groups with lower ordinals are not updated.
     pub partition: usize,
     /// The feature gate MaxUnavailableStatefulSet of the cluster; off by default.
     pub stateful_set_gate: bool,
-    /// `leaderworkerset.sigs.k8s.io/exclusive-topology`: a group has a domain for itself.
+    /// `leaderworkerset.sigs.k8s.io/exclusive-topology`: the node label of domains that a group
+    /// does not share with other groups.
     pub exclusive: Option<EcoString>,
-    /// `restartPolicy: RecreateGroupOnPodRestart`, the default: a group ends with any of its pods.
+    /// `restartPolicy: RecreateGroupOnPodRestart`, the default: if a pod restarts, its whole group
+    /// does.
     pub recreates: bool,
     /// The current version.
     pub revision: GroupRevision,
 }
 
-/// A pod of a group, for a picture of it.
+/// The state of a pod of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupMember {
     /// The pod.
     pub pod: PodId,
     /// 0 for the leader.
     pub index: usize,
-    /// Whether it is of the current version.
+    /// Whether it has the current version.
     pub version: Version,
     /// The name of its version.
     pub revision: EcoString,
-    /// How far it is.
+    /// Its phase.
     pub phase: PodPhase,
 }
 
