@@ -32,9 +32,10 @@ impl Session {
             });
             if found.is_empty() {
                 let message = format!("no InferenceService `{wanted}`");
-                let help = match self.places_of_servings(&wanted).is_empty() {
-                    true => self.instead_of(&wanted, false),
-                    false => "it is a ModelServing; this command is about InferenceServices".into(),
+                let help = if self.places_of_servings(&wanted).is_empty() {
+                    self.instead_of(&wanted, false)
+                } else {
+                    "it is a ModelServing; this command is about InferenceServices".into()
                 };
                 return Err(self.not_found(message, Some(help)));
             }

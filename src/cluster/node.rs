@@ -190,9 +190,10 @@ impl Machine {
     /// The first taint that a pod with these tolerations, a list of `v1.Toleration`, does not
     /// tolerate. A pod that requests devices also tolerates the taints of devices.
     pub fn untolerated(&self, tolerations: &[Node], requests_devices: bool) -> Option<&Taint> {
-        self.taints.iter().find(|taint| {
-            !(requests_devices && taint.is_of_device()) && !taint.is_tolerated(tolerations)
-        })
+        let tolerates = |taint: &Taint| {
+            (requests_devices && taint.is_of_device()) || taint.is_tolerated(tolerations)
+        };
+        self.taints.iter().find(|taint| !tolerates(taint))
     }
 
     /// Whether the node accepts new pods with these tolerations (see [`Machine::untolerated`]).

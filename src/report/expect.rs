@@ -161,9 +161,8 @@ impl Report {
             );
             let _ = writeln!(
                 out,
-                "    <testcase name=\"{}\" classname=\"{}\">\n      <error type=\"{}\" message=\"{}\"/>\n    </testcase>",
+                "    <testcase name=\"{}\" classname=\"ome.test\">\n      <error type=\"{}\" message=\"{}\"/>\n    </testcase>",
                 escaped(&place),
-                "ome.test",
                 found.code.as_str(),
                 escaped(&found.message)
             );

@@ -78,7 +78,7 @@ impl Found {
         let help = if kind == "PodGroup" && path.to_string() == field {
             reason.to_owned()
         } else {
-            let root = schema.map(|schema| schema.root());
+            let root = schema.map(schema::Schema::root);
             let is_field =
                 |above: &FieldPath| root.is_some_and(|root| root.select(above).is_some());
             let above = (1..path.0.len()).rev().map(|depth| FieldPath(path.0[..depth].to_vec()));
