@@ -1,6 +1,6 @@
 //! Examples below the help of each command, as they are typed in `testdata/quickstart`.
 
-/// Commands with their examples: what is typed after `ome`, and what it does. The first are those
+/// Commands with their examples: arguments of `ome`, and their effect. The first entries are those
 /// of `ome` itself.
 pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (

@@ -25,7 +25,7 @@ pub enum Failure {
         plain: String,
         /// The same for a terminal with colors.
         colored: String,
-        /// What was not found.
+        /// The failure to find it.
         failure: Box<Failure>,
     },
     /// Writing failed.

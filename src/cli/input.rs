@@ -27,7 +27,7 @@ use std::time::Instant;
 
 /// Everything a command works on.
 pub(crate) struct Session {
-    /// What was read.
+    /// The objects of the input.
     pub(crate) world: World,
     /// The mode: documents or controllers.
     pub(crate) semantics: Follow,
@@ -35,9 +35,9 @@ pub(crate) struct Session {
     releases: Vec<String>,
     /// What ModelServings follow.
     pub(super) kthena: &'static KthenaPolicy,
-    /// What is kept out of findings.
+    /// Secret values, which are kept out of findings.
     pub(super) secrets: OnceLock<Secrets>,
-    /// What was found about single objects, for the session after this one, if there is to be one.
+    /// Findings about single objects, kept for the next session if there is one.
     pub(super) about_objects: Option<Mutex<HashMap<Span, Vec<Diagnostic>>>>,
     settings: settings::Settings,
     /// The namespace of `-n`.
@@ -240,7 +240,7 @@ impl Session {
         self.secrets.get_or_init(|| Secrets::new(&self.world.sources))
     }
 
-    /// Under `--partial` what is not loaded may exist elsewhere.
+    /// With `--partial`, objects that are not loaded may exist elsewhere.
     fn partial_reference(&self, diagnostic: Diagnostic) -> Diagnostic {
         let dangling = matches!(
             diagnostic.code,
@@ -276,8 +276,7 @@ impl Session {
         Ok(())
     }
 
-    /// Says errors and warnings on stderr; what is merely informative is left to `validate` and
-    /// JSON.
+    /// Prints errors and warnings on stderr; informative findings are only in `validate` and JSON.
     pub(crate) fn say(&self, found: &[Diagnostic], io: &mut Io<'_>) {
         let shown: Vec<Diagnostic> = found
             .iter()
@@ -336,15 +335,15 @@ impl Session {
         if self.strict { Severity::Warning } else { Severity::Error }
     }
 
-    /// The mode as output names it: one word where what is read shares it.
+    /// The mode for output; operators that the input does not use are left out.
     pub(crate) fn mode(&self) -> Follow {
         let catalog = &self.world.catalog;
         let services = catalog.services().map(|views| views.of(self.semantics).object.api);
         self.semantics.among(services.chain(catalog.model_servings().iter().map(|_| Api::Kthena)))
     }
 
-    /// The profile of ModelServings; `alone`, with the release that the cluster runs, which no
-    /// header has said.
+    /// The profile of ModelServings; with `alone`, also the release that the cluster runs, because
+    /// no other header names it.
     pub(crate) fn kthena_header(&self, alone: bool) -> String {
         let cluster = self.in_cluster(|api| alone && api == Api::Kthena);
         format!("kthena: {}{cluster}", self.kthena.profile)
@@ -385,7 +384,7 @@ impl Session {
                 let _ = write!(out, ", {builtin} built-in for {} ({why})", api.title());
             }
         }
-        // The classes are of use to who says something of accelerators.
+        // Built-in classes are named only if a service or a runtime mentions accelerators.
         let asked =
             catalog.services().any(|views| !views.of(self.semantics).accelerators.key.is_empty())
                 || catalog.candidate_runtimes().any(Runtime::mentions_accelerators);

@@ -21,7 +21,7 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Streams and what is known of them.
+/// The streams of a command, and their properties.
 pub struct Io<'a> {
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
@@ -151,7 +151,7 @@ impl<'a> Io<'a> {
         self.out.write_all(guarded(text, colored).as_bytes())
     }
 
-    /// Writes what is passed on: every byte, but to a terminal only what it does not obey.
+    /// Writes data unchanged; on a terminal, control characters are escaped.
     pub fn print_data(&mut self, text: &str) -> io::Result<()> {
         if self.out_is_terminal {
             return self.print(text);
@@ -180,9 +180,9 @@ impl<'a> Io<'a> {
         self.say(&(printable(text) + "\n"));
     }
 
-    /// Says on a terminal how far long work has come, on one line that the next call replaces; the
-    /// last one, with all done, takes it away. Less than [`LONG`] pieces are no long work, and
-    /// data that goes to the same terminal says enough.
+    /// Shows the progress of long work on a terminal, on a line that the next call replaces and the
+    /// last call removes. Shows nothing for less than [`LONG`] pieces, or if the output goes to the
+    /// same terminal.
     pub fn progress(&mut self, done: usize, of: usize, what: &str) {
         if of < LONG || !self.shows_progress() || self.out_is_terminal {
             return;

@@ -76,7 +76,7 @@ pub fn main() -> ExitCode {
         );
     }));
     let code = threads::on_stack(|| {
-        // Asked by a shell for what may come next, it answers and ends here.
+        // A request of a shell for completions is answered here, and ends the program.
         clap_complete::CompleteEnv::with_factory(|| complete::asked(command())).complete();
         let stdout = std::io::stdout();
         let is_paged = stdout.is_terminal() && pager::wanted(std::env::args_os()).is_some();
@@ -167,7 +167,7 @@ fn watched(paths: Vec<PathBuf>, arguments: &[OsString], io: &mut Io<'_>) -> u8 {
     }
 }
 
-/// Writes what is left, says what went wrong, and gives the exit code.
+/// Flushes the output, prints the error, and returns the exit code.
 fn ended(outcome: Result<Outcome, Failure>, io: &mut Io<'_>) -> u8 {
     waiting::stop();
     let outcome = outcome.and_then(|outcome| Ok(io.out().flush().map(|()| outcome)?));
@@ -192,7 +192,7 @@ fn ended(outcome: Result<Outcome, Failure>, io: &mut Io<'_>) -> u8 {
     }
 }
 
-/// Threads that the verb is asked to use.
+/// Number of threads that `--jobs` sets.
 fn jobs(matches: &ArgMatches) -> Option<usize> {
     let mut matches = matches;
     while let Some((_, verb)) = matches.subcommand() {

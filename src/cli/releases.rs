@@ -8,7 +8,7 @@ use crate::operators::kthena::releases::{self as kthena, KTHENA_CONTROLLER, KTHE
 use crate::operators::{self, released};
 use crate::policy::{KthenaPolicy, KthenaProfile, Releases};
 
-/// What is followed.
+/// The modes and releases to follow.
 #[derive(Clone, Debug)]
 pub(super) struct Followed {
     /// The mode: documents or controllers.
@@ -29,8 +29,8 @@ pub(super) fn operators(named: &[String]) -> Vec<Api> {
     released().filter(|(operator, _)| is_named(operator)).map(|(_, api)| api).collect()
 }
 
-/// What flags and settings come to. Flags win over settings, the last of one operator over those
-/// before it. What is `admitted` already is not asked about admission again.
+/// Combines flags and settings. Flags override settings, and a later flag of an operator an earlier
+/// one. If `admitted`, objects do not pass admission again.
 ///
 /// # Errors
 /// Two flags that contradict each other.

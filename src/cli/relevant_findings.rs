@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashSet};
 pub(super) struct About(Option<BTreeSet<(SourceId, u32)>>);
 
 impl About {
-    /// What is asked about: the whole input unless something is named.
+    /// The objects in question: the whole input, or the named objects.
     pub(super) fn asked(names: &[String], named: impl FnOnce() -> Self) -> Self {
         if names.is_empty() { Self(None) } else { named() }
     }

@@ -26,7 +26,7 @@ pub(super) struct Known {
 }
 
 impl Session {
-    /// The same, but for what is still known of the last time.
+    /// The same, reusing results of the last session.
     pub(super) fn open_again(
         args: &InputArgs,
         ask: &SessionOptions<'_>,
@@ -71,8 +71,8 @@ impl Session {
         kept.map(|(span, found)| (*span, found.clone())).collect()
     }
 
-    /// What `find` finds about an object, which depends on nothing but the object and the settings;
-    /// it is not asked again where a session before this one has asked it.
+    /// Returns the findings of `find` about an object, which depend only on the object and the
+    /// settings; results of an earlier session are reused.
     pub(crate) fn about_object(
         &self,
         object: &Object,

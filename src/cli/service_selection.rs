@@ -1,7 +1,7 @@
-//! Which services a command is about.
+//! Selects the services of a command.
 //!
-//! In: what was read, and the names, the namespace and the label selector of the command line. Out:
-//! the services and ModelServings that they leave; what is named and absent is refused.
+//! In: the objects of the input, and the names, the namespace and the label selector of the command
+//! line. Out: the selected services and ModelServings, or an error about an absent name.
 
 use super::input::Session;
 use super::{Failure, names};
@@ -68,8 +68,8 @@ impl Session {
         Ok((self.services(services), self.servings(servings)))
     }
 
-    /// The same for a command that needs each service once: they are handed over, so that of a
-    /// fleet not all have to stay. Of ModelServings it says where they are.
+    /// The same for a command that needs each service once: moves the services out of the catalog,
+    /// so that each can be freed. Returns indices of ModelServings.
     #[expect(clippy::vec_box, reason = "each is freed when it was planned")]
     pub(super) fn take_all(
         &mut self,
@@ -171,7 +171,7 @@ impl Session {
         })
     }
 
-    /// Whether a finding of error level is in a ModelServing, so that nothing is made of it.
+    /// Whether a ModelServing has a finding of error level, so that it is not rendered.
     pub(super) fn is_broken(&self, serving: &ModelServing) -> bool {
         let whole = serving.object.span;
         let inside = |span: Span| {

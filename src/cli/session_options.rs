@@ -3,14 +3,14 @@
 use crate::policy::AcceleratorOptions;
 use std::path::PathBuf;
 
-/// What a verb asks of a session, beyond the input.
+/// Options of a session that a command sets, besides the input.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionOptions<'a> {
     /// The protocol requested, over every service.
     pub(crate) protocol: Option<&'a str>,
     /// How accelerators are chosen.
     pub(crate) accelerators: AcceleratorOptions,
-    /// What is read besides, and not reported on.
+    /// Paths that are also read, without findings about them.
     pub(crate) context: &'a [PathBuf],
     /// What webhooks add to pods is printed.
     pub(crate) expand: bool,

@@ -28,7 +28,8 @@ struct Line {
 
 static LINE: Mutex<Line> = Mutex::new(Line { to: None, what: None, is_shown: false, run: 0 });
 static CHANGED: Condvar = Condvar::new();
-/// Something takes the time: what is written asks this first, as JSON is written in small pieces.
+/// Whether a waiting message is shown. Checked before every write, because JSON is written in small
+/// pieces.
 static IS_WAITING: AtomicBool = AtomicBool::new(false);
 
 fn line() -> MutexGuard<'static, Line> {
@@ -46,7 +47,7 @@ pub(super) fn off() {
     line().to = None;
 }
 
-/// Says what takes the time from now on, until [`stop`].
+/// Sets the message about long work, until [`stop`].
 pub(super) fn doing(what: &'static str) {
     let mut line = line();
     if line.to.is_none() || line.what.replace(what).is_some() {
@@ -98,7 +99,7 @@ fn show(run: u64) {
     }
 }
 
-/// A stream before whose first byte the line is taken away.
+/// A stream that removes the message before its first byte.
 pub(super) struct After<W>(pub(super) W);
 
 impl<W: Write> Write for After<W> {

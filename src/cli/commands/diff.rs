@@ -67,7 +67,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What is watched, with `--watch`.
+    /// Returns the paths to watch, with `--watch`.
     pub(super) fn watched(&self) -> Option<Vec<PathBuf>> {
         let bases = self.base.iter().map(PathBuf::from);
         self.watch.then(|| self.input.watched().into_iter().chain(bases).collect())
@@ -207,7 +207,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let conditions = if args.fail_on.is_empty() { &usual[..] } else { &args.fail_on };
     let fails = conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], settings));
     if unread {
-        // What is wrong with the state before is shown where it hides a part of it.
+        // Findings about the state before are shown if they hide a part of it.
         before.say(&base_found.into_iter().filter(hides).collect::<Vec<_>>(), io);
         io.say("the answer is incomplete: some of the input was not read\n");
     }
@@ -332,7 +332,7 @@ fn has(side: &Side<'_>, session: &Session, wanted: &str) -> bool {
             .any(|serving| session.is_named(wanted, &serving.object, &serving.namespace))
 }
 
-/// What a finding says, wherever it is: an edit above it moves it and makes it no news.
+/// The content of a finding without its position: an edit above a finding does not make it new.
 fn statement(found: &Diagnostic) -> String {
     format!("{} {:?} {:?} {}", found.code.as_str(), found.objects, found.path, found.message)
 }

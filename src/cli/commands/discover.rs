@@ -16,7 +16,7 @@ use crate::yaml::{self, Limits, Node, Origin};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// What the help says beside the flags.
+/// The help text after the flags.
 const HELP: &str = "\
 Reads Nodes, AcceleratorClasses and Pods. One class per product, named after its label. Memory is the lowest value of its \
 nodes, features are those that all of them have, other figures come from data sheets; prices are never set. A class labeled \
@@ -163,7 +163,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     Ok(session.outcome(&found, failed))
 }
 
-/// What is read: the values file is one of the files, and so are classes that were written before.
+/// The input: files of the flags, the values file, and classes that an earlier run wrote.
 fn input(args: &Args) -> InputArgs {
     let mut input = args.input.clone();
     if let Output::Directory(path) = &args.output
@@ -230,7 +230,7 @@ struct Writer<'s> {
 }
 
 impl Writer<'_> {
-    /// Writes one class; says what became of it.
+    /// Writes one class; returns a message about it.
     fn write(&mut self, class: &Proposal) -> Result<String, Failure> {
         let place = class.written.map(|span| self.session.world.sources.locate(span).to_string());
         let written = || place.clone().unwrap_or_default();
@@ -261,8 +261,8 @@ impl Writer<'_> {
         })
     }
 
-    /// Replaces the document of a class where it is, or writes a new file when it stands
-    /// elsewhere.
+    /// Replaces the document of a class in its file, or writes a new file if the class is defined
+    /// outside the directory.
     fn update(&mut self, class: &Proposal, place: &str) -> Result<String, Failure> {
         let Some(span) = class.written else { return self.create(class) };
         let sources = &self.session.world.sources;

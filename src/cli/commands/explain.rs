@@ -53,7 +53,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What is watched, with `--watch`.
+    /// Returns the paths to watch, with `--watch`.
     pub(super) fn watched(&self) -> Option<Vec<PathBuf>> {
         self.watch.then(|| self.input.watched())
     }

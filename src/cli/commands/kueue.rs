@@ -253,7 +253,7 @@ fn diff(args: &DiffArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             io.print_json(&view::pairs_json(&diffed, &found, &session.world.sources))?;
         }
         Format::Yaml => {
-            // Both are made of what was read, neither of what the other proposes.
+            // Both are computed from the input; neither uses the result of the other.
             let (classes, flavors) = with(&session, None, Some(&args.shape), |options| {
                 (kueue::import(catalog, options).value, kueue::export(catalog, options).value)
             });

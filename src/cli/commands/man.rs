@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// The page of a command, and those of what is below it.
+/// Returns the page of a command and of its subcommands.
 fn pages_of(
     command: clap::Command,
     name: &str,

@@ -1,4 +1,4 @@
-//! The verbs, a file each: an `Args` struct whose doc comments are the help, and one function.
+//! The commands, one file each: an `Args` struct whose doc comments are the help, and `run`.
 
 pub(crate) mod catalog;
 pub(crate) mod code;
@@ -59,7 +59,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The paths whose changes run it again, with `--watch`.
+    /// Returns the paths whose changes run the command again, with `--watch`.
     pub(crate) fn watched(&self) -> Option<Vec<PathBuf>> {
         match self {
             Self::Plan(args) => args.watched(),
@@ -71,7 +71,7 @@ impl Command {
     }
 }
 
-/// Runs the verb; without one, says what there is. `typed` is the command line as it was typed.
+/// Runs the command; without one, prints an overview. `typed` is the command line as typed.
 pub(crate) fn run(
     command: Option<Command>,
     typed: &[OsString],

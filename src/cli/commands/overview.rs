@@ -6,7 +6,7 @@ use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, command};
 use crate::report::phrases::plural;
 
-/// Prints the help; in a directory of manifests also what was found and the command to begin with.
+/// Prints the help; in a directory of manifests also their number and a first command.
 pub(crate) fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let help = command().render_help();
     io.print(&help.to_string())?;

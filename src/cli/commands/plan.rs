@@ -34,7 +34,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What is watched, with `--watch`.
+    /// Returns the paths to watch, with `--watch`.
     pub(super) fn watched(&self) -> Option<Vec<PathBuf>> {
         self.watch.then(|| self.input.watched())
     }
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut planned = Vec::with_capacity(all);
     let mut services = services.into_iter();
     while planned.len() < all {
-        // A service is not needed again: what was read of it makes room for what follows.
+        // A planned service is not needed again, and is freed.
         let window: Vec<Box<Views>> = services.by_ref().take(SHOWN).collect();
         planned.extend(planner.plan_all(&window, Depth::Plan));
         io.progress(planned.len(), all, "services planned");
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         PageFormat::Table => {
             session.say(&beside_page(&found, &planned), io);
-            // Where nothing was read, the finding says why; "no services" would be an answer.
+            // If a finding explains why nothing was read, "no services" would be misleading.
             let is_said = |own: &Diagnostic| own.severity > Severity::Info;
             let is_answer = servings.is_empty() && !session.world.unread.iter().any(is_said);
             if !planned.is_empty() || is_answer {

@@ -153,7 +153,7 @@ pub(super) fn function(
     write(args, Mode::Function(keep), &mut stdin.unwrap_or_default().as_slice(), io)
 }
 
-/// What is printed.
+/// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Manifests.
@@ -430,7 +430,7 @@ fn written(
     session: &Session,
     annotate: Option<&(&Layers<'_>, Overrides<'_>)>,
 ) -> Written {
-    // What cannot be deployed is not printed; a finding of error level says why.
+    // A refused service is not printed; a finding of error level explains it.
     let failed = rendered.refusal().is_some();
     let objects = if failed {
         Vec::new()

@@ -19,8 +19,8 @@ use std::str::FromStr;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The kind as for kubectl: `isvc`, `clusterservingruntimes`, `inferenceservice.ome.io`, or
-    /// `ome-test` for files of `ome test`, or `output` for what commands print; without it all kinds
-    /// are listed.
+    /// `ome-test` for files of `ome test`, or `output` for what commands print; without it all
+    /// kinds are listed.
     #[arg(value_name = "KIND", add = complete::kinds())]
     kind: Option<String>,
     /// A field below it, such as `spec.engineConfig.runner`, also written as one word with the
@@ -179,7 +179,7 @@ fn output(name: Option<&str>, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     print(&document.schema(), io)
 }
 
-/// Stands in every file that is written: others are never replaced.
+/// A mark in every written file; files without it are never replaced.
 const MARK: &str = "written by `ome schema --all`";
 
 /// Writes a schema for every kind, one for all of them, and a catalog.

@@ -10,7 +10,7 @@ use crate::report::sheet::Sheet;
 use crate::report::{judged, users};
 use crate::schema::names_kind;
 
-/// What of the catalog is asked about.
+/// The object of the catalog that is explained.
 pub(super) enum Subject<'a> {
     /// A runtime.
     Runtime(&'a Runtime),

@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     })
 }
 
-/// The cases of a file; what is wrong with it goes into the report.
+/// Reads the cases of a file; findings about it are added to the report.
 fn read(file: &Path, report: &mut Report) -> Vec<Case> {
     let text = match load::read_text(file, &Limits::default()) {
         Ok(text) => text,
@@ -191,7 +191,7 @@ fn planned(session: &Session) -> Result<Vec<Planned<'_>>, Failure> {
     Ok(planner.plan_all(&session.select(&[])?, Depth::Plan))
 }
 
-/// What is not as a case states it.
+/// Returns the differences between a case and the decisions.
 fn judge(case: &Case, session: &Session, planned: &[Planned<'_>]) -> Result<Vec<Miss>, Failure> {
     let catalog = &session.world.catalog;
     let mut misses: Vec<Miss> =
@@ -282,7 +282,7 @@ fn edit(case: &Case, miss: &Miss) -> Option<Edit> {
         values.find(|expected| expected.span == miss.span).cloned()
     };
     let expected = stated(&case.services).or_else(|| stated(&case.objects))?;
-    // What is not shown is not written either.
+    // Values that are not shown are not written either.
     let is_shown = |got: &&serde_json::Value| !got.is_array() && !got.is_object() && *got != MASK;
     let got = miss.got.as_ref().filter(is_shown)?;
     expected.value.scalar_text().map(drop).or_else(|| expected.value.is_null().then_some(()))?;

@@ -82,7 +82,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What is watched, with `--watch`.
+    /// Returns the paths to watch, with `--watch`.
     pub(super) fn watched(&self) -> Option<Vec<PathBuf>> {
         let besides = self.paths.iter().chain(&self.context).cloned();
         self.watch.then(|| besides.chain(self.input.watched()).collect())
@@ -265,8 +265,8 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
     gathered(session, &asked, rules, args.source)
 }
 
-/// Findings on objects of `source`; `asked` are codes that are found on demand, and `rules` the
-/// only ones that are wanted, if there are any.
+/// Returns findings on objects of `source`. `asked` are codes that are only reported on demand;
+/// `rules`, if not empty, are the only codes to report.
 fn gathered(
     session: &Session,
     asked: &[Code],
@@ -297,8 +297,7 @@ fn gathered(
     let mut refused = Vec::new();
     for (service, mut composed, of_server) in decided {
         refused.push((service, of_server));
-        // What is wrong with the model is at the model, and what a rule has said is not said
-        // again.
+        // Findings about the model are reported at the model, and findings of a rule only once.
         composed.retain(|finding| {
             finding.code != Code::ModelIncomplete
                 && !PLAN_ONLY.contains(&finding.code)
@@ -357,7 +356,7 @@ fn concerns_builtin_alone(finding: &Diagnostic, session: &Session) -> bool {
     !finding.labels.is_empty() && finding.labels.iter().all(|label| builtin(label.span.source))
 }
 
-/// Drops what a more precise finding about the same place says better.
+/// Drops findings if a more precise one about the same place exists.
 fn shadow(found: &mut Vec<Diagnostic>) {
     const SHADOWS: [(Code, Code); 2] =
         [(Code::InvalidPriority, Code::InvalidValue), (Code::DuplicateName, Code::InvalidValue)];

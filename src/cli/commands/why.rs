@@ -18,13 +18,13 @@ use std::collections::BTreeSet;
 /// Show the source of each field of a rendered object, and the values that it overrides.
 ///
 /// FIELD is a path such as `spec.template.spec.containers[name=ome-container].image`, a part of the
-/// object (one row per leaf), or `*`. Objects that Kthena's controller makes of a ModelServing are found as `render
-/// --expand` prints them.
+/// object (one row per leaf), or `*`. Objects that Kthena's controller makes of a ModelServing are
+/// found as `render --expand` prints them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The object and the field: `KIND/NAME FIELD`, `KIND/NAMESPACE/NAME FIELD` or `KIND NAME
-    /// FIELD`; without a field, every field. A kind is written as for kubectl (`deploy`, `deployments.apps`); a dot within a key
-    /// of the field is written `\.`.
+    /// FIELD`; without a field, every field. A kind is written as for kubectl (`deploy`,
+    /// `deployments.apps`); a dot within a key of the field is written `\.`.
     #[arg(num_args = 1..=3, required = true, value_names = ["KIND/NAME", "FIELD"])]
     words: Vec<String>,
     /// Output format.
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
-/// The object that is asked about.
+/// The object in question.
 struct Wanted<'a> {
     kind: &'a str,
     namespace: Option<&'a str>,

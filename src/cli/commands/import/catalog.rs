@@ -1,8 +1,8 @@
 //! `ome import --all`: every model of a catalog is completed in place.
 //!
-//! In: the files of `-f`. Out: the files with the values that their models left out, and what became
-//! of each model. A model is completed as a whole or not at all, and what becomes of one is nothing
-//! to its neighbors.
+//! In: the files of `-f`. Out: the files with the values that their models left out, and what
+//! became of each model. A model is completed as a whole or not at all, and what becomes of one is
+//! nothing to its neighbors.
 
 use super::origin::Origins;
 use super::{Args, Format, Run, is_model, name_of};
@@ -87,8 +87,8 @@ fn hub(model: &Node) -> Option<HubId<'_>> {
     HubId::of_model(model).filter(|_| !keeps_agent_out(model))
 }
 
-/// What is known of each repository, by its address; nothing, with findings, where it cannot be
-/// read.
+/// Returns the facts of each repository by its address; `None` for one that cannot be read, which
+/// is reported.
 fn facts(
     models: &[&Document],
     args: &Args,

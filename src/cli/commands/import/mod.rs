@@ -192,7 +192,7 @@ impl Run {
         findings::settle(&mut self.found, &self.sources, &Secrets::new(&self.sources));
     }
 
-    /// Says what was found.
+    /// Prints the findings.
     fn say(&self, io: &mut Io<'_>) {
         if !self.found.is_empty() {
             let color = io.err_color();

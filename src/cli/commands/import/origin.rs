@@ -2,7 +2,7 @@
 //! of the Hub, and the Hub itself.
 //!
 //! In: the arguments of the call, and the id of a repository. Out: texts with their names, or the
-//! finding that says why there are none. Nothing is understood here.
+//! finding about their absence. The texts are not interpreted here.
 
 use super::Args;
 use crate::cli::Failure;
@@ -54,7 +54,7 @@ impl Origins {
         let offline = args.offline || load::is_offline();
         let cache = match &args.hf_cache {
             Some(Some(directory)) => Some(directory.clone()),
-            // A catalog is completed from what is at hand before anything is fetched.
+            // For a whole catalog, the cache is used before anything is fetched.
             Some(None) => default_cache(),
             None if args.all || offline => default_cache(),
             None => None,

@@ -11,7 +11,7 @@ use lsp_types::{
     OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, TextEdit, WorkspaceEdit,
 };
 
-/// The repairs of what is found within a range, and all repairs of the file at once.
+/// Returns the fixes of the findings in a range, and one action with all fixes of the file.
 pub(super) fn actions(
     context: &Context,
     params: &CodeActionParams,

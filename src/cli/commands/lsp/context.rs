@@ -37,7 +37,7 @@ pub(super) fn uri_of(path: &Path) -> Option<Uri> {
     Uri::from_str(&format!("file://{root}{}", utf8_percent_encode(&text, PLAIN))).ok()
 }
 
-/// The file of an address; none for what is no file.
+/// Returns the path of a URI; `None` if it is not a file.
 pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     // A host is before the path, and nothing that is open is on another one.
@@ -100,7 +100,7 @@ impl Context {
         Range { start: position(span.start), end: position(span.end.max(span.start)) }
     }
 
-    /// A place with its file; none for what is in no file.
+    /// Returns the location of a span; `None` if its source is not a file.
     pub(super) fn location(&self, span: Span) -> Option<Location> {
         let uri = uri_of(self.path(span.source)?)?;
         Some(Location { uri, range: self.range(span) })

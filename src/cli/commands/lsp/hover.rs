@@ -14,7 +14,7 @@ use crate::schema;
 use crate::source::{SourceId, Span};
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, TextDocumentPositionParams};
 
-/// What is at a place: the object that is named there, the object that has its name there, or the
+/// Describes a position: the object that is named there, the object whose name is there, or the
 /// field.
 pub(super) fn hover(context: &Context, params: &TextDocumentPositionParams) -> Option<Hover> {
     let id = context.source(&params.text_document.uri)?;
@@ -29,7 +29,7 @@ pub(super) fn hover(context: &Context, params: &TextDocumentPositionParams) -> O
     Some(Hover { contents: HoverContents::Markup(contents), range: Some(context.range(span)) })
 }
 
-/// The services whose documents are in a text.
+/// Returns the services that are defined in a text.
 pub(super) fn services(context: &Context, id: SourceId) -> Vec<&Views> {
     let session = &context.session;
     let services = session.world.catalog.services();
@@ -68,7 +68,8 @@ pub(super) fn target<'a>(
     Some((naming.target?, naming.span))
 }
 
-/// An object: what becomes of a service, who uses a runtime or a model, what is known of a class.
+/// Describes an object: the decisions of a service, the users of a runtime or a model, the facts of
+/// a class.
 fn about(context: &Context, object: &Object) -> String {
     let session = &context.session;
     let (catalog, sources) = (&session.world.catalog, &session.world.sources);
@@ -98,7 +99,7 @@ fn about(context: &Context, object: &Object) -> String {
     }
 }
 
-/// A field: its type, what it is for, and the fields below it.
+/// Describes a field: its type, its purpose, and the fields below it.
 fn field(object: &Object, cursor: &Cursor) -> Option<String> {
     let schema = schema::kind(&object.api_version, &object.id.kind)?;
     Some(fields::page(schema, &cursor.path)?.markdown())

@@ -1,8 +1,8 @@
 //! `ome lsp`: a language server over standard input and output.
 //!
-//! The server translates: what it says are findings of `validate`, pages of `explain` and `schema`,
-//! and decisions of `plan`, over the same workspace. Messages are answered one after another. Texts
-//! are read again when nothing is waiting to be answered, or when a question needs them.
+//! The server shows findings of `validate`, pages of `explain` and `schema`, and decisions of
+//! `plan`, all computed over one workspace. Messages are answered one after another. Changed texts
+//! are read again when no message is waiting, or when a request needs them.
 
 mod actions;
 mod completion;

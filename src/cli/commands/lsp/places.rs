@@ -5,7 +5,7 @@ use super::hover::{planned, target};
 use crate::editor::{self, namings};
 use lsp_types::{Location, ReferenceParams, TextDocumentPositionParams};
 
-/// Where the object is that a place names. What is built in is in no file.
+/// Returns the definition of the object that is named at a position. Built-in objects have no file.
 pub(super) fn definition(
     context: &Context,
     params: &TextDocumentPositionParams,

@@ -63,7 +63,7 @@ pub(super) struct Server {
     is_stale: bool,
     /// The findings are not published yet.
     is_unsaid: bool,
-    /// The editor tells of files that change when it is asked to.
+    /// The editor supports notifications about changed files.
     watches: bool,
     versions: BTreeMap<PathBuf, i32>,
     /// What the editor shows of each file.
@@ -125,13 +125,13 @@ impl Server {
                     Err(_) => self.start_over(),
                 }
             }
-            // Answers to what the server asked need nothing done.
+            // Responses to the server's requests need no action.
             Message::Response(_) => {}
         }
         Ok(Step::On)
     }
 
-    /// Reads what has changed, and says what is found in it.
+    /// Reads changed files and publishes their findings.
     pub(super) fn settle(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if self.phase != Phase::Serving || !(self.is_stale || self.is_unsaid) {
             return Ok(());
@@ -313,8 +313,8 @@ impl Server {
         }
     }
 
-    /// Reads the folders of the editor unless flags say what is read. Names are relative to the
-    /// first folder, where settings are looked for, too.
+    /// Reads the folders of the editor, unless flags name files. Names are relative to the first
+    /// folder, in which settings are searched as well.
     fn open(&mut self, folders: &[PathBuf]) {
         if let Some(first) =
             folders.first().filter(|first| std::env::set_current_dir(first).is_ok())
@@ -331,7 +331,7 @@ impl Server {
         self.is_stale = true;
     }
 
-    /// Takes in what the editor tells; the answer is what the server asks it.
+    /// Handles a notification of the editor; returns requests to the editor.
     fn note(&mut self, notification: Notification) -> Result<Vec<Message>, String> {
         fn read<N: told::Notification>(params: Value) -> Result<N::Params, String> {
             serde_json::from_value(params).map_err(|error| error.to_string())
@@ -396,14 +396,14 @@ impl Server {
             Some(version) => _ = self.versions.insert(path.clone(), version),
             None => _ = self.versions.remove(&path),
         }
-        // What is opened may be no file yet, and what is closed may never become one.
+        // An opened text may not be saved yet, and a closed one may never be saved.
         if text.is_some() != self.known.files.open(&path).is_some() {
             self.known.files.look();
         }
         if let Some(context) = &mut self.context {
             context.versions.clone_from(&self.versions);
         }
-        // What is opened is most often what was read.
+        // An opened text usually equals the file that was read.
         self.is_stale |= text.is_none() || read != text;
         self.known.files.set(path, text);
     }
@@ -438,7 +438,7 @@ fn log(out: &mut dyn Write, message: &str) -> io::Result<()> {
     tell::<told::LogMessage>(out, params)
 }
 
-/// Asks the editor to tell of manifests and settings that change on disk.
+/// The request to the editor for notifications about changed manifests and settings.
 fn watch() -> Message {
     let globs = ["**/*.{yaml,yml,json}", "**/ome.toml"];
     let watchers = globs.map(|glob| FileSystemWatcher {

@@ -23,7 +23,7 @@ pub(super) enum Incoming {
     Unreadable {
         /// The request it was, as far as can be seen.
         id: Option<RequestId>,
-        /// What is wrong.
+        /// The kind of error.
         code: ErrorCode,
         /// The same in words.
         reason: String,
@@ -93,8 +93,8 @@ pub(super) fn write(mut out: &mut dyn Write, message: &Message) -> io::Result<()
     message.write(&mut out)
 }
 
-/// Says that something was no message. A request whose id could not be read is answered with none,
-/// which the library's responses cannot have.
+/// Answers bytes that are not a message with an error. A request with an unreadable id gets a null
+/// id, which the library's responses cannot have.
 pub(super) fn refuse(
     out: &mut dyn Write,
     id: Option<&RequestId>,

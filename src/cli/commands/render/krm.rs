@@ -41,8 +41,8 @@ pub(in crate::cli::commands) fn bare(io: &mut Io<'_>) -> Option<Result<Outcome, 
     Some(run(&list, &typed, peeked.stdin, io))
 }
 
-/// Runs `render` on a ResourceList. `typed` is the command line; what it sets counts more than
-/// what the functionConfig sets.
+/// Runs `render` on a ResourceList. `typed` is the command line; its flags override those of
+/// the functionConfig.
 pub(super) fn run(
     list: &Node,
     typed: &[OsString],
@@ -86,7 +86,7 @@ fn reason(error: &clap::Error) -> String {
     first.strip_prefix("error: ").unwrap_or(first).to_owned()
 }
 
-/// The flags that a functionConfig sets, and what is wrong with it.
+/// Returns the flags that a functionConfig sets, and findings about it.
 fn flags(list: &Node) -> (Vec<OsString>, Vec<Diagnostic>) {
     let (mut flags, mut problems) = (Vec::new(), Vec::new());
     let Some(config) = list.get("functionConfig").filter(|config| !config.is_null()) else {

@@ -1,6 +1,6 @@
-//! `--pass-through`: what was read is printed again, with manifests in the place of services.
+//! `--pass-through`: prints the input again, with manifests in the place of services.
 //!
-//! In: the texts of the input and what their services became. Out: the same texts, in which
+//! In: the texts of the input and the manifests of their services. Out: the same texts, in which
 //! documents of other kinds keep every byte. A ResourceList is answered with a ResourceList.
 
 use super::Written;
@@ -112,7 +112,7 @@ impl<'a> Pass<'a> {
             for document in &text.documents {
                 self.document(text.source, bytes, document, &mut out);
             }
-            // A text that nothing is made of is the same to its last byte.
+            // A text without services is printed unchanged, byte for byte.
             let tail = text.documents.last().map_or(0, |document| document.whole.end);
             let whole =
                 |document: &DocumentText| document.items.iter().all(|item| self.is_kept(item));
@@ -144,7 +144,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// What is wrong with the functionConfig of each list.
+    /// Returns findings about the functionConfig of each list.
     pub(super) fn config_problems(&self) -> Vec<Diagnostic> {
         let documents = self.texts.iter().flat_map(|text| &text.documents);
         let roots = documents.filter_map(|document| document.root.as_ref());

@@ -75,7 +75,7 @@ impl Sink<'_> {
         })
     }
 
-    /// Takes the objects of a service; gives what was found on the way to them.
+    /// Writes the objects of a service; returns the findings about it.
     pub(super) fn take(
         &mut self,
         mut written: Written,
@@ -106,8 +106,8 @@ impl Sink<'_> {
         Ok(diagnostics)
     }
 
-    /// Closes it; true when a directory is stale. `unread` says why the input was not read as a
-    /// whole: then nothing is removed.
+    /// Finishes the output; returns whether a directory is stale. `unread` is the reason why the
+    /// input was not read completely: then nothing is removed.
     pub(super) fn finish(
         self,
         unread: Option<&str>,
@@ -153,7 +153,7 @@ impl Sink<'_> {
 /// Services of which files were removed that one line names.
 const NAMED: usize = 5;
 
-/// The services whose files were removed, as their directories.
+/// The message about removed files, with the directories of their services.
 fn removal(directory: &Path, removed: &[String]) -> String {
     let parents = removed.iter().filter_map(|path| path.rsplit_once('/'));
     let services: BTreeSet<&str> = parents.map(|(parent, _)| parent).collect();

@@ -37,7 +37,7 @@ pub(super) fn run(
     simulate(args, session, &changes, io)
 }
 
-/// Plays the change of a ModelServing whose pods run: they are the state before.
+/// Simulates the change of a ModelServing from the state of its running pods.
 pub(super) fn of_running(
     args: &Args,
     session: &Session,
@@ -81,7 +81,7 @@ fn simulate(
     Ok(if view.stuck() > 0 { outcome.and(Outcome::No) } else { outcome })
 }
 
-/// What is selected of a state.
+/// Returns the selected services of a state.
 fn state(session: &Session) -> Result<State<'_>, Failure> {
     let (services, servings) = session.select_all(&[])?;
     Ok(State { world: &session.world, services, servings })

@@ -68,7 +68,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Whether nothing is asked that only the requests of one ModelServing can show.
+    /// Whether no flag is set that only the simulation of a single ModelServing supports.
     fn is_plain(&self) -> bool {
         self.pending.is_empty()
             && self.stuck.is_empty()

@@ -153,7 +153,7 @@ pub(super) fn run(
     Ok(if no { ended.and(Outcome::No) } else { ended })
 }
 
-/// What a server says to the change. What the document allows and a server refuses is a warning.
+/// Returns the server's objections to the change. Where the document allows it, they are warnings.
 fn refused_change(from: &ModelServing, to: &ModelServing, session: &Session) -> Vec<Diagnostic> {
     let mut refused = Vec::new();
     kthena::check_change(&from.object.node, &to.object.node, &mut refused);

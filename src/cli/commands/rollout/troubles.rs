@@ -1,4 +1,4 @@
-//! `--slow`, `--stuck` and `--fail` of what is simulated together.
+//! `--slow`, `--stuck` and `--fail` of services that are simulated together.
 
 use super::Args;
 use crate::api::{ComponentKind, ModelServing, Service};
@@ -20,7 +20,7 @@ pub(super) struct Played<'a> {
     pub(super) servings: &'a [&'a ModelServing],
 }
 
-/// What the flags say of what is simulated.
+/// Reads the flags about simulated problems.
 pub(super) fn of(
     args: &Args,
     session: &Session,
@@ -53,8 +53,8 @@ pub(super) fn of(
 }
 
 impl Played<'_> {
-    /// `[[NAMESPACE/]SERVICE/]COMPONENT`: the places of what is named so, and the component or the
-    /// role.
+    /// Resolves `[[NAMESPACE/]SERVICE/]COMPONENT` to indices of services, each with the component
+    /// or role.
     fn targets(
         self,
         flag: &str,

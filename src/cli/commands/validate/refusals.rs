@@ -26,7 +26,7 @@ pub(super) fn all<'a>(
     earlier: &[Diagnostic],
 ) -> Vec<Diagnostic> {
     let said = || earlier.iter().chain(&session.world.diagnostics);
-    // What is absent is reported at its holder, which lacks more than one thing.
+    // Absent fields are reported at their parent, which may lack several.
     let is_absence = |finding: &&Diagnostic| finding.code == Code::RequiredField;
     let told: BTreeSet<Span> =
         said().filter(|finding| !is_absence(finding)).filter_map(Diagnostic::span).collect();
