@@ -98,7 +98,7 @@ fn of_kthena(
     let asked = match (flag, named) {
         (Some(flag), Some(named)) if flag != named => {
             return Err(Failure::Usage(format!(
-                "`--kthena-profile {flag}` and `--release kthena={named}` ask for two releases"
+                "`--kthena-profile {flag}` and `--release kthena={named}` select two releases"
             )));
         }
         (flag, named) => flag.or(named),

@@ -24,7 +24,9 @@ fn most() -> usize {
 pub(super) fn note(jobs: Option<usize>) -> Option<String> {
     let most = most();
     let asked = asked(jobs).filter(|asked| *asked > most)?;
-    Some(format!("note: {most} threads work, not {asked}: {PER_CORE} for each core are the most\n"))
+    Some(format!(
+        "note: {most} threads are used, not {asked}: {PER_CORE} for each core are the most\n"
+    ))
 }
 
 /// Starts the threads of this process. A second call keeps those of the first; no output depends on

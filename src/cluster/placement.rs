@@ -15,7 +15,7 @@ use super::terms::{affinity_matches, selector_mismatch};
 use crate::api::Object;
 use crate::cluster::node::Machine;
 use crate::quantity::{Quantity, Range, is_accelerator, is_native};
-use crate::yaml::{Entry, Node};
+use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -291,7 +291,8 @@ impl Room<'_> {
         if let Some(entry) =
             shape.selector.as_ref().and_then(|selector| selector_mismatch(selector, machine))
         {
-            return Some(("selector", mismatch(entry, machine)));
+            let required = entry.node.scalar_text().unwrap_or_default();
+            return Some(("selector", mismatch(&entry.key, &required, machine)));
         }
         if shape.affinity.as_ref().is_some_and(|affinity| !affinity_matches(affinity, machine)) {
             return Some(("affinity", "no required node selector term matches".into()));
@@ -339,14 +340,12 @@ fn amount(name: &str, milli: Milli) -> EcoString {
     bytes.map_or_else(|| Quantity::from_milli(milli), Quantity::from_bytes).canonical()
 }
 
-/// Both sides of a label that is not as asked.
-pub(crate) fn mismatch(entry: &Entry, machine: &Machine) -> EcoString {
-    let own = machine.label(&entry.key).unwrap_or("absent");
-    eco_format!(
-        "{}: {} is asked for, {own} here",
-        entry.key,
-        entry.node.scalar_text().unwrap_or_default()
-    )
+/// The required and the actual value of a node label that differs.
+pub fn mismatch(key: &str, required: &str, machine: &Machine) -> EcoString {
+    match machine.label(key) {
+        Some(own) => eco_format!("{key}: {required} required, {own} found"),
+        None => eco_format!("{key}: {required} required, label absent"),
+    }
 }
 
 /// Whether any machine states what it has.

@@ -113,7 +113,7 @@ codes! {
         "the change touches a field that may not change once the object exists"
 
     FieldOfAnotherRelease "field-of-another-release" Finding Warning
-        "the release that is followed does not know a field or a kind that another release knows"
+        "the selected release does not have a field or a kind of another release"
     UnknownField "unknown-field" Finding Error "the key is not a field of the object"
     InvalidType "invalid-type" Finding Error "the value is of the wrong type"
     RequiredField "required-field" Finding Error "a required field is absent"
@@ -245,7 +245,7 @@ codes! {
     ImportConflict "import-conflict" Finding Warning
         "the manifest of the model and its config.json differ"
     ImportRefused "import-refused" Finding Error
-        "values cannot be put into the file without changing more than was asked"
+        "values cannot be written into the file without other changes"
     HubUnreachable "hub-unreachable" Finding Error "the Hub gives no usable answer"
     HubRefused "hub-refused" Finding Error "the Hub does not allow access to the repository"
     HubNotFound "hub-not-found" Finding Error "there is no such repository, revision or config.json"
@@ -370,7 +370,7 @@ codes! {
     CommandInAcceleratorRunner "command-in-accelerator-runner" Finding Error
         "a configuration for an accelerator sets a command"
     OperatorNotKubernetes "operator-not-kubernetes" Finding Warning
-        "an operator or a value that Kubernetes does not know"
+        "an operator or a value that Kubernetes does not have"
     NoRuntimeForModel "no-runtime-for-model" Finding Warning
         "no loaded runtime can serve the loaded model"
     RuntimeForNoModel "runtime-for-no-model" Finding Info "the runtime serves no loaded model"
@@ -392,7 +392,7 @@ codes! {
     GrpcPortMissing "grpc-port-missing" Finding Warning
         "protocol grpc-v2 is requested and no port is named h2c or grpc"
     V2Probes "v2-probes" Finding Info
-        "the server speaks v2, and its container has no readiness or liveness probe"
+        "the server uses protocol v2, and its container has no readiness or liveness probe"
     ProbeTwoHandlers "probe-two-handlers" Finding Warning "a merged probe has two handlers"
     StorageUriScheme "storage-uri-scheme" Finding Error
         "the scheme of the storageUri is not supported"

@@ -176,7 +176,7 @@ fn run(words: &[&str], directory: &Path, limits: &Limits) -> Result<String, Fail
         let said = without_clock(said.trim());
         let why =
             if said.is_empty() { format!("failed: {status}") } else { format!("failed: {said}") };
-        return Err(because(&why, "mend what it reports; nothing else was read"));
+        return Err(because(&why, "correct what it reports; nothing else was read"));
     }
     if out.len() as u64 > limits.file_size {
         let finding = files::too_large(limits);

@@ -201,7 +201,7 @@ fn fit(
     let accelerators = match (&tensor, &pipeline, engine, gpus.known()) {
         (None, None, Engine::Other, Some(gpus @ 1..)) => Operand {
             value: gpus.unsigned_abs(),
-            from: "what the container asks for".into(),
+            from: "the container's requests".into(),
             span: None,
         },
         (None, None, ..) => Operand { value: 1, from: "no parallelism is set".into(), span: None },

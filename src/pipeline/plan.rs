@@ -371,7 +371,9 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
         )
         .at(service.object.name_span())
         .object(service.object.id.to_string())
-        .help(format!("mend the numbers of the {kind}: `ome validate` shows where they are")),
+        .help(format!(
+            "correct the numbers of the {kind}: `ome validate` prints their file and line"
+        )),
     )
 }
 

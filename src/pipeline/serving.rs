@@ -123,7 +123,7 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<
             )
             .at(serving.object.name_span())
             .object(serving.object.id.to_string())
-            .help("mend the number: `ome validate` shows where it is"),
+            .help("correct the number: `ome validate` prints its file and line"),
         );
     }
     PlannedServing {

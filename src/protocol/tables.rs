@@ -40,7 +40,7 @@ static V1: [Row; 4] = [
         "model-ready",
         "GET",
         "/v1/models/{model}",
-        "tells whether the model is downloaded and ready to serve requests",
+        "whether the model is downloaded and ready to serve requests",
     ),
     row(
         "predict",
@@ -71,13 +71,13 @@ static V2: [Row; 6] = [
         "server-ready",
         "GET",
         "/v2/health/ready",
-        "tells whether all models are ready for inference; fit for a readiness probe",
+        "whether all models are ready for inference; suitable for a readiness probe",
     ),
     row(
         "server-live",
         "GET",
         "/v2/health/live",
-        "tells whether the server receives and answers requests; fit for a liveness probe",
+        "whether the server receives and answers requests; suitable for a liveness probe",
     ),
     row(
         "server-metadata",
@@ -89,7 +89,7 @@ static V2: [Row; 6] = [
         "model-ready",
         "GET",
         "/v2/models/{model}{version}/ready",
-        "tells whether this model is ready for inference",
+        "whether this model is ready for inference",
     ),
 ];
 
@@ -105,7 +105,7 @@ static OPENAI: [Row; 6] = [
         "/v1/rerank",
         "orders documents by relevance, when the model is one that ranks",
     ),
-    row("server-ready", "GET", "/health", "tells whether the server answers requests"),
+    row("server-ready", "GET", "/health", "whether the server answers requests"),
 ];
 
 /// Facts about a service for the list of its endpoints.

@@ -32,7 +32,7 @@ pub(super) fn unknown_kind(kind: &str, span: Span, release: ReleaseSchema) -> Di
     Diagnostic::new(
         Code::FieldOfAnotherRelease,
         format!(
-            "{} {} does not know {kind}: the object is left out",
+            "{} {} does not have {kind}: the object is left out",
             release.operator, release.tag
         ),
     )
@@ -58,7 +58,7 @@ pub(super) fn stored(
                 ),
             );
             diagnostics.push(
-                finding.at(span).path(path).help("delete it, or follow a release that knows it"),
+                finding.at(span).path(path).help("delete it, or select a release that has it"),
             );
         });
     }

@@ -195,7 +195,7 @@ fn update_refuses_files_in_the_way_and_keeps_other_files() {
 fn invalid_discover_arguments_are_refused() {
     let scratch = Scratch::new("refused");
     for (args, said) in [
-        (&["--update"][..], "say which with `-o dir=PATH`"),
+        (&["--update"][..], "name their directory with `-o dir=PATH`"),
         (&["-o", "xml"], "accepted are table, yaml, json and dir=PATH"),
         (&["--from-values", "missing.yaml"], "missing.yaml"),
     ] {

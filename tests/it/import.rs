@@ -110,7 +110,7 @@ fn conflicting_values_are_kept_and_reported_without_overwrite() {
 #[test]
 fn nothing_is_written_when_the_target_model_is_ambiguous() {
     for (text, args, talk) in [
-        (MODELS, [].as_slice(), "say which with `--name`: first, second"),
+        (MODELS, [].as_slice(), "choose one with `--name`: first, second"),
         (MODELS, &["--name", "third"], "holds not exactly one model `third`"),
         ("kind: Pod\n", &[], "holds no BaseModel or ClusterBaseModel"),
         ("a: [\n", &[], "holds no BaseModel or ClusterBaseModel"),

@@ -94,7 +94,7 @@ impl FromStr for Output {
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if args.update && !matches!(args.output, Output::Directory(_)) {
         return Err(Failure::Usage(
-            "`--update` rewrites files: say which with `-o dir=PATH`".into(),
+            "`--update` rewrites files: name their directory with `-o dir=PATH`".into(),
         ));
     }
     let mut session = Session::open(&input(args), &SessionOptions::default())?;

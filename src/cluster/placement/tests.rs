@@ -111,8 +111,8 @@ fn node_mismatch_reports_the_pod_value_and_the_node_value() {
         [
             "cordoned cordoned unschedulable",
             "taint taint k:NoSchedule",
-            "zone selector zone: a is asked for, b here",
-            "none selector zone: a is asked for, absent here",
+            "zone selector zone: a required, b found",
+            "none selector zone: a required, label absent",
             "pool affinity no required node selector term matches",
             "gpu gpu nvidia.com/gpu: 4 requested, 2 free",
             "cpu cpu cpu: 4 requested, 3500m free",

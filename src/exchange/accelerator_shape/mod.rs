@@ -20,7 +20,7 @@ use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 /// The origin of values that are only in the converted object.
 pub static RESHAPED: Rule = Rule {
     id: "accelerator-shape",
-    text: "says in one shape of accelerators what the object said in the other",
+    text: "writes accelerators of one API shape in the other",
     cite: "OEP-0003, Graduation Criteria",
 };
 
@@ -121,7 +121,7 @@ impl<'a> Shaper<'a> {
             self.lose(
                 from.join("."),
                 node.origin,
-                format!("`{}` says the same and stays", to.join(".")),
+                format!("`{}` is the same and stays", to.join(".")),
             );
         } else {
             self.put(&target, node);

@@ -241,7 +241,7 @@ fn service(shaper: &mut Shaper<'_>) {
                 shaper.lose(
                     "spec.acceleratorSelector.acceleratorClass",
                     class.origin,
-                    format!("the annotation {CLASS} says {other}, which counts in the proposal"),
+                    format!("the annotation {CLASS} has {other}, which the proposal uses"),
                 );
             }
             Some(_) => {}

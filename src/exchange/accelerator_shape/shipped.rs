@@ -25,7 +25,7 @@ fn class(shaper: &mut Shaper<'_>) {
             terms = pinned.terms.unwrap_or(terms);
             shaper.take(&["spec", "discovery", "nodeSelector"]);
             if let Some(kept) = pinned.selector {
-                let why = "the shipped class asks for its selector and its affinity, the proposal for either: nodes that match the terms alone are lost";
+                let why = "the shipped class requires its selector and its affinity, the proposal either of them: nodes that match the terms alone are lost";
                 shaper.lose("spec.discovery.nodeSelector", selector.origin, why);
                 shaper.put(&["spec", "discovery", "nodeSelector"], kept);
             }
@@ -373,7 +373,7 @@ fn policy(strategy: &str) -> Option<(&'static str, &'static str)> {
             "MostCapable",
             "MostCapable weighs memory, bandwidth and power; performance bandwidth and power of the accelerators a replica needs",
         ),
-        "balanced" => ("BestFit", "BestFit weighs memory to spare and power and knows no price"),
+        "balanced" => ("BestFit", "BestFit ranks by free memory and power and has no price"),
         _ => return None,
     })
 }
@@ -390,7 +390,7 @@ fn service(shaper: &mut Shaper<'_>) {
         let Some(strategy) = strategy else { continue };
         let text = strategy.scalar_text().unwrap_or_default();
         if annotated.is_some() && !path.starts_with("metadata") {
-            shaper.lose(path, strategy.origin, "the annotation says another one, which counted");
+            shaper.lose(path, strategy.origin, "the annotation has another one, which was used");
         } else if let Some((policy, why)) = policy(&text) {
             shaper.put(&selector("policy"), Node::str(policy, strategy.origin));
             shaper.lose(path, strategy.origin, why);

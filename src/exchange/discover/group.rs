@@ -256,16 +256,16 @@ impl<'m> Group<'m> {
             None if self.is_unknown() => found.push(place(
                 Diagnostic::new(
                     Code::UnknownProduct,
-                    format!("{} offers {} and no label says which product it is", self.some_machines(), self.resource().map_or("a resource", |name| name)),
+                    format!("{} offers {} and no label names the product", self.some_machines(), self.resource().map_or("a resource", |name| name)),
                 )
                 .help("run the vendor's labeller (GPU feature discovery, the AMD node labeller, NFD), or write the class by hand"),
             )),
             None => found.push(place(
-                Diagnostic::new(Code::UnknownProduct, format!("nothing is known about the product `{}`: the class has what labels say", self.word()))
+                Diagnostic::new(Code::UnknownProduct, format!("the product `{}` is unknown: the class has only the facts of its labels", self.word()))
                     .help("state the other capabilities in a class of your own"),
             )),
             Some(_) if self.sightings.iter().any(|sighting| sighting.slice.as_deref() == Some("INVALID")) => found.push(place(
-                Diagnostic::new(Code::UnknownProduct, format!("`{}` says that the partitions of the device are not valid: their size is unknown", self.word()))
+                Diagnostic::new(Code::UnknownProduct, format!("by `{}`, the partitions of the device are not valid: their size is unknown", self.word()))
                     .help("apply a MIG configuration that the strategy allows"),
             )),
             Some(product) if product.dies() > 1 => found.push(place(
@@ -273,7 +273,7 @@ impl<'m> Group<'m> {
                     Code::CountedPerDie,
                     format!("one {} is one of the {} dies of a board, with {} GiB", product.resource, product.dies(), product.nominal_gib),
                 )
-                .help("ask for twice as many to use whole boards"),
+                .help("request twice as many to use whole boards"),
             )),
             Some(_) => {}
         }

@@ -134,7 +134,7 @@ pub(super) fn drift(
         && nominal(group.product(), written.value) != nominal(group.product(), memory)
     {
         let message = format!(
-            "class `{}` says {} of memory, its nodes say {seen}",
+            "class `{}` declares {} of memory, its nodes have {seen}",
             class.name(),
             own.memory_text
         );
@@ -149,7 +149,7 @@ pub(super) fn drift(
         && written.value != seen
     {
         let message = format!(
-            "class `{}` says compute capability {}, its nodes say {seen}",
+            "class `{}` declares compute capability {}, its nodes have {seen}",
             class.name(),
             written.value
         );

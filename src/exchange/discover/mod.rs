@@ -402,7 +402,7 @@ impl<'a> World<'a> {
         if let Some(fact) = apart.first() {
             let words: Vec<&str> = followed.iter().map(|product| product.word.as_str()).collect();
             let message = format!(
-                "class `{}` follows {}, which differ in `{}`: it keeps what it says",
+                "class `{}` follows {}, which differ in `{}`: it keeps its own value",
                 first.class.name(),
                 words.join(" and "),
                 fact.path

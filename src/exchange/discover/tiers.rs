@@ -84,7 +84,7 @@ pub(super) fn boundaries(
             Diagnostic::new(
                 Code::TierBoundary,
                 format!(
-                    "`{operator} {}` of class `{}` leaves out {}: sold as {sold}, its label says {} MiB",
+                    "`{operator} {}` of class `{}` leaves out {}: sold as {sold}, {} MiB by its label",
                     bound.and_then(Node::scalar_text).unwrap_or_default(),
                     class.name(),
                     some(&names),

@@ -20,7 +20,7 @@ use ecow::{EcoString, eco_format};
 /// The origin of values that are only in an object of OME.
 pub static TRANSLATED: Rule = Rule {
     id: "kserve-to-ome",
-    text: "says in OME what the object said in KServe",
+    text: "writes a KServe object for OME",
     cite: "pkg/apis/serving/v1beta1; pkg/runtimeselector",
 };
 

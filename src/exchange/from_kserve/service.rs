@@ -248,7 +248,7 @@ fn asked_protocol(
     let origin = asked.map_or(model.origin, |asked| asked.origin);
     match protocol(&name) {
         Some(word) => {
-            translator.lose(path, origin, format!("no service of OME asks for a protocol; the annotation `{}` says {name} to this tool alone", ome::PROTOCOL));
+            translator.lose(path, origin, format!("an OME service has no field for a protocol; only this tool reads the annotation `{}: {name}`", ome::PROTOCOL));
             annotate(
                 metadata,
                 ome::PROTOCOL,

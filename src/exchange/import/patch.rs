@@ -50,9 +50,12 @@ pub fn patch(
     });
     if patched.is_none() {
         found.push(
-            Diagnostic::new(Code::ImportRefused, "the file is written in a way that cannot be patched without changing more than was asked")
-                .at(model.origin.span())
-                .help("run `ome import` without `--into`, and copy the fields it prints"),
+            Diagnostic::new(
+                Code::ImportRefused,
+                "the file cannot be patched without other changes than the new values",
+            )
+            .at(model.origin.span())
+            .help("run `ome import` without `--into`, and copy the fields it prints"),
         );
     }
     Checked { value: patched, diagnostics: found }

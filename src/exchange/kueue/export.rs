@@ -327,7 +327,7 @@ fn check_labels(class: &AcceleratorClass, labels: &Labels, found: &mut Vec<Diagn
     };
     if labels.len() > MOST {
         let message = format!(
-            "class `{}` asks for {} labels, and a flavor holds {MOST} nodeLabels",
+            "class `{}` requires {} labels, and a flavor has at most {MOST} nodeLabels",
             class.name(),
             labels.len()
         );

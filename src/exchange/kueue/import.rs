@@ -249,7 +249,7 @@ impl One<'_, '_> {
                 };
                 return refuse(
                     why,
-                    "correct one of the two, or say which with `--prefer flavor` or `--prefer class`",
+                    "correct one of the two, or choose with `--prefer flavor` or `--prefer class`",
                 );
             }
         }

@@ -264,7 +264,7 @@ fn partial(config: &Node, counted: ParamCount, without: &str) -> Diagnostic {
     );
     Diagnostic::new(Code::ParameterCountPartial, message)
         .at(config.get("vision_config").and_then(|part| part.origin.span()))
-        .help("give the safetensors index too, or say `--size`")
+        .help("give the safetensors index too, or set `--size`")
 }
 
 fn differs(counted: ParamCount, indexed: &index::Stored) -> Diagnostic {
@@ -272,7 +272,7 @@ fn differs(counted: ParamCount, indexed: &index::Stored) -> Diagnostic {
         format!("the config makes {}, the index {}", counted.short(), indexed.parameters.short());
     Diagnostic::new(Code::ParameterCountDiffers, message)
         .at(indexed.span)
-        .help("the index is used, as the model agent counts what is stored; say `--size` to decide")
+        .help("the index is used, as the model agent counts what is stored; set `--size` to decide")
 }
 
 /// Says why parameters could not be counted.
@@ -288,9 +288,9 @@ fn uncounted(config: &Node, reader: &Config<'_>, is_known: bool, has_index: bool
         "parameters cannot be counted: a number of the config cannot be used".to_owned()
     };
     let help = if has_index {
-        "say `--size`, such as `--size 7B`; the index does not tell, because weights are quantized or its size is absent"
+        "set `--size`, such as `--size 7B`; the index does not give the size, because the weights are quantized or its size is absent"
     } else {
-        "give the model.safetensors.index.json too, or say `--size`, such as `--size 7B`"
+        "give the model.safetensors.index.json too, or set `--size`, such as `--size 7B`"
     };
     Diagnostic::new(Code::ParameterCountUnknown, message)
         .at(model_type.unwrap_or(config).origin.span())

@@ -207,7 +207,7 @@ impl<'a> Judge<'a> {
             return;
         }
         for objection in objections {
-            self.invalid(at, node, &objection.to_string(), "write it as the message says");
+            self.invalid(at, node, &objection.to_string(), "correct it as the message describes");
         }
     }
 

@@ -74,7 +74,8 @@ impl Shape {
                 selector.entries().filter(|entry| known(&entry.key)).cloned().collect();
             let asked = Node::new(Value::Map(asked), selector.origin);
             if let Some(entry) = selector_mismatch(&asked, &machine) {
-                return Some(FlavorMismatch::Affinity(mismatch(entry, &machine)));
+                let required = entry.node.scalar_text().unwrap_or_default();
+                return Some(FlavorMismatch::Affinity(mismatch(&entry.key, &required, &machine)));
             }
         }
         let terms = self.affinity.as_ref().and_then(required_terms)?.items();

@@ -238,7 +238,7 @@ impl<'a> Writer<'a> {
         let names: Vec<_> = heads.map(|component| format!("`{}`", component.name)).collect();
         if names.len() > 1 {
             let message = format!(
-                "the Services of {} select the leaders of each other: only `ray.io/node-type: head` tells pods apart",
+                "the Services of {} select the leaders of each other: their only selector is `ray.io/node-type: head`",
                 names.join(" and ")
             );
             self.remark(

@@ -185,7 +185,7 @@ static DIFFUSION: Switch = Switch {
 static CONSTRAINTS: Switch = Switch {
     rule: ReleaseRule {
         id: "C7",
-        title: "accelerator constraints have other fields (`minComputePerformanceTFLOPS` instead of `minComputeCapability`; `minArchitectureVersion` and `preferredPrecisions` are new), and fields that a release does not know are dropped",
+        title: "accelerator constraints have other fields (`minComputePerformanceTFLOPS` instead of `minComputeCapability`; `minArchitectureVersion` and `preferredPrecisions` are new), and fields that a release does not have are dropped",
         source: "config/crd/full",
         action: "set the field that the later release reads",
         edit: EditRule::DroppedFields,
@@ -218,7 +218,7 @@ pub static CRASH: ReleaseRule = ReleaseRule {
 static FIELDS: Switch = Switch {
     rule: ReleaseRule {
         id: "C9",
-        title: "the CRDs have other fields, and fields that a release does not know are dropped",
+        title: "the CRDs have other fields, and fields that a release does not have are dropped",
         source: "config/crd/full",
         action: "see the findings `field-of-another-release`, and run the older release without the fields",
         edit: EditRule::DroppedFields,

@@ -481,7 +481,7 @@ pub fn advice(packing: Packing) -> String {
         );
     }
     if packing.largest_first {
-        steps.push("start what asks for most GPUs first");
+        steps.push("start the services with most GPUs first");
     }
     if packing.moves {
         steps.push("let pods that run move");

@@ -7,7 +7,7 @@ use crate::cluster::fleet::{Fleet, Placed, Slot};
 use crate::cluster::schedule::{
     Alike, Answer, NodeId, PodId, PodState, PodTemplate, Reason, TemplateId,
 };
-use crate::cluster::{Blocked, BlockedNodes, Machine, short_of};
+use crate::cluster::{Blocked, BlockedNodes, Machine, mismatch, short_of};
 use crate::pipeline::placement::{Example, Filtered, Look, Placement, Waiting};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
@@ -288,9 +288,8 @@ fn selection(template: &PodTemplate, machine: &Machine) -> (&'static str, EcoStr
         .find(|requirement| !requirement.matches(machine.label(requirement.key())));
     match wrong {
         Some(requirement) => {
-            let own = machine.label(requirement.key()).unwrap_or("absent");
-            let (key, asked) = (requirement.key(), requirement.values().join(", "));
-            ("selector", eco_format!("{key}: {asked} is asked for, {own} here"))
+            let required = requirement.values().join(", ");
+            ("selector", mismatch(requirement.key(), &required, machine))
         }
         None => ("affinity", "no required node selector term matches".into()),
     }

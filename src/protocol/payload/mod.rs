@@ -232,6 +232,6 @@ fn not_json(body: Body<'_>, error: &serde_json::Error) -> Diagnostic {
         .help(if error.is_eof() {
             "complete the text: it ends too early"
         } else {
-            "correct the text at the place shown; JSON wants double quotes, and commas between members only"
+            "correct the text at the place shown; JSON requires double quotes, and commas between members only"
         })
 }

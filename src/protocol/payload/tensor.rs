@@ -76,7 +76,7 @@ fn shape(checker: &mut Checker, node: &Node, path: &FieldPath, shapes: Shapes) -
                 let (accepted, help) = match shapes {
                     Shapes::Fixed => (
                         "a whole number from 0 to 18446744073709551615",
-                        "write the size of the whole batch; only metadata may say -1",
+                        "write the size of the whole batch; only metadata may have -1",
                     ),
                     Shapes::Variable => (
                         "a whole number from 0, or -1",

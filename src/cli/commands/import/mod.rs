@@ -330,7 +330,7 @@ impl Run {
                 (None, false) => format!("{} holds {} models", file.display(), names.len()),
             };
             let help = (!names.is_empty())
-                .then(|| format!("say which with `--name`: {}", names.join(", ")));
+                .then(|| format!("choose one with `--name`: {}", names.join(", ")));
             return Err(Failure::NotFound { message, help });
         };
         let checked = import::patch(source, &text, model, facts, args.overwrite, &self.limits);

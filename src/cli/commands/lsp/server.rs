@@ -102,7 +102,7 @@ impl Server {
                 let caught = catch_unwind(AssertUnwindSafe(|| self.answer(request)));
                 let result = caught.unwrap_or_else(|_| {
                     self.start_over();
-                    let why = "a bug of ome; its standard error says where";
+                    let why = "a bug of ome; its standard error has the place";
                     Err((ErrorCode::InternalError, why.to_owned()))
                 });
                 wire::write(out, &Message::Response(response(id, result)))?;

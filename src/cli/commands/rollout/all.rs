@@ -64,7 +64,8 @@ fn simulate(
     let Some(mut rolled) = roll(&session.world, semantics, session.kthena, changes, &troubles)
     else {
         return Err(Failure::NotFound {
-            message: "no Node that was read says what it has, so nothing can be simulated".into(),
+            message: "no Node in the input has `status.allocatable`, so nothing can be simulated"
+                .into(),
             help: Some("load Nodes with `-f`: `kubectl get nodes -o yaml`".into()),
         });
     };

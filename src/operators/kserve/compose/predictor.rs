@@ -209,7 +209,7 @@ pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic
             findings.push(
                 Diagnostic::new(
                     Code::GrpcPortMissing,
-                    "grpc-v2 is asked for and kserve-container declares no h2c or grpc port",
+                    "the protocol is grpc-v2 and kserve-container declares no h2c or grpc port",
                 )
                 .at(facts.service.protocol.as_ref().and_then(crate::api::Field::span))
                 .object(object.clone())
@@ -224,7 +224,7 @@ pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic
             Diagnostic::new(
                 Code::V2Probes,
                 format!(
-                    "kserve-container has no {}, and a server that speaks v2 answers {}",
+                    "kserve-container has no {}, and a v2 server answers {}",
                     probes.join(" and no "),
                     paths.join(" and ")
                 ),

@@ -206,7 +206,7 @@ pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagn
         lose(
             "protocolVersion",
             model,
-            format!("the key `{format}` asks for v2 where the model asks for nothing"),
+            format!("the key `{format}` selects v2 where the model sets no protocol"),
         );
     }
     let own: Map = model

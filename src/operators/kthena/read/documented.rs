@@ -182,7 +182,7 @@ impl Check<'_> {
                     partition,
                     &path,
                     format!("`{path}`: roles have no partition in this profile"),
-                    "delete it, or ask for `--kthena-profile head`".to_owned(),
+                    "delete it, or set `--kthena-profile head`".to_owned(),
                 );
             }
             if role.get("workerReplicas").and_then(Node::as_int).is_some_and(|workers| workers > 0)

@@ -63,7 +63,7 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
                 Diagnostic::new(Code::DeprecatedField, "`gangpolicy` is spelled `gangPolicy`")
                     .at(entry.key_origin.span())
                     .path("spec.template.gangpolicy")
-                    .help("write `gangPolicy`; the API server does not know the other spelling");
+                    .help("write `gangPolicy`; the API server drops the other spelling");
             if let Some(span) = entry.key_origin.span() {
                 finding = finding.fix(span, "gangPolicy");
             }

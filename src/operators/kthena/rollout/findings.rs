@@ -28,7 +28,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
                 to.name(),
                 Range::DEVICES
             ),
-            "mend the number: `ome validate` shows where it is",
+            "correct the number: `ome validate` prints its file and line",
         );
     }
     let updates = || {

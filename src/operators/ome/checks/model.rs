@@ -38,7 +38,7 @@ pub(crate) fn quantization(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         };
         let known = format!("the documents name {}", QUANTIZATIONS.join(", "));
         let help = nearest(&field.value, QUANTIZATIONS).map_or_else(
-            || format!("nothing, if models and runtimes say the same: {known}"),
+            || format!("nothing, if models and runtimes use the same name: {known}"),
             |near| format!("did you mean `{near}`? {known}"),
         );
         found.push(

@@ -190,7 +190,7 @@ fn autoscaler_class(
     let found = autoscaler::class(&component.annotations);
     if found == Ok(autoscaler::Class::Keda) && !settings.policy.ome().keda && asks_config() {
         let message = format!(
-            "the controller would crash on the ScaledObject of `{}`: it does not know `kedaConfig`",
+            "the controller would crash on the ScaledObject of `{}`: its ScaledObject code does not read `kedaConfig`",
             component.name
         );
         let span = class.and_then(|class| class.origin.span());
