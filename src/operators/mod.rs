@@ -11,7 +11,9 @@ mod selector;
 
 pub use selector::{Selector, explain_among, judge};
 
-use crate::api::{Api, Failure, Object, PerReading, Release, Runtime, Semantics, Service};
+use crate::api::{
+    Api, Failure, Object, OperatorConfig, PerReading, Release, Runtime, Semantics, Service,
+};
 use crate::catalog::Catalog;
 use crate::check::{self, Check};
 use crate::decision::Resolution;
@@ -34,10 +36,12 @@ pub fn newest() -> Releases {
     newest
 }
 
-/// How an operator reads its runtimes and services.
+/// How an operator reads and admits its runtimes and services.
 pub(crate) struct Dialect {
     pub(crate) runtime: fn(Object, Semantics, &mut Vec<Diagnostic>) -> Runtime,
     pub(crate) service: fn(Object, &Policy, &mut Vec<Diagnostic>) -> Service,
+    /// What the validating webhook rejects in a service, whatever else exists.
+    pub(crate) refusal: fn(&Service, &OperatorConfig) -> Option<Failure>,
 }
 
 /// The properties of an operator.
@@ -72,7 +76,11 @@ pub(crate) static OPERATORS: [Operator; 3] = [
         image: "ome-manager",
         owner: "ome.io/inferenceservice",
         entrance: &["router", "engine"],
-        dialect: Some(Dialect { runtime: ome::read::runtime, service: ome::read::service }),
+        dialect: Some(Dialect {
+            runtime: ome::read::runtime,
+            service: ome::read::service,
+            refusal: |service, _| ome::admission::refusal(service),
+        }),
         documented: Some(&ome::releases::DOCUMENTED),
         policies: &ome::releases::RELEASES,
         upgrade: Some(&ome::upgrade::UPGRADE),
@@ -84,7 +92,11 @@ pub(crate) static OPERATORS: [Operator; 3] = [
         image: "kserve-controller",
         owner: "serving.kserve.io/inferenceservice",
         entrance: &["transformer", "predictor"],
-        dialect: Some(Dialect { runtime: kserve::read::runtime, service: kserve::read::service }),
+        dialect: Some(Dialect {
+            runtime: kserve::read::runtime,
+            service: kserve::read::service,
+            refusal: |service, config| kserve::admission::refusal(service, &config.kserve),
+        }),
         documented: Some(&kserve::releases::DOCUMENTED),
         policies: &kserve::releases::RELEASES,
         upgrade: Some(&kserve::upgrade::UPGRADE),

@@ -94,6 +94,33 @@ fn a_service_that_is_not_rendered_is_in_error_in_the_plan() {
 }
 
 #[test]
+fn a_service_that_the_webhook_rejects_is_in_error_in_every_command() {
+    for (annotation, message) in [
+        ("ome.io/autoscalerClass: vpa", "[vpa] is not a supported autoscaler class type"),
+        (
+            "ome.io/autoscalerClass: keda, autoscaling.keda.sh/threshold: ten",
+            "invalid KEDA scaling threshold \"ten\": must be a valid number",
+        ),
+        (
+            "ome.io/targetUtilizationPercentage: '101'",
+            "the target utilization percentage should be a [1-100] integer",
+        ),
+    ] {
+        let text = service("ml", "s", "engine: {minReplicas: 1}")
+            .replace("namespace: ml", &format!("namespace: ml, annotations: {{{annotation}}}"));
+        let folder = Folder::new(&[("in.yaml", &[&text, CATALOG].concat())]);
+        for call in ["plan", "explain", "render", "validate"] {
+            let done = folder.ome(&format!("{call} -f . --semantics controller"));
+            let output = [done.stdout.as_str(), &done.stderr].concat();
+            assert!(output.contains(message), "{call}: {done:?}");
+            assert_eq!(output.matches(message).count(), 1, "{call}: {done:?}");
+            let exit = if call == "validate" { 2 } else { 1 };
+            assert_eq!(done.exit, Some(exit), "{call}: {done:?}");
+        }
+    }
+}
+
+#[test]
 fn replicas_that_are_no_number_are_not_counted() {
     for written in ["'2'", "1.5", "99999999999999999999999", "-1"] {
         let text =

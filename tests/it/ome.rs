@@ -137,18 +137,28 @@ fn a_migrated_predictor_is_served_by_the_namespaced_model() {
 }
 
 #[test]
-fn a_service_in_virtual_mode_renders_nothing_without_errors() {
-    for spec in [
-        "{}",
-        "{engine: {}}",
-        "{model: {name: nowhere}, engine: {}}",
-        "{model: {name: m}, runtime: {name: nowhere}, engine: {}}",
+fn a_service_in_virtual_mode_renders_nothing_and_must_pass_the_webhook() {
+    // What validateInferenceService of the webhook accepts has no error, although the selection has.
+    for (spec, error) in [
+        ("{}", None),
+        ("{engine: {runner: {name: r, image: 'x:1'}}}", None),
+        ("{engine: {leader: {runner: {name: r, image: 'x:1'}}, worker: {runner: {name: r, image: 'x:1'}}}}", None),
+        ("{model: {name: m}, runtime: {name: nowhere}, engine: {}}", None),
+        ("{engine: {}}", Some("model reference is required")),
+        ("{engine: {leader: {runner: {name: r, image: 'x:1'}}}}", Some("model reference is required")),
+        ("{model: {name: nowhere}, engine: {runner: {name: r, image: 'x:1'}}}", Some("nowhere")),
+        ("{model: {name: nowhere}, runtime: {name: nowhere}}", Some("nowhere")),
     ] {
         let virtual_service =
             service(", annotations: {ome.io/deploymentMode: VirtualDeployment}", spec);
         let (exit, objects) = render(&[MODEL, RUNTIME, &virtual_service]);
-        assert_eq!((exit, objects.len()), (Some(0), 0), "{spec}");
-        assert_eq!(call("explain", &[MODEL, RUNTIME, &virtual_service]).exit, Some(0), "{spec}");
+        let expected = Some(i32::from(error.is_some()));
+        assert_eq!((exit, objects.len()), (expected, 0), "{spec}");
+        let explain = call("explain", &[MODEL, RUNTIME, &virtual_service]);
+        assert_eq!(explain.exit, expected, "{spec}");
+        if let Some(error) = error {
+            assert!(explain.stdout.contains(error), "{spec}: {}", explain.stdout);
+        }
         let (exit, _) = render(&[MODEL, &service("", spec)]);
         assert_eq!(exit, Some(1), "{spec} without the annotation");
     }

@@ -1,10 +1,8 @@
-//! What the webhooks of KServe refuse, in their order and words
+//! The violations of the rules of KServe's webhooks, in their order and with their messages
 //! (pkg/apis/serving/v1beta1/inference_service_validation.go;
 //! pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 //!
-//! A webhook sees a service after a framework key was rewritten and defaults were written, and
-//! stops at the first rule that fails; here every rule is asked, so that one run names everything.
-//! What only an update can break is not asked.
+//! A webhook judges a service after framework keys were rewritten and defaults were written.
 
 mod canary;
 mod nodes;
@@ -15,10 +13,10 @@ mod storage;
 pub(crate) use runtime::refused as refused_runtime;
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Object, Service};
+use crate::check::refusals::{Refusals, Violation, first};
 use crate::decision::KSERVE_MODE_ANNOTATION;
 use crate::diag::Code;
 use crate::operators::kserve::read::legacy::FRAMEWORKS;
-use crate::source::Span;
 use crate::yaml::Node;
 
 /// Classes of autoscalers.
@@ -26,110 +24,38 @@ const CLASSES: [&str; 4] = ["hpa", "external", "keda", "none"];
 /// Annotation that requests one of them.
 const CLASS: &str = "serving.kserve.io/autoscalerClass";
 
-/// One rule that an object breaks.
-#[derive(Clone, Debug)]
-pub(crate) struct Violation {
-    /// What kind of fault it is.
-    pub code: Code,
-    /// The sentence of the webhook.
-    pub message: String,
-    /// The field.
-    pub path: String,
-    /// The next action.
-    pub help: &'static str,
-    /// The place that has to change.
-    pub span: Option<Span>,
-    /// The documents forbid it too, and their rule reports it.
-    pub documented: bool,
+/// Whether the service requests ModelMesh, for which nothing is defaulted.
+fn left_to_modelmesh(object: &Object) -> bool {
+    let mode = object.annotation(KSERVE_MODE_ANNOTATION).and_then(Node::as_str);
+    mode == Some("ModelMesh")
 }
 
-/// What is found wrong with one object.
-pub(crate) struct Judge<'a> {
-    pub(crate) object: &'a Object,
-    found: Vec<Violation>,
-}
-
-impl<'a> Judge<'a> {
-    pub(crate) fn new(object: &'a Object) -> Self {
-        Self { object, found: Vec::new() }
-    }
-
-    /// Adds a violation at a node; without one it is at the name of the object.
-    pub(crate) fn refuse(
-        &mut self,
-        code: Code,
-        path: impl Into<String>,
-        node: Option<&Node>,
-        message: impl Into<String>,
-        help: &'static str,
-    ) {
-        let span =
-            node.and_then(|node| node.origin.span()).or_else(|| Some(self.object.name_span()));
-        self.found.push(Violation {
-            code,
-            message: message.into(),
-            path: path.into(),
-            help,
-            span,
-            documented: false,
-        });
-    }
-
-    /// Whether the service requests ModelMesh, for which nothing is defaulted.
-    fn left_to_modelmesh(&self) -> bool {
-        let mode = self.object.annotation(KSERVE_MODE_ANNOTATION).and_then(Node::as_str);
-        mode == Some("ModelMesh")
-    }
-
-    /// A value outside of its set or range.
-    fn value(
-        &mut self,
-        path: impl Into<String>,
-        node: Option<&Node>,
-        message: impl Into<String>,
-        help: &'static str,
-    ) {
-        self.refuse(Code::InvalidValue, path, node, message, help);
-    }
-
-    /// Marks the last violation as one that the documents forbid too.
-    fn documented(&mut self) {
-        if let Some(last) = self.found.last_mut() {
-            last.documented = true;
-        }
-    }
-
-    /// A container that sets what KServe keeps for itself.
-    fn python_path(&mut self, kind: &str, containers: &[(&Node, String)]) {
-        for (container, path) in containers {
-            let Some(variable) = variable(container, "PYTHONPATH") else { continue };
-            let message = format!(
-                "the {kind} \"{}\" is invalid: setting PYTHONPATH in container \"{}\" is not allowed for security reasons",
-                self.object.id.name,
-                text(container, "name")
-            );
-            self.value(
-                format!("{path}.env"),
-                Some(variable),
-                message,
-                "delete the variable, and put the modules into the image",
-            );
-        }
-    }
-
-    pub(crate) fn into_found(self) -> Vec<Violation> {
-        self.found
+/// A container that sets the variable that KServe reserves.
+fn python_path(judge: &mut Refusals<'_>, kind: &str, containers: &[(&Node, String)]) {
+    for (container, path) in containers {
+        let Some(variable) = variable(container, "PYTHONPATH") else { continue };
+        let message = format!(
+            "the {kind} \"{}\" is invalid: setting PYTHONPATH in container \"{}\" is not allowed for security reasons",
+            judge.object.id.name,
+            text(container, "name")
+        );
+        judge.value(
+            format!("{path}.env"),
+            Some(variable),
+            message,
+            "delete the variable, and put the modules into the image",
+        );
     }
 }
 
 /// Everything the webhook would refuse of a service.
 pub(crate) fn refused(service: &Service, config: &KServeConfig) -> Vec<Violation> {
-    let mut judge = Judge::new(&service.object);
+    let mut judge = Refusals::new(&service.object);
     service_rules(&mut judge, service, config);
     judge.into_found()
 }
 
-fn service_rules(judge: &mut Judge<'_>, service: &Service, config: &KServeConfig) {
+fn service_rules(judge: &mut Refusals<'_>, service: &Service, config: &KServeConfig) {
     name(judge);
     let Some(predictor) = service.component(ComponentKind::Predictor) else {
         judge.refuse(
@@ -174,15 +100,9 @@ fn service_rules(judge: &mut Judge<'_>, service: &Service, config: &KServeConfig
     canary::service(judge, service, predictor, mode);
 }
 
-/// The first thing the webhook would refuse, as the error of the service.
+/// The first violation of a service, as its error.
 pub(crate) fn refusal(service: &Service, config: &KServeConfig) -> Option<Failure> {
-    let first = refused(service, config).into_iter().next()?;
-    Some(Failure {
-        code: Code::InvalidInput,
-        message: first.message,
-        help: Some(first.help.into()),
-        span: first.span,
-    })
+    first(refused(service, config))
 }
 
 /// The mode as the webhook sees it: the annotation, which the defaulting webhook writes when the
@@ -198,7 +118,7 @@ fn mode(service: &Service, config: &KServeConfig) -> Option<DeploymentMode> {
     }
 }
 
-fn name(judge: &mut Judge<'_>) {
+fn name(judge: &mut Refusals<'_>) {
     let name = judge.object.id.name.as_str();
     let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.ends_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
@@ -218,7 +138,7 @@ fn name(judge: &mut Judge<'_>) {
     }
 }
 
-fn class(judge: &mut Judge<'_>) {
+fn class(judge: &mut Refusals<'_>) {
     if let Some(class) = judge.object.annotation(CLASS)
         && let Some(text) = class.as_str()
         && !CLASSES.contains(&text)
@@ -257,7 +177,7 @@ fn containers<'n>(pod: Option<&'n Node>, path: &str) -> Vec<(&'n Node, String)> 
     list("containers").chain(list("initContainers")).collect()
 }
 
-fn python_paths(judge: &mut Judge<'_>, service: &Service, predictor: &Node) {
+fn python_paths(judge: &mut Refusals<'_>, service: &Service, predictor: &Node) {
     let mut all = containers(Some(predictor), "spec.predictor");
     all.extend(predictor.get("model").map(|model| (model, "spec.predictor.model".to_owned())));
     all.extend(containers(predictor.get("workerSpec"), "spec.predictor.workerSpec"));
@@ -267,12 +187,12 @@ fn python_paths(judge: &mut Judge<'_>, service: &Service, predictor: &Node) {
     let art =
         service.component(ComponentKind::Explainer).and_then(|explainer| explainer.get("art"));
     all.extend(art.map(|art| (art, "spec.explainer.art".to_owned())));
-    judge.python_path("InferenceService", &all);
+    python_path(judge, "InferenceService", &all);
 }
 
 /// A transformer in the predictor's own pod fetches nothing. A container that is alone is the
 /// server, whatever it was called (pkg/apis/serving/v1beta1/predictor_custom.go, Default).
-fn sidecar(judge: &mut Judge<'_>, predictor: &Node) {
+fn sidecar(judge: &mut Refusals<'_>, predictor: &Node) {
     let served = predictor.get("model").is_some()
         || FRAMEWORKS.iter().any(|framework| predictor.get(framework.key).is_some());
     if !served && items(predictor, "containers").len() == 1 {
@@ -294,7 +214,7 @@ fn sidecar(judge: &mut Judge<'_>, predictor: &Node) {
     }
 }
 
-fn implementations(judge: &mut Judge<'_>, kind: ComponentKind, component: &Node, path: &str) {
+fn implementations(judge: &mut Refusals<'_>, kind: ComponentKind, component: &Node, path: &str) {
     const MAIN: &str = "kserve-container";
     let listed = items(component, "containers");
     let mut custom = listed.iter().filter(|container| text(container, "name") == MAIN).count();
@@ -305,7 +225,7 @@ fn implementations(judge: &mut Judge<'_>, kind: ComponentKind, component: &Node,
         + usize::from(component.get("art").is_some());
     // A first container without a name was given this one before it is judged.
     let unnamed = listed.first().is_some_and(|first| text(first, "name").is_empty());
-    let named = kind == ComponentKind::Predictor && !judge.left_to_modelmesh();
+    let named = kind == ComponentKind::Predictor && !left_to_modelmesh(judge.object);
     if named && others == 0 && custom == 1 && unnamed {
         custom += 1;
     }
@@ -343,7 +263,7 @@ fn implementations(judge: &mut Judge<'_>, kind: ComponentKind, component: &Node,
 }
 
 /// The protocol that a predictor of the service's own says in a variable.
-fn protocol(judge: &mut Judge<'_>, predictor: &Node, path: &str) {
+fn protocol(judge: &mut Refusals<'_>, predictor: &Node, path: &str) {
     let first = items(predictor, "containers").first().filter(|_| predictor.get("model").is_none());
     if let Some(protocol) = first.and_then(|container| variable(container, "PROTOCOL"))
         && !matches!(text(protocol, "value"), "v1" | "v2")
@@ -360,7 +280,7 @@ fn protocol(judge: &mut Judge<'_>, predictor: &Node, path: &str) {
     }
 }
 
-fn extension(judge: &mut Judge<'_>, component: &Node, path: &str) {
+fn extension(judge: &mut Refusals<'_>, component: &Node, path: &str) {
     let number = |key: &str| component.get(key).and_then(Node::as_int);
     for (key, message) in [
         ("containerConcurrency", "parallelism cannot be less than 0"),

@@ -2,9 +2,9 @@
 //! (pkg/apis/serving/v1beta1/inference_service_validation.go;
 //! pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 
-use super::admission::{Violation, refused, refused_runtime};
-use crate::api::{Api, Object, Semantics};
-use crate::check::refusals::Refusals;
+use super::admission::{refused, refused_runtime};
+use crate::api::Api;
+use crate::check::refusals::report;
 use crate::check::{Check, View};
 use crate::diag::{Code, Diagnostic};
 
@@ -29,38 +29,11 @@ fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for views in view.catalog.services() {
         let service = views.of(semantics);
         if service.object.api == Api::KServe {
-            // The first violation is already reported as the error of the service.
-            let said = service.refusal.as_ref().map(|refusal| refusal.message.as_str());
-            let violations = refused(service, config)
-                .into_iter()
-                .filter(|violation| Some(violation.message.as_str()) != said);
-            refuse(semantics, &service.object, violations, found);
+            let violations = refused(service, config);
+            report(semantics, &service.object, service.refusal.as_deref(), violations, found);
         }
     }
     for runtime in view.catalog.runtimes(Api::KServe) {
-        let violations = refused_runtime(runtime, config).into_iter();
-        refuse(semantics, &runtime.object, violations, found);
-    }
-}
-
-/// Reports the violations of one object. In documented mode, rules that the documents also have are
-/// left to the checks of the documents.
-fn refuse(
-    semantics: Semantics,
-    object: &Object,
-    violations: impl Iterator<Item = Violation>,
-    found: &mut Vec<Diagnostic>,
-) {
-    let mut refuse = Refusals { semantics, object, found };
-    for violation in
-        violations.filter(|violation| semantics == Semantics::Controller || !violation.documented)
-    {
-        refuse.at(
-            violation.code,
-            violation.span,
-            &violation.path,
-            violation.message,
-            violation.help,
-        );
+        report(semantics, &runtime.object, None, refused_runtime(runtime, config), found);
     }
 }

@@ -1,6 +1,7 @@
 //! OME: InferenceServices of `ome.io`, their runtimes, models and AcceleratorClasses.
 
 pub(crate) mod accelerators;
+pub(crate) mod admission;
 pub(crate) mod build;
 pub mod checks;
 pub mod compose;

@@ -187,12 +187,12 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
     for mut views in services {
-        // What a webhook refuses depends on the settings, which may be in any file.
+        // What a webhook rejects depends on the settings, which can be in any file.
         let controller = &mut views.controller;
-        if controller.object.api == Api::KServe && controller.refusal.is_none() {
-            controller.refusal =
-                crate::operators::kserve::admission::refusal(controller, &config.kserve)
-                    .map(Box::new);
+        if let Some(dialect) = operators::dialect(controller.object.api)
+            && controller.refusal.is_none()
+        {
+            controller.refusal = (dialect.refusal)(controller, &config).map(Box::new);
         }
         builder.add(Item::Service(views));
     }

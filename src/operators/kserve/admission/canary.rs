@@ -1,8 +1,9 @@
 //! Rules of variants (pkg/apis/serving/v1beta1/inference_service_validation.go, rule 10; the
 //! sentences are not the webhook's own, but for the first).
 
-use super::{Judge, extension, items, protocol, text};
+use super::{extension, items, protocol, text};
 use crate::api::{ComponentKind, DeploymentMode, Service};
+use crate::check::refusals::Refusals;
 use crate::operators::kserve::read::FRAMEWORKS;
 use crate::yaml::Node;
 
@@ -11,7 +12,7 @@ const STABLE: [&str; 5] =
     ["workerSpec", "maxReplicas", "scaleTarget", "scaleMetric", "autoScaling"];
 
 pub(super) fn service(
-    judge: &mut Judge<'_>,
+    judge: &mut Refusals<'_>,
     service: &Service,
     stable: &Node,
     mode: Option<DeploymentMode>,

@@ -2,8 +2,9 @@
 //! (pkg/apis/serving/v1beta1/inference_service_validation.go, rule 4;
 //! pkg/webhook/admission/servingruntime/servingruntime_webhook.go, rule 3).
 
-use super::{CLASS, Judge, items, variable};
+use super::{CLASS, items, variable};
 use crate::api::{GPU_TYPES, KServeConfig};
+use crate::check::refusals::Refusals;
 use crate::yaml::Node;
 
 /// A device that nothing declares to be a GPU.
@@ -31,7 +32,7 @@ pub(super) fn unknown_gpu<'n>(
 
 /// Sizes below 1.
 pub(super) fn sizes(
-    judge: &mut Judge<'_>,
+    judge: &mut Refusals<'_>,
     worker: &Node,
     path: &str,
     words: impl Fn(&str, i64) -> String,
@@ -50,7 +51,7 @@ pub(super) fn sizes(
     }
 }
 
-pub(super) fn service(judge: &mut Judge<'_>, predictor: &Node, config: &KServeConfig) {
+pub(super) fn service(judge: &mut Refusals<'_>, predictor: &Node, config: &KServeConfig) {
     let Some(worker) = predictor.get("workerSpec").filter(|worker| !worker.is_null()) else {
         return;
     };

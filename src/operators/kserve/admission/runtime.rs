@@ -3,14 +3,15 @@
 //! share is `check`'s to find.
 
 use super::nodes::{SIZES, sizes, unknown_gpu};
-use super::{Judge, Violation, containers, items, text, variable};
+use super::{containers, items, python_path, text, variable};
 use crate::api::{KServeConfig, Runtime};
+use crate::check::refusals::{Refusals, Violation};
 use crate::yaml::Node;
 
 /// Everything the webhook would refuse of a runtime; a disabled one is let in unseen.
 pub(crate) fn refused(runtime: &Runtime, config: &KServeConfig) -> Vec<Violation> {
     let object = &runtime.object;
-    let mut judge = Judge::new(object);
+    let mut judge = Refusals::new(object);
     if runtime.disabled.as_ref().is_some_and(|disabled| disabled.value) {
         return Vec::new();
     }
@@ -64,6 +65,6 @@ pub(crate) fn refused(runtime: &Runtime, config: &KServeConfig) -> Vec<Violation
     }
     let worker = containers(object.spec("workerSpec"), "spec.workerSpec");
     let all: Vec<(&Node, String)> = containers(spec, "spec").into_iter().chain(worker).collect();
-    judge.python_path(&object.id.kind, &all);
+    python_path(&mut judge, &object.id.kind, &all);
     judge.into_found()
 }

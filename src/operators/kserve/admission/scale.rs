@@ -1,15 +1,16 @@
 //! Rules of the autoscaler that the annotations request
 //! (pkg/apis/serving/v1beta1/inference_service_validation.go, rule 9).
 
-use super::{CLASS, Judge, items, text};
+use super::{CLASS, items, text};
 use crate::api::DeploymentMode;
+use crate::check::refusals::Refusals;
 use crate::quantity::Quantity;
 use crate::yaml::Node;
 
 const PERCENT: &str = "the target utilization percentage should be a [1-100] integer";
 
 pub(super) fn component(
-    judge: &mut Judge<'_>,
+    judge: &mut Refusals<'_>,
     component: &Node,
     path: &str,
     mode: Option<DeploymentMode>,
@@ -33,7 +34,7 @@ fn metrics(component: &Node) -> &[Node] {
     component.get("autoScaling").map(|scaling| items(scaling, "metrics")).unwrap_or_default()
 }
 
-fn horizontal(judge: &mut Judge<'_>, component: &Node, path: &str) {
+fn horizontal(judge: &mut Refusals<'_>, component: &Node, path: &str) {
     let metric = component.get("scaleMetric").and_then(Node::as_str).unwrap_or("cpu");
     if !matches!(metric, "cpu" | "memory") {
         let message = format!("[{metric}] is not a supported metric");
@@ -89,7 +90,7 @@ fn horizontal(judge: &mut Judge<'_>, component: &Node, path: &str) {
     }
 }
 
-fn keda(judge: &mut Judge<'_>, component: &Node, path: &str) {
+fn keda(judge: &mut Refusals<'_>, component: &Node, path: &str) {
     if let Some(metric) = component.get("scaleMetric") {
         judge.value(
             format!("{path}.scaleMetric"),
@@ -195,7 +196,7 @@ fn keda_metric(metric: &Node) -> Option<(&'static str, String, &'static str)> {
     }
 }
 
-fn knative(judge: &mut Judge<'_>, component: &Node, path: &str) {
+fn knative(judge: &mut Refusals<'_>, component: &Node, path: &str) {
     if let Some(strategy) = component.get("deploymentStrategy") {
         let message = "customizing deploymentStrategy is only supported for raw deployment mode";
         judge.value(

@@ -1,11 +1,12 @@
 //! Rules of addresses and their places (pkg/apis/serving/v1beta1/inference_service_validation.go,
 //! rules 7 and 8).
 
-use super::{Judge, items, text};
+use super::{items, text};
 use crate::api::ComponentKind;
+use crate::check::refusals::Refusals;
 use crate::yaml::Node;
 
-pub(super) fn component(judge: &mut Judge<'_>, kind: ComponentKind, component: &Node) {
+pub(super) fn component(judge: &mut Refusals<'_>, kind: ComponentKind, component: &Node) {
     let path = format!("spec.{}.storageUris", kind.as_str());
     let several = items(component, "storageUris");
     if let (Some((_, origin)), false) = (kind.storage_uri(component), several.is_empty()) {
@@ -84,7 +85,7 @@ pub(super) fn component(judge: &mut Judge<'_>, kind: ComponentKind, component: &
     }
 }
 
-pub(super) fn confidential(judge: &mut Judge<'_>, predictor: &Node) {
+pub(super) fn confidential(judge: &mut Refusals<'_>, predictor: &Node) {
     let Some(model) = predictor.get("model") else { return };
     let Some(confidential) = model
         .get("confidential")

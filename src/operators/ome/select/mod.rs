@@ -6,6 +6,7 @@
 pub(crate) mod model;
 
 use super::accelerators::memo::Memo;
+use super::admission::is_stored;
 use crate::api::{DeploymentMode, Failure, Model, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::decision::{Basis, Reason, Rejection, Resolution, RuntimeDecision};
@@ -93,8 +94,9 @@ pub(crate) fn request<'a>(
 /// Decides for one service.
 pub(crate) fn resolve<'a>(scene: &Scene<'a, '_>, service: &Service) -> Resolution<'a> {
     let mut resolution = judged(scene, service);
-    if scene.search.policy.ome().virtual_first && is_virtual(service) {
-        resolution.error = None;
+    let policy = scene.search.policy;
+    if policy.ome().virtual_first && is_virtual(service) {
+        resolution.error = resolution.error.filter(|error| !is_stored(policy, service, error));
     }
     resolution
 }
