@@ -342,10 +342,9 @@ fn amount(name: &str, milli: Milli) -> EcoString {
 
 /// The required and the actual value of a node label that differs.
 pub fn mismatch(key: &str, required: &str, machine: &Machine) -> EcoString {
-    match machine.label(key) {
-        Some(own) => eco_format!("{key}: {required} required, {own} found"),
-        None => eco_format!("{key}: {required} required, label absent"),
-    }
+    let own = machine.label(key).map(|own| eco_format!("{own} found"));
+    let own = own.unwrap_or_else(|| "label absent".into());
+    eco_format!("{key}: {required} required, {own}")
 }
 
 /// Whether any machine states what it has.

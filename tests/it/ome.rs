@@ -142,10 +142,16 @@ fn a_service_in_virtual_mode_renders_nothing_and_must_pass_the_webhook() {
     for (spec, error) in [
         ("{}", None),
         ("{engine: {runner: {name: r, image: 'x:1'}}}", None),
-        ("{engine: {leader: {runner: {name: r, image: 'x:1'}}, worker: {runner: {name: r, image: 'x:1'}}}}", None),
+        (
+            "{engine: {leader: {runner: {name: r, image: 'x:1'}}, worker: {runner: {name: r, image: 'x:1'}}}}",
+            None,
+        ),
         ("{model: {name: m}, runtime: {name: nowhere}, engine: {}}", None),
         ("{engine: {}}", Some("model reference is required")),
-        ("{engine: {leader: {runner: {name: r, image: 'x:1'}}}}", Some("model reference is required")),
+        (
+            "{engine: {leader: {runner: {name: r, image: 'x:1'}}}}",
+            Some("model reference is required"),
+        ),
         ("{model: {name: nowhere}, engine: {runner: {name: r, image: 'x:1'}}}", Some("nowhere")),
         ("{model: {name: nowhere}, runtime: {name: nowhere}}", Some("nowhere")),
     ] {
