@@ -18,11 +18,11 @@ pub struct Budget {
     pub namespace: EcoString,
     /// The pods it guards; none and the empty selector guard nothing.
     pub selector: Option<Selector>,
-    /// What it requests.
+    /// Its limit.
     pub limit: Limit,
 }
 
-/// What a budget requests.
+/// The limit of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// `minAvailable`.
@@ -115,7 +115,7 @@ impl Budgets {
         }
     }
 
-    /// How many more pods a budget lets go (pkg/controller/disruption).
+    /// The number of pods that a budget still allows to evict (pkg/controller/disruption).
     fn allowed(&self, budget: usize) -> i64 {
         let (limit, guarded) = self.budgets[budget];
         let all = guarded.expected;

@@ -1,5 +1,5 @@
-//! The node with the highest score for a pod (`prioritizeNodes`): the sum of all scores, and of
-//! equal sums the node that comes first.
+//! The node with the highest score for a pod (`prioritizeNodes`): the sum of all scores; of equal
+//! sums, the first node.
 
 use super::filters::View;
 use super::ids::NodeId;
@@ -12,14 +12,15 @@ use super::spread;
 use super::template::Compiled;
 use super::terms::Terms;
 
-/// What is taken of the nodes that fit.
+/// The choice among the fitting nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preference {
     /// The node of the highest score, by the weights of the default profile.
     #[default]
     Scores,
-    /// The node that has the least left of the devices that the pod requests, then of processors:
-    /// what `NodeResourcesFit` with `MostAllocated` for devices, above all other scores, comes to.
+    /// The node with the least free devices of the kind that the pod requests, then with the least
+    /// free processors: the result of `NodeResourcesFit` with `MostAllocated` for devices, weighted
+    /// above all other scores.
     Tightest,
 }
 
@@ -49,13 +50,13 @@ fn normalized(column: &[i64], codes: &[u16], reverse: bool) -> Vec<i64> {
 pub(super) struct Scores<'v> {
     view: &'v View<'v>,
     judged: &'v Judged,
-    /// By profile: what hangs on the domains of a node only.
+    /// By profile: scores that depend on the domains of a node only.
     by_profile: Vec<i64>,
     /// Nodes of other scores than their profile, sorted.
     special: Vec<(NodeId, i64)>,
-    /// By node: what hangs on more.
+    /// By node: the other scores.
     more: Option<Vec<i64>>,
-    /// What all nodes get.
+    /// The score that all nodes have.
     constant: i64,
 }
 
@@ -94,7 +95,7 @@ impl<'v> Scores<'v> {
             judged,
             by_profile,
             special: spread.special,
-            // Without such taints every node gets the full score.
+            // Without such taints every node has the full score.
             constant: if disliked.is_none() { 300 } else { 0 },
             more,
         }

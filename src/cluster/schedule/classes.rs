@@ -84,13 +84,13 @@ impl Classes {
         (class, requests)
     }
 
-    /// By what a class selects nodes, and what it asks of them.
+    /// The node selection and the requests of a class.
     pub(super) fn room(&self, class: usize) -> (usize, &[(Resource, i64)]) {
         let key = &self.all[class].0;
         (key.selection, &key.requests)
     }
 
-    /// What is alike of a class, and its judgment, up to date.
+    /// The key of a class and its current verdicts.
     pub(super) fn judged(&mut self, nodes: &mut Nodes, class: usize) -> (&ClassKey, &Judged) {
         let known = self.all[class].1.take().filter(|judged| judged.is_of(nodes.epoch()));
         let mut judged = known.unwrap_or_else(|| self.judge(nodes, class));

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 /// Decides between nodes that are equally good.
 pub trait TieBreak {
-    /// The place of the node that is taken for a pod, in a list of at least two names. None takes
-    /// the first by name, or by [`Scheduler::prefer`].
+    /// Returns the index of the node for a pod, in a list of at least two names. `None` selects the
+    /// first by name, or by [`Scheduler::prefer`].
     fn choose(&mut self, pod: &PodTemplate, nodes: &[&str]) -> Option<usize>;
 
     /// False when the list need not be made.
@@ -45,7 +45,7 @@ enum Try {
     Nowhere(Arc<Rejection>, Option<(NodeId, Vec<PodId>)>),
 }
 
-/// What a breaker of ties says, where it says anything that makes sense.
+/// The answer of a tie breaker; `None` if it has no answer or an invalid one.
 fn asked(
     ties: &mut dyn TieBreak,
     pod: &PodTemplate,
@@ -115,7 +115,7 @@ impl Scheduler {
                     for pod in &waiting {
                         self.pods[pod.index()].rejection = Some(Arc::clone(&rejection));
                     }
-                    // One entry of the queue stands for all.
+                    // One entry of the queue represents all of them.
                     self.reject(waiting[0], rejection);
                     return;
                 }
@@ -150,8 +150,8 @@ impl Scheduler {
         self.nominate(pod, node);
     }
 
-    /// The message of a pod that no node is asked about (`RunPreFilterPlugins`): the plugin for
-    /// device claims was not reached, and reports it.
+    /// The message for a pod rejected before any node is filtered (`RunPreFilterPlugins`): the
+    /// plugin for device claims did not run, and the message ends with that.
     fn prefilter(&self, why: &str, plugins: Plugins) -> Try {
         let message = eco_format!("0/{} nodes are available: {why}. not found", self.nodes.len());
         Try::Nowhere(Arc::new(Rejection { message, counts: BTreeMap::new(), plugins }), None)

@@ -47,7 +47,7 @@ pub(super) struct Looked<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Asks all nodes about a pod, or about any pod of a template.
+    /// Filters all nodes for a pod, or for any pod of a template.
     pub(super) fn look(self, template: TemplateId, pod: Option<PodId>) -> Looked<'a> {
         let Self { index, terms, templates, pods, nominated, budgets, .. } = self;
         let own = &templates[template.index()];
@@ -113,31 +113,31 @@ impl Looked<'_> {
     }
 }
 
-/// A resource of which a node has too little left.
+/// A resource with too little free on a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
     /// Name.
     pub resource: EcoString,
-    /// Asked by the pod: thousandths of `cpu`, whole units of all else.
+    /// The request: thousandths of `cpu`, whole units of other resources.
     pub asked: i64,
-    /// Left on the node.
+    /// The free amount on the node.
     pub left: i64,
-    /// What the node has for pods.
+    /// The allocatable amount of the node.
     pub allocatable: i64,
 }
 
-/// What a node says to a pod.
+/// The verdict of a node on a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The node.
     pub node: NodeId,
     /// The sum of all scores, where the pod fits.
     pub score: Option<i64>,
-    /// Why it does not fit: what the first filter says that refuses it.
+    /// Why it does not fit: the reasons of the first filter that rejects it.
     pub reasons: Vec<Reason>,
     /// Evicting pods of the node could help.
     pub curable: bool,
-    /// Resources of which too little is left, whatever else refuses the pod.
+    /// Resources with too little free, independent of other filters.
     pub lacks: Vec<Lack>,
 }
 
@@ -155,7 +155,8 @@ impl Scheduler {
         }
     }
 
-    /// What every node says to a pod of a template as things are, in the order of the nodes.
+    /// Returns the verdict of every node on a pod of a template in the present state, in the order
+    /// of the nodes.
     pub fn examine(&mut self, template: TemplateId) -> Vec<Answer> {
         let looked = self.parts().look(template, None);
         let scores = (looked.view.feasible() > 0).then(|| looked.scores());

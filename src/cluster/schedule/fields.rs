@@ -1,4 +1,4 @@
-//! Fields of a pod spec, and what is wrong with one.
+//! Fields of a pod spec, and the error of an invalid one.
 
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -10,7 +10,7 @@ use std::fmt;
 pub struct InvalidPod {
     /// Path below `spec`, or `metadata.labels`.
     pub path: EcoString,
-    /// What is wrong.
+    /// The error.
     pub problem: EcoString,
 }
 

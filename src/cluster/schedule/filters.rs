@@ -14,7 +14,7 @@ use super::terms::Terms;
 use crate::cluster::schedule::layout::Ground;
 use std::borrow::Cow;
 
-/// What the filters of one pod look at.
+/// The inputs of the filters for one pod.
 #[derive(Clone)]
 pub(super) struct Filters<'a> {
     pub(super) pod: &'a Compiled,
@@ -107,7 +107,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// A pod leaves (`sign` -1) or comes (1).
+    /// Removes (`sign` -1) or adds (1) a pod.
     pub(super) fn change(&mut self, other: &Compiled, sign: i64) {
         for (freed, (resource, _)) in
             self.freed.amounts.iter_mut().zip(self.filters.key.requests.iter())
@@ -149,7 +149,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// What all nodes say to one pod.
+/// The verdicts of all nodes on one pod.
 pub(super) struct View<'j> {
     pub(super) codes: Cow<'j, [u16]>,
     /// Nodes by code.
@@ -171,7 +171,7 @@ impl<'j> View<'j> {
         }
     }
 
-    /// What a code means.
+    /// The rejection for a code.
     pub(super) fn refusal<'s>(&'s self, judged: &'s Judged, code: usize) -> &'s Refusal {
         judged.refusals.get(code).unwrap_or_else(|| &self.more[code - judged.refusals.len()])
     }
@@ -201,13 +201,13 @@ impl<'j> View<'j> {
         let counts = self.counts.to_mut();
         counts[before as usize] -= 1;
         counts[code as usize] += 1;
-        // What other pods add only refuses more.
+        // Filters about other pods can only reject more nodes.
         if before == FITS {
             self.fitting.to_mut()[profile] -= 1;
         }
     }
 
-    /// Asks the filters that look at other pods.
+    /// Runs the filters that depend on other pods.
     pub(super) fn beside(&mut self, judged: &Judged, filters: &Filters<'_>) {
         if !filters.cross_pods() {
             return;
@@ -221,7 +221,7 @@ impl<'j> View<'j> {
         }
     }
 
-    /// Asks again for a node that is kept for others.
+    /// Filters a node again with the pods nominated for it.
     pub(super) fn kept(
         &mut self,
         judged: &Judged,

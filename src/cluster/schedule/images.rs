@@ -9,7 +9,7 @@ use std::sync::Arc;
 const LEAST: i64 = 23 * 1024 * 1024;
 const MOST: i64 = 1000 * 1024 * 1024;
 
-/// Lists of images whose scores are kept.
+/// The number of image lists with cached scores.
 const MOST_KNOWN: usize = 1024;
 
 /// Images on nodes.
@@ -22,7 +22,7 @@ pub(super) struct Images {
 }
 
 impl Images {
-    /// Takes the images of a node.
+    /// Adds the images of a node.
     pub(super) fn push(&mut self, node: NodeId, images: &[(EcoString, i64)]) {
         self.scores.clear();
         for (name, size) in images {

@@ -7,7 +7,7 @@ use super::reason::Refusal;
 use super::room::{Demand, Lacking};
 use std::sync::Arc;
 
-/// What is known of each node for a class.
+/// The verdicts of all nodes for a class.
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
     pub(super) selection: Arc<Selection>,
@@ -16,9 +16,9 @@ pub(super) struct Judged {
     pub(super) codes: Vec<u16>,
     /// LeastAllocated, balance and images, of nodes that fit.
     pub(super) base: Vec<u16>,
-    /// What the codes mean; the first stands for none.
+    /// The rejections by code; code 0 is none.
     pub(super) refusals: Vec<Refusal>,
-    /// What the refusals are made of.
+    /// The causes of the rejections.
     kinds: Vec<Kind>,
     /// Nodes by code.
     pub(super) counts: Vec<u32>,
@@ -31,7 +31,7 @@ pub(super) struct Judged {
     epoch: u64,
 }
 
-/// What a refusal is made of.
+/// The cause of a rejection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Fits,
@@ -127,7 +127,7 @@ impl Judged {
         self.images = images;
     }
 
-    /// The number of a refusal by what the pod lacks.
+    /// The code of a rejection for lacking resources.
     fn lacking(&mut self, nodes: &Nodes, lacking: &Lacking) -> u16 {
         let same = |kind: &Kind| matches!(kind, Kind::Room(known) if known == lacking);
         let known = self.kinds.iter().position(same);

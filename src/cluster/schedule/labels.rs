@@ -1,9 +1,9 @@
-//! Which pods a selector matches: an index of the labels of pods and of the selectors about pods,
-//! so that neither is compared with all of the other.
+//! An index of pod labels and of selectors for pods, so that not every selector is compared with
+//! every pod.
 //!
-//! In: sets of labels and selectors as they become known. Out: the selectors that a set of labels
-//! meets, and how many pods of a selector are on each node. A selector is filed under one of its
-//! equalities, the one that fewest others share.
+//! In: sets of labels and selectors, one by one. Out: the selectors that match a set of labels, and
+//! the number of matching pods on each node. A selector is indexed by one of its equalities, the
+//! one that the fewest others share.
 
 use super::ids::{LabelSetId, NodeId, SelectorId};
 use super::pod::{Labels, Namespaces};
@@ -40,7 +40,7 @@ pub(super) struct Count {
     pub(super) live: u32,
 }
 
-/// Counts by node, of nodes that have any, in their order.
+/// Counts by node, without zeros, in the order of the nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally(Vec<(NodeId, Count)>);
 
@@ -73,8 +73,8 @@ impl Tally {
     }
 }
 
-/// Numbers filed under a label. Under its hash, so that labels, of which every service has its own,
-/// are not held once more: what is found is compared anyway.
+/// Numbers by label. The key is a hash, so that labels, which differ for every service, are not
+/// stored twice: matches are compared anyway.
 #[derive(Clone, Debug)]
 struct Filed<T>(HashMap<u64, Few<T>>);
 
@@ -126,7 +126,7 @@ type Pair<'a> = (&'a str, &'a str);
 /// The index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LabelIndex {
-    /// Labels of namespaces, where they are known.
+    /// Labels of the namespaces in the input.
     namespaces: BTreeMap<EcoString, Labels>,
     sets: Vec<Arc<LabelSet>>,
     set_ids: HashMap<Arc<LabelSet>, LabelSetId>,
@@ -232,7 +232,7 @@ impl LabelIndex {
         let mut tally = Tally::default();
         for set in candidates {
             if self.meets(&self.sets[set.index()], &all) {
-                // Ids grow, so the list stays sorted.
+                // Ids increase, so the list is sorted.
                 self.matched[set.index()].push(id);
                 for (node, count) in self.bound[set.index()].iter() {
                     let whole = |count: u32| i32::try_from(count).unwrap_or(i32::MAX);

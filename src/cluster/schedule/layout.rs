@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A node fits.
 pub(super) const FITS: u16 = 0;
 
-/// By what a template selects nodes.
+/// The node selection of a template.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SelectionKey {
     pub(super) selector: Selector,
@@ -23,7 +23,7 @@ pub(super) struct SelectionKey {
     pub(super) tolerations: Vec<Toleration>,
 }
 
-/// What a selection says of each node.
+/// The verdict of a selection on each node.
 #[derive(Clone, Debug)]
 pub(super) struct Selection {
     /// The refusal, or [`FITS`].
@@ -40,7 +40,7 @@ pub(super) struct Selection {
     pub(super) contradicts: bool,
 }
 
-/// What is alike of templates of one class.
+/// The properties that templates of one class share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ClassKey {
     pub(super) selection: usize,
@@ -92,8 +92,7 @@ impl Selection {
         let covers = |taint: &Taint| key.tolerations.iter().any(|one| one.tolerates(taint));
         let cordon = unschedulable_taint();
         let (guards, known) = nodes.guards();
-        // Of tolerations only those without an effect or of this effect matter, which is what
-        // tolerating asks anyway.
+        // Only tolerations without an effect or of this effect matter; `tolerates` checks that.
         let verdicts: Vec<(bool, bool, i64)> = known
             .iter()
             .map(|guard| {
@@ -136,7 +135,7 @@ impl Selection {
     }
 }
 
-/// The only nodes that terms let in by name; none when some term names no node
+/// The only nodes that the terms allow by name; `None` if a term names no node
 /// (`NodeAffinity.PreFilter`).
 pub(super) fn named(terms: &[NodeTerm]) -> Option<Vec<&EcoString>> {
     let names: Option<Vec<Vec<&EcoString>>> = terms.iter().map(NodeTerm::asks_for).collect();
@@ -151,7 +150,7 @@ pub(super) const NODE_AFFINITY: u8 = 3;
 
 pub(super) const OTHER_NODES: u8 = 4;
 
-/// What a code of a selection means.
+/// The rejection for a code of a selection.
 pub(super) fn refusal(code: u8) -> Refusal {
     let (reason, plugin) = match code {
         UNSCHEDULABLE => (Reason::Unschedulable, Plugins::NODE_UNSCHEDULABLE),
@@ -200,7 +199,7 @@ fn allowed(nodes: &mut Nodes, requirement: &Requirement) -> (usize, Vec<bool>, b
     (number, values, requirement.matches(None))
 }
 
-/// Nodes whose labels meet a selector.
+/// Whether the labels of each node match a selector.
 fn matching(nodes: &mut Nodes, selector: &Selector) -> Vec<bool> {
     let mut fit = vec![true; nodes.len()];
     for requirement in selector.requirements() {

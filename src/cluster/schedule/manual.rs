@@ -9,7 +9,7 @@ use super::running::Started;
 use super::scheduler::Scheduler;
 
 impl Looked<'_> {
-    /// The node that fits and has the least left; of equal ones the first.
+    /// The fitting node with the least free; the first of equal ones.
     pub(super) fn tightest(&self) -> Option<NodeId> {
         let nodes = self.nodes;
         let left = |resource: usize, node: NodeId| {

@@ -1,4 +1,4 @@
-//! The nodes: what they have, what is in use, and their pods.
+//! The nodes: their capacity, the part in use, and their pods.
 
 use super::ids::{NodeId, PodId};
 use super::images::Images;
@@ -48,7 +48,7 @@ impl Topology {
     }
 }
 
-/// What keeps pods off a node, or away from it, whatever runs there.
+/// Taints and conditions that keep pods off a node, independent of the pods on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Guard {
     /// `spec.unschedulable`.
@@ -69,11 +69,11 @@ pub(super) struct Nodes {
     known_guards: Vec<Guard>,
     resources: Vec<EcoString>,
     numbers: HashMap<EcoString, Resource>,
-    /// What can be allocated, by resource and node.
+    /// Allocatable amounts, by resource and node.
     allocatable: Vec<Vec<i64>>,
-    /// What pods hold of it.
+    /// Amounts in use by pods.
     used: Vec<Vec<i64>>,
-    /// What `LeastAllocated` counts as held: processors and memory.
+    /// Processors and memory in use, as `LeastAllocated` counts them.
     scored: [Vec<i64>; 2],
     /// Most pods.
     slots: Vec<i64>,
@@ -83,11 +83,11 @@ pub(super) struct Nodes {
     topologies: Vec<Topology>,
     topology_keys: Vec<EcoString>,
     topology_numbers: HashMap<EcoString, usize>,
-    /// Which of equal nodes comes first: the lowest.
+    /// The order of nodes with equal scores: the lowest rank is first.
     rank: Vec<u32>,
-    /// Nodes in the order in which what they hold changed.
+    /// Nodes in the order in which their amounts in use changed.
     log: Vec<NodeId>,
-    /// Grows when a node comes or changes what it is.
+    /// Increases when a node is added or changed.
     epoch: u64,
 }
 
@@ -103,7 +103,7 @@ fn amount(machine: &Machine, name: &str) -> i64 {
     stated.map_or(0, |(_, quantity)| exact(quantity).unwrap_or(i64::MAX))
 }
 
-/// Most pods: a kubelet states how many it takes; a description by hand may not limit them.
+/// The maximum number of pods: a kubelet reports it; a Node written by hand may have no limit.
 fn slots(machine: &Machine) -> i64 {
     let stated = machine.allocatable.iter().flatten().any(|(name, _)| name == "pods");
     if stated { amount(machine, "pods") } else { i64::MAX }
@@ -161,7 +161,7 @@ impl Nodes {
         Some(id)
     }
 
-    /// Replaces what a node is; what runs on it stays.
+    /// Replaces the description of a node; its pods stay.
     pub(super) fn change(&mut self, id: NodeId, machine: Arc<Machine>) {
         let node = id.index();
         for (name, _) in machine.allocatable.iter().flatten() {
@@ -207,7 +207,7 @@ impl Nodes {
         self.rank_by(&order);
     }
 
-    /// Says which of equal nodes comes first, by all nodes in order.
+    /// Sets the order of nodes with equal scores; `order` lists all nodes.
     pub(super) fn rank_by(&mut self, order: &[usize]) {
         for (rank, node) in order.iter().enumerate() {
             self.rank[*node] = u32::try_from(rank).unwrap_or(u32::MAX);
@@ -244,7 +244,7 @@ impl Nodes {
         number
     }
 
-    /// The number of a label, where pods stand by it.
+    /// The number of a topology label, if a pod uses it.
     pub(super) fn known_topology(&self, key: &str) -> Option<usize> {
         self.topology_numbers.get(key).copied()
     }
@@ -318,12 +318,12 @@ impl Nodes {
         self.used[resource][id.index()]
     }
 
-    /// What can be allocated of a resource, by node.
+    /// The allocatable amounts of a resource, by node.
     pub(super) fn all_allocatable(&self, resource: Resource) -> &[i64] {
         &self.allocatable[resource]
     }
 
-    /// What pods hold of a resource, by node.
+    /// The amounts of a resource in use, by node.
     pub(super) fn all_used(&self, resource: Resource) -> &[i64] {
         &self.used[resource]
     }
@@ -341,7 +341,7 @@ impl Nodes {
         &self.ports[id.index()]
     }
 
-    /// A pod comes (`sign` 1) or goes (-1).
+    /// Adds (`sign` 1) or removes (-1) a pod.
     pub(super) fn take(
         &mut self,
         id: NodeId,

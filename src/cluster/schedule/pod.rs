@@ -66,18 +66,17 @@ pub struct PodTemplate {
     /// Selector of the ReplicaSet or StatefulSet that owns it: its pods spread over hosts and zones
     /// when it has no constraints of its own.
     pub owner: Option<Selector>,
-    /// What its spec says, which pods of many services share.
+    /// Its spec, shared by the pods of many services.
     pub spec: Arc<PodSpec>,
 }
 
-/// What of a pod's spec decides where it may run and where it likes to run.
+/// The part of a pod's spec that decides which nodes are allowed and which are preferred.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PodSpec {
-    /// What it takes of a node: thousandths of `cpu`, whole units of all else; nothing of 0.
+    /// Its requests: thousandths of `cpu`, whole units of other resources; no entry for 0.
     pub requests: BTreeMap<EcoString, i64>,
-    /// Thousandths of processors and bytes that `LeastAllocated` counts for a pod that comes: a
-    /// container that requests none counts 100m and 200Mi, resources of the pod itself are not
-    /// seen.
+    /// Thousandths of processors and bytes that `LeastAllocated` counts for a new pod: a container
+    /// without requests counts as 100m and 200Mi, and pod-level resources are ignored.
     pub scored: Scored,
     /// The same of a pod that is there, for which those are seen.
     pub held: Scored,
@@ -113,7 +112,7 @@ pub struct PodSpec {
     pub foreign: bool,
 }
 
-/// What `LeastAllocated` counts.
+/// Processors and memory as `LeastAllocated` counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scored {
     /// Thousandths of processors.
@@ -158,13 +157,13 @@ impl NodeTerm {
         self.labels.is_empty() && self.names.is_empty()
     }
 
-    /// Whether what it says of names is true of one.
+    /// Whether its requirements on names match a name.
     pub(super) fn names_match(&self, name: &str) -> bool {
         self.names.iter().all(|(equal, own)| (own == name) == *equal)
     }
 
-    /// The names that meet all it says that a name must be, of which there is one at most; none
-    /// when it does not say so.
+    /// The names that meet its requirements with `In`, at most one; `None` without such a
+    /// requirement.
     pub(super) fn asks_for(&self) -> Option<Vec<&EcoString>> {
         let mut asked = self.names.iter().filter(|(equal, _)| *equal).map(|(_, name)| name);
         let first = asked.next()?;
@@ -188,7 +187,7 @@ pub struct PodTerm {
     pub namespaces: Namespaces,
     /// Their labels; none selects nothing.
     pub selector: Option<Selector>,
-    /// The label of nodes that says what is beside.
+    /// The node label that defines the topology domain.
     pub topology_key: EcoString,
 }
 
@@ -207,7 +206,7 @@ pub struct SpreadConstraint {
     pub min_domains: i64,
     /// `nodeAffinityPolicy: Honor`, the default: only nodes that the pod selects are domains.
     pub honors_affinity: bool,
-    /// `nodeTaintsPolicy: Honor`: only nodes whose taints it tolerates are domains.
+    /// `nodeTaintsPolicy: Honor`: only nodes with tolerated taints are in a domain.
     pub honors_taints: bool,
 }
 

@@ -12,7 +12,7 @@ use super::terms::AffinityTerm;
 use crate::cluster::schedule::terms::Terms;
 use std::collections::BTreeMap;
 
-/// Counts by label and value.
+/// Number of pods by label and value.
 type Pairs = BTreeMap<(usize, u32), i64>;
 
 fn add(pairs: &mut Pairs, nodes: &Nodes, key: usize, node: NodeId, count: i64) {
@@ -69,7 +69,7 @@ impl Neighbors {
         Some(own)
     }
 
-    /// Another pod comes to a node or leaves it.
+    /// Adds another pod to a node or removes it.
     pub(super) fn change(
         &mut self,
         pod: &Compiled,
@@ -120,7 +120,7 @@ impl Neighbors {
                 Some(count) => beside_all &= count > 0,
             }
         }
-        // The first of pods that want to be beside their own kind may go anywhere.
+        // The first pod whose affinity selects its own kind may run anywhere.
         let is_first = || {
             self.wanted.is_empty()
                 && pod.all_affinity.is_some_and(|all| index.matches(pod.labels, all))

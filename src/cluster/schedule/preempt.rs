@@ -1,4 +1,5 @@
-//! Making room by evicting pods of lower priority (framework/preemption, plugins/defaultpreemption).
+//! Making room by evicting pods of lower priority (framework/preemption,
+//! plugins/defaultpreemption).
 //!
 //! All candidate nodes are compared; from 100 on the scheduler looks at a tenth of them.
 
@@ -20,7 +21,7 @@ const NO_HELP: &str = "Preemption is not helpful for scheduling";
 /// Pods for which nodes are kept.
 pub(super) type Nominated = BTreeMap<NodeId, Vec<PodId>>;
 
-/// What evicting looks at.
+/// The inputs of preemption.
 pub(super) struct Preemption<'a> {
     pub(super) filters: &'a Filters<'a>,
     pub(super) view: &'a View<'a>,
@@ -152,9 +153,9 @@ impl<'a> Preemption<'a> {
         (candidate.broken, highest, sum, candidate.victims.len(), Reverse(started))
     }
 
-    /// The pods to evict from a node (`SelectVictimsOnNode`): all of lower priority leave, then the
-    /// most important that fit beside the pod come back. Else what still refuses the pod, or
-    /// nothing when there is no pod to evict.
+    /// Returns the pods to evict from a node (`SelectVictimsOnNode`): all pods of lower priority
+    /// are removed, then the most important ones that fit beside the pod are added again. The error
+    /// is the remaining rejection, or `None` if there is no pod to evict.
     pub(super) fn victims(&self, pod: PodId, node: NodeId) -> Result<Candidate, Option<Refusal>> {
         let own = self.filters.pod.pod.priority;
         let on_node = self.filters.ground.nodes.pods(node).iter().copied();

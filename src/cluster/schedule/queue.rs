@@ -1,5 +1,5 @@
-//! Pods that wait: which is tried next, and what must happen before one is tried again
-//! (pkg/scheduler/backend/queue, and the hints of the plugins).
+//! Pending pods: the next one to schedule, and the events after which one is tried again
+//! (pkg/scheduler/backend/queue, and the queueing hints of the plugins).
 
 use super::ids::{NodeId, PodId, TemplateId};
 use super::labels::LabelIndex;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Where a pod waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Nowhere: it is bound, gone or gated.
+    /// In no queue: it is bound, deleted or gated.
     #[default]
     Nowhere,
     /// It is tried next.
@@ -63,7 +63,7 @@ impl Queue {
         self.crowded.remove(&pod);
     }
 
-    /// The next entry; whoever takes it asks whether its pod still waits there.
+    /// Removes the next entry; the caller checks whether its pod is still in that queue.
     pub(super) fn pop(&mut self) -> Option<(Place, PodId)> {
         if let Some((_, _, Reverse(pod))) = self.active.pop() {
             return Some((Place::Active, pod));
@@ -97,12 +97,12 @@ impl Queue {
 pub(super) enum Event {
     /// A pod was bound.
     Bound(TemplateId),
-    /// Bound pods are gone, or a pod gave up the node that was kept for it; then pods up to its
-    /// priority may be helped.
+    /// Bound pods were deleted, or a pod lost its nominated node; the latter can help pods up to
+    /// its priority.
     Deleted(Vec<TemplateId>, Option<i32>),
     /// A node came.
     NodeAdded(NodeId),
-    /// A node changed; what it was before.
+    /// A node changed; with its previous description.
     NodeChanged(NodeId, Arc<Machine>),
 }
 
@@ -110,7 +110,7 @@ fn matches_all(index: &LabelIndex, terms: &[AffinityTerm], other: &Compiled) -> 
     !terms.is_empty() && terms.iter().all(|term| index.matches(other.labels, term.selector))
 }
 
-/// What decides whether an event helps.
+/// The inputs of the decision whether an event helps.
 pub(super) struct Hints<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) index: &'a LabelIndex,
@@ -164,7 +164,7 @@ impl Hints<'_> {
                 && matches_all(self.index, &pod.anti_affinity, other))
     }
 
-    /// A node came, or changed from what it was before.
+    /// Whether a node that was added or changed helps.
     fn helps_when_there(
         &self,
         node: NodeId,

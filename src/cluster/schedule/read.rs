@@ -16,12 +16,12 @@ use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The classes of priority that are known.
+/// The PriorityClasses of the input.
 #[derive(Clone, Debug, Default)]
 pub struct PriorityClasses {
     classes: BTreeMap<EcoString, (i32, bool)>,
     default: Option<EcoString>,
-    /// A class that is not known may exist: its pods have priority 0.
+    /// A class outside the input may exist: its pods have priority 0.
     lenient: bool,
 }
 
@@ -48,7 +48,7 @@ impl PriorityClasses {
         self.classes.insert(name, (clamp(value), never));
     }
 
-    /// Value and `preemptionPolicy: Never` of what a pod names, or of the default.
+    /// Value and `preemptionPolicy: Never` of the class that a pod names, or of the default class.
     fn of(&self, name: &str) -> Option<(i32, bool)> {
         match name {
             "" => Some(
@@ -82,10 +82,10 @@ pub fn labels(map: Option<&Node>) -> Labels {
 impl PodTemplate {
     /// Reads a `v1.PodSpec` whose pods have these labels.
     ///
-    /// A pod without a priority of its own gets that of its class, or of the default class.
+    /// A pod without a priority has that of its class, or of the default class.
     ///
     /// # Errors
-    /// The first field that the API server would refuse.
+    /// The first field that the API server would reject.
     pub fn read(
         namespace: impl Into<EcoString>,
         labels: Labels,
@@ -180,7 +180,7 @@ fn node_selector(spec: &Node) -> Result<Selector, InvalidPod> {
         .map_err(|error| invalid("nodeSelector", error))
 }
 
-/// What names an image in the status of a node (`normalizedImageName`).
+/// The name of an image in the status of a node (`normalizedImageName`).
 fn normalized_image(name: &str) -> EcoString {
     let tag = name.rfind(':');
     let path = name.rfind('/');
@@ -280,10 +280,10 @@ fn node_term(node: &Node) -> Result<NodeTerm, InvalidPod> {
     Ok(NodeTerm { labels: Selector::new(labels.collect::<Result<Vec<_>, _>>()?), names })
 }
 
-/// Reads a `metav1.LabelSelector`; none selects nothing, the empty one everything.
+/// Reads a `metav1.LabelSelector`; an absent one selects nothing, an empty one everything.
 ///
 /// # Errors
-/// What the API server would refuse.
+/// The first field that the API server would reject.
 pub fn label_selector(node: Option<&Node>) -> Result<Option<Selector>, InvalidPod> {
     let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(None) };
     let equal = selector_of(
@@ -297,7 +297,7 @@ pub fn label_selector(node: Option<&Node>) -> Result<Option<Selector>, InvalidPo
     Ok(Some(Selector::new(all)))
 }
 
-/// Adds what `matchLabelKeys` and `mismatchLabelKeys` mean for a pod with these labels.
+/// Adds the requirements of `matchLabelKeys` and `mismatchLabelKeys` for a pod with these labels.
 fn with_keys(
     selector: Option<Selector>,
     node: &Node,

@@ -20,7 +20,7 @@ pub enum Reason {
     HostPort,
     /// No room for one more pod.
     TooManyPods,
-    /// Less of a resource is left than asked.
+    /// Less of a resource is free than requested.
     Insufficient(EcoString),
     /// A spread constraint would be broken.
     Spread,
@@ -35,8 +35,8 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Filters in the order in which a node is asked (`default_plugins.go`): the first that refuses
-    /// it names the reason.
+    /// Filters in the order of the scheduler (`default_plugins.go`): the first one that rejects a
+    /// node gives the reason.
     pub const FILTERS: [&str; 7] = [
         "NodeUnschedulable",
         "TaintToleration",
@@ -84,8 +84,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Filters, as far as it matters which of them refused: what happens later can help some of them
-/// only.
+/// The filters that rejected a pod: an event can help only some of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plugins(u8);
 
@@ -112,7 +111,7 @@ impl Plugins {
     }
 }
 
-/// What a filter says of a node that it refuses.
+/// The rejection of a node by a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) reasons: Vec<Reason>,
@@ -122,7 +121,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Stands for a node that fits.
+    /// The value for a node that fits.
     pub(super) fn none() -> Self {
         Self { reasons: Vec::new(), curable: false, plugin: Plugins::default() }
     }
@@ -143,7 +142,8 @@ pub struct Rejection {
     pub(super) plugins: Plugins,
 }
 
-/// `0/N nodes are available: COUNT REASON, ….` (`FitError.Error`). Sorted as texts, counts included.
+/// `0/N nodes are available: COUNT REASON, ….` (`FitError.Error`). Sorted as texts, counts
+/// included.
 pub(super) fn fit_error<K: fmt::Display>(nodes: usize, counts: &BTreeMap<K, usize>) -> EcoString {
     let mut texts: Vec<String> =
         counts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
@@ -154,7 +154,7 @@ pub(super) fn fit_error<K: fmt::Display>(nodes: usize, counts: &BTreeMap<K, usiz
     eco_format!("0/{nodes} nodes are available: {}.", texts.join(", "))
 }
 
-/// What the plugin for device claims says before preemption is tried (DynamicResources.PostFilter).
+/// The message of the plugin for device claims before preemption (DynamicResources.PostFilter).
 const NO_CLAIMS: &str = "no new claims to deallocate";
 
 /// How an attempt to evict others ended.
@@ -164,7 +164,7 @@ pub(super) enum PostFilter {
     Helped,
     /// The pod may not, or need not, evict.
     NotEligible(&'static str),
-    /// No node can be freed: nodes by the reason that is left.
+    /// No node can be freed: the number of nodes by their remaining reason.
     Useless(BTreeMap<EcoString, usize>),
 }
 

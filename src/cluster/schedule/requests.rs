@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 type Amounts = BTreeMap<EcoString, Quantity>;
 
-/// What a container without a request for processors counts, in thousandths, when nodes are
-/// preferred (pkg/scheduler/util/pod_resources.go).
+/// The processors, in thousandths, that scores assume for a container without a request
+/// (pkg/scheduler/util/pod_resources.go).
 const DEFAULT_CPU: i64 = 100;
 /// The same for memory, in bytes.
 const DEFAULT_MEMORY: i64 = 200 * 1024 * 1024;
@@ -20,7 +20,7 @@ fn is_pod_level(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
 }
 
-/// Resources that the scheduler counts.
+/// Whether the scheduler counts a resource.
 fn is_counted(name: &str) -> bool {
     matches!(name, "cpu" | "memory" | "ephemeral-storage")
         || name.starts_with("hugepages-")
@@ -69,7 +69,7 @@ fn numbered<'n>(spec: &'n Node, key: &'n str) -> impl Iterator<Item = (&'n Node,
     list.map(move |(index, container)| (container, eco_format!("{key}[{index}]")))
 }
 
-/// Containers of a pod with what each requests.
+/// The containers of a pod and their requests.
 struct Asked {
     containers: Vec<Amounts>,
     /// In order; true for a sidecar.
@@ -104,7 +104,7 @@ impl Asked {
     }
 
     /// max(containers + sidecars, largest step of the init containers) + overhead. A step is one
-    /// init container with the sidecars before it. `missing` is what a container counts that does
+    /// init container with the sidecars before it. `missing` is assumed for a container that does
     /// not request a resource.
     fn total(&self, missing: &Amounts, with_pod: bool) -> Amounts {
         let full = |own: &Amounts| {
@@ -148,8 +148,8 @@ fn units(name: &str, amount: &Quantity) -> i64 {
     exact.unwrap_or(i64::MAX)
 }
 
-/// What a pod takes of a node, and what `LeastAllocated` counts of it when it comes and when it is
-/// there.
+/// The requests of a pod, and the amounts that `LeastAllocated` counts for it when it is new and
+/// when it runs.
 pub(super) fn of(spec: &Node) -> Result<(BTreeMap<EcoString, i64>, [Scored; 2]), InvalidPod> {
     let asked = Asked::read(spec)?;
     let total = asked.total(&Amounts::new(), true);
@@ -158,7 +158,7 @@ pub(super) fn of(spec: &Node) -> Result<(BTreeMap<EcoString, i64>, [Scored; 2]),
         ("memory".into(), Quantity::from_integer(DEFAULT_MEMORY)),
     ]
     .into();
-    // With resources of the pod itself, defaults are assumed only for what is not requested
+    // With pod-level resources, defaults are assumed only for resources that are not requested
     // (`getNonMissingContainerRequests`).
     let mut missing = assumed.clone();
     missing.retain(|name, _| asked.pod.is_empty() || !total.contains_key(name));

@@ -7,7 +7,7 @@ use super::nodes::{CPU, MEMORY, Nodes, Resource};
 use super::pod::HostPort;
 use super::reason::{Plugins, Reason, Refusal};
 
-/// What a node would have beyond what it has.
+/// Amounts that would be free on a node in addition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Freed {
     /// By place in the requests of the class.
@@ -18,7 +18,7 @@ pub(super) struct Freed {
     pub(super) ports: Option<Vec<HostPort>>,
 }
 
-/// What a pod lacks on a node.
+/// The resources that a pod lacks on a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lacking {
     port: bool,
@@ -50,7 +50,7 @@ struct Column<'a> {
     used: &'a [i64],
 }
 
-/// What the pods of a class request, beside what the nodes have.
+/// The requests of a class, with the amounts of the nodes.
 pub(super) struct Demand<'a> {
     nodes: &'a Nodes,
     key: &'a ClassKey,
@@ -83,7 +83,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Writes down what a pod lacks on a node; false when it lacks nothing.
+    /// Records the resources that a pod lacks on a node; `false` if it lacks none.
     pub(super) fn lacks(&self, node: NodeId, freed: Option<&Freed>, lacking: &mut Lacking) -> bool {
         lacking.resources.clear();
         lacking.beyond = false;
@@ -151,7 +151,7 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// `leastResourceScorer`: the share that is left, in hundredths, of resources that the node has.
+/// `leastResourceScorer`: the free share, in hundredths, of the node's resources.
 fn least_allocated(resources: &[(i64, i64)]) -> i64 {
     let (mut sum, mut weights) = (0, 0);
     for (asked, all) in resources.iter().filter(|(_, all)| *all != 0) {

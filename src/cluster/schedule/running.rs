@@ -1,4 +1,4 @@
-//! A pod as the scheduler knows it.
+//! A pod in the scheduler's state.
 
 use super::ids::{GangId, NodeId, TemplateId};
 use super::queue::Place;
@@ -6,7 +6,7 @@ use super::reason::Rejection;
 use ecow::EcoString;
 use std::sync::Arc;
 
-/// When a pod started, for the order in which pods are evicted. A cluster counts whole seconds.
+/// The start of a pod, for the order of evictions. A cluster counts whole seconds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Started {
     /// `status.startTime`, RFC 3339 in UTC.
@@ -15,21 +15,21 @@ pub enum Started {
     Later(u64),
 }
 
-/// What has become of a pod.
+/// The state of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PodState {
     /// It has no node.
     Waiting,
     /// It is bound to a node.
     Bound(NodeId),
-    /// It is being deleted and holds its node until it is gone.
+    /// It is being deleted, and uses its node until then.
     Terminating(NodeId),
-    /// It is gone.
+    /// It is deleted.
     Gone,
 }
 
 impl PodState {
-    /// The node whose room it holds.
+    /// The node whose resources it uses.
     pub fn node(self) -> Option<NodeId> {
         match self {
             Self::Bound(node) | Self::Terminating(node) => Some(node),

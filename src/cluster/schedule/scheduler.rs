@@ -25,8 +25,8 @@ pub struct Options {
     pub namespaces: BTreeMap<EcoString, Labels>,
     /// Disruption budgets.
     pub budgets: Vec<Budget>,
-    /// Claims for volumes that exist, by namespace and name; none when that is not known, and no
-    /// pod is refused for a claim.
+    /// Existing PersistentVolumeClaims, by namespace and name; `None` if the input has none, and no
+    /// pod is rejected for a claim.
     pub claims: Option<BTreeSet<(EcoString, EcoString)>>,
     /// Nodes that are not ready are taken as they are. The scheduler does not read the condition; a
     /// cluster's node controller taints such nodes, and so does this engine unless this is set.
@@ -69,7 +69,7 @@ pub struct Scheduler {
     pub(super) evictions: Vec<Eviction>,
     pub(super) ties: usize,
     pub(super) preference: Preference,
-    /// The last rejection of each class, with what it was made of: many pods share one.
+    /// The last rejection of each class and its inputs: many pods share one.
     pub(super) known: HashMap<usize, (Vec<u32>, PostFilter, Arc<Rejection>)>,
     clock: u64,
     period: u64,
@@ -77,7 +77,7 @@ pub struct Scheduler {
     ignore_ready: bool,
 }
 
-/// What a gate makes of a pod.
+/// The message for a pod with a scheduling gate.
 const GATED: &str = "Scheduling is blocked due to non-empty scheduling gates";
 
 impl Scheduler {
@@ -109,7 +109,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes a template, of which pods are made.
+    /// Adds a pod template.
     pub fn template(&mut self, pod: Arc<PodTemplate>) -> TemplateId {
         let id = TemplateId::new(self.templates.len());
         let Self { nodes, index, terms, classes, .. } = self;
@@ -187,7 +187,7 @@ impl Scheduler {
         pod
     }
 
-    /// Pods that want nodes, all of them or none.
+    /// Adds pending pods that are placed together or not at all.
     pub fn add_gang(&mut self, templates: &[TemplateId]) -> Vec<PodId> {
         let gang = GangId::new(self.gangs.len());
         let pods: Vec<PodId> = templates.iter().map(|template| self.push(*template)).collect();
@@ -230,7 +230,7 @@ impl Scheduler {
         own.rejection = Some(rejection);
     }
 
-    /// A pod gets a node.
+    /// Binds a pod to a node.
     pub(super) fn bind(&mut self, pod: PodId, node: NodeId) {
         let started = Started::Later(self.period);
         self.forget_nominated(pod);
@@ -247,7 +247,7 @@ impl Scheduler {
         }
     }
 
-    /// What a pod holds comes to a node (`sign` 1) or leaves it.
+    /// Adds (`sign` 1) or removes the resources of a pod on a node.
     fn hold(&mut self, pod: PodId, node: NodeId, sign: i32) {
         let own = &self.pods[pod.index()];
         let live = if matches!(own.state, PodState::Terminating(_)) { 0 } else { sign };

@@ -10,7 +10,7 @@ use super::nodes::{MISSING, Nodes};
 use super::reason::{Plugins, Reason, Refusal};
 use super::template::{Compiled, Spread};
 
-/// Whether a node counts as a domain, or as part of one (`matchNodeInclusionPolicies`).
+/// Whether a node belongs to a domain (`matchNodeInclusionPolicies`).
 fn counts(constraint: &Spread, selection: &Selection, node: NodeId) -> bool {
     (!constraint.honors_affinity || selection.selected[node.index()])
         && (!constraint.honors_taints || selection.tolerated[node.index()])
@@ -59,8 +59,7 @@ impl Domains {
         Some(Self { counts: pod.hard.iter().map(of).collect() })
     }
 
-    /// A pod comes to a node or leaves it (`updateWithPod`, which does not ask whether it is being
-    /// deleted).
+    /// Adds a pod to a node or removes it (`updateWithPod`, which does not check for deletion).
     pub(super) fn change(
         &mut self,
         pod: &Compiled,
@@ -140,7 +139,7 @@ fn rounded(score: f64) -> i64 {
     score.round() as i64
 }
 
-/// What the constraints of a pod make of profiles and hosts before it is set against the others.
+/// The scores of a pod's constraints for profiles and hosts before normalization.
 struct Raw<'a> {
     pod: &'a Compiled,
     judged: &'a Judged,

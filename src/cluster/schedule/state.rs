@@ -9,7 +9,7 @@ use super::scheduler::{Eviction, Scheduler};
 use crate::cluster::Machine;
 use std::sync::Arc;
 
-/// What all nodes say the same of: by what nodes are selected, and what is asked of them.
+/// The part of a template on which the verdict of every node depends: node selection and requests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Alike {
     selection: usize,
@@ -21,7 +21,7 @@ pub struct Alike {
 }
 
 impl Scheduler {
-    /// What has become of a pod.
+    /// The state of a pod.
     pub fn state(&self, pod: PodId) -> PodState {
         self.pods[pod.index()].state
     }
@@ -46,7 +46,8 @@ impl Scheduler {
         self.pods[pod.index()].template
     }
 
-    /// What templates share of which every node says the same, but for how much it likes them.
+    /// The part that templates share if every node accepts or rejects them alike; scores may
+    /// differ.
     pub fn alike(&self, template: TemplateId) -> Alike {
         let own = &self.templates[template.index()];
         let alone = own.hard.is_empty() && own.affinity.is_empty() && own.anti_affinity.is_empty();
@@ -66,7 +67,7 @@ impl Scheduler {
         &self.templates[template.index()].pod
     }
 
-    /// All pods, gone ones among them, in the order in which they came.
+    /// All pods, including deleted ones, in the order of creation.
     pub fn pods(&self) -> impl Iterator<Item = PodId> + use<> {
         (0..self.pods.len()).map(PodId::new)
     }
@@ -102,8 +103,8 @@ impl Scheduler {
         self.nodes.rank_by(&order);
     }
 
-    /// What a node has of a resource and what pods hold of it: thousandths of `cpu`, whole units of
-    /// all else.
+    /// Allocatable and used amounts of a resource on a node: thousandths of `cpu`, whole units of
+    /// other resources.
     pub fn room(&self, node: NodeId, resource: &str) -> (i64, i64) {
         self.nodes.resource_number(resource).map_or((0, 0), |resource| {
             (self.nodes.allocatable(resource, node), self.nodes.used(resource, node))

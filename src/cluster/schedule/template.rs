@@ -20,13 +20,13 @@ pub(super) struct Spread {
     pub(super) honors_affinity: bool,
     pub(super) honors_taints: bool,
     pub(super) selector: SelectorId,
-    /// The empty selector, by which the scheduler counts nothing (`countPodsMatchSelector`).
+    /// The selector is empty, and the scheduler counts no pods for it (`countPodsMatchSelector`).
     pub(super) counts_nothing: bool,
     /// The pod itself is counted.
     pub(super) counts_itself: bool,
 }
 
-/// A template as the scheduler asks it.
+/// A template in the form that the filters use.
 #[derive(Clone, Debug)]
 pub(super) struct Compiled {
     pub(super) pod: Arc<PodTemplate>,

@@ -1,8 +1,7 @@
-//! The recordings of a real control plane: every scenario is run, and what comes out must be
-//! what was recorded, or for what hangs on chance one of what may come out.
+//! Recordings of a real control plane: the outcome of every scenario must be the recorded one; for
+//! a scenario with random ties, one of the possible outcomes.
 //!
-//! Here are the placements, by the scheduler alone; those that need the controllers are beside the
-//! controllers, in `rollout`.
+//! This module has the placements of the scheduler alone; those of controllers are in `rollout`.
 
 pub(crate) mod placements;
 mod play;
@@ -117,7 +116,7 @@ impl<'r> Start<'r> {
     }
 }
 
-/// What the scheduler reads of a pod or of a pod template.
+/// The template of a pod or of a pod template.
 pub(crate) fn template(pod: &Value, classes: &PriorityClasses) -> PodTemplate {
     let tree = node(pod);
     let labels = labels(tree.at(&["metadata", "labels"]));
@@ -140,7 +139,7 @@ pub(crate) fn check(table: &str, check: impl Fn(&Row) -> Result<(), String>) {
     );
 }
 
-/// Adds a node, cordons it, uncordons it or takes its taints away.
+/// Adds a node, cordons it, uncordons it or removes its taints.
 pub(crate) fn act_on_node<'r>(
     scheduler: &mut Scheduler,
     nodes: &mut BTreeMap<&'r str, Value>,

@@ -33,8 +33,8 @@ impl Service {
     }
 }
 
-/// An outcome as the table has it: the services at the end, before what came later, and pods that
-/// ran before and were evicted.
+/// An outcome in the form of the table: the services at the end, those before later events, and
+/// evicted pods.
 pub(crate) fn outcome(services: &Value, before: Option<&Value>, evicted: &[String]) -> Value {
     let mut out = json!({"services": services});
     if let Some(before) = before {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 struct Cluster<'r> {
     start: Start<'r>,
-    /// Deployments by name: their pods, gone ones among them.
+    /// Deployments by name: their pods, including deleted ones.
     services: BTreeMap<&'r str, (TemplateId, Vec<PodId>)>,
     /// Evictions that were answered.
     seen: usize,
@@ -94,7 +94,7 @@ impl<'r> Cluster<'r> {
     }
 }
 
-/// What comes out with some ties.
+/// The outcome for a choice of ties.
 pub(super) fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
     let mut cluster = Cluster::new(row);
     for object in row.apply.iter().filter(|object| object["kind"] == "Deployment") {

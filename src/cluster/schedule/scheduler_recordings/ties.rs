@@ -2,7 +2,7 @@
 
 use crate::cluster::schedule::{PodTemplate, TieBreak};
 
-/// The choices of one run: those given, then the first.
+/// The choices of one run: first those in the list, then always the first node.
 #[derive(Debug, Default)]
 struct Script {
     given: Vec<usize>,

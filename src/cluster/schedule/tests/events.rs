@@ -1,4 +1,4 @@
-//! Which pods that found no node are tried again after what happens.
+//! Which pending pods are tried again after an event.
 
 use super::{Bench, asks, beside, constraints, in_namespace, machine, required, spread, template};
 use crate::cluster::Machine;
@@ -9,11 +9,11 @@ use crate::cluster::schedule::scheduler::{Options, Scheduler};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What happens.
+/// An event.
 enum Happens {
     /// A pod of these labels and spec is bound.
     Bound(&'static str, &'static str),
-    /// A pod that ran is gone, by place in the list of the case.
+    /// A running pod is deleted; its index in the list of the case.
     Gone(usize),
     NodeAdded(Arc<Machine>),
     /// The first node changes.
@@ -82,7 +82,7 @@ fn a_pod_without_capacity_is_retried_when_capacity_may_grow() {
     ] {
         assert_eq!(tried_again(&nodes[..1], &running, &asks("cpu: 1"), &happens), expected);
     }
-    // The taint of b is blamed too: it is gone only from another node.
+    // The taint of b is a reason too: removing it from another node does not help.
     assert!(!tried_again(&nodes, &running, &asks("cpu: 1"), &NodeAdded(tainted("c", "k"))));
     assert!(tried_again(&nodes, &running, &asks("cpu: 1"), &NodeAdded(sized("c", "0", ""))));
 }
@@ -196,7 +196,7 @@ fn a_pod_blocked_by_other_pods_is_retried_when_they_change() {
         let nodes: Vec<Arc<Machine>> = nodes.into_iter().cloned().collect();
         assert_eq!(tried_again(&nodes, &running, spec, &happens), expected, "case {at}: {spec}");
     }
-    // A node that comes is no domain without the label.
+    // A new node without the label is in no domain.
     let lacks = machine("c", "", "taints: [{key: k, effect: NoSchedule}]", "");
     let nodes = [zone_x, zone_y];
     assert!(!tried_again(&nodes, &running, &spreads, &NodeAdded(lacks)));
@@ -228,7 +228,7 @@ fn a_released_nomination_retries_pods_up_to_its_priority() {
 
 #[test]
 fn a_pod_that_was_just_tried_comes_after_the_others() {
-    // Both want the only place; `first` was tried a moment ago.
+    // Both request the only free device; `first` was tried a moment ago.
     let place = |time_passes: bool| {
         let mut bench = Bench::new([sized("a", "1", "")]);
         let held = bench.run("", &asks("cpu: 1"), "a");
@@ -322,7 +322,7 @@ fn each_pod_that_goes_may_help_one_that_waits() {
     let waiting = bench.add("app: s", port);
     bench.scheduler.schedule();
     assert!(bench.scheduler.rejection(waiting).is_some());
-    // Both are gone before the scheduler looks again; only the second one held the port.
+    // Both are deleted before the next cycle; only the second one used the port.
     bench.scheduler.finish(other);
     bench.scheduler.finish(holder);
     bench.scheduler.hear();

@@ -151,7 +151,7 @@ fn a_node_is_kept_for_the_pod_that_freed_it() {
     assert_eq!(bench.place(victim), "ends");
     assert_eq!(bench.scheduler.nominated(urgent), Some(bench.id("a")));
     assert_eq!(bench.place(urgent), "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
-    // Tried again before the victim is gone it evicts no other.
+    // Tried again before the victim is deleted, it evicts no other.
     bench.scheduler.retry_all();
     bench.scheduler.schedule();
     assert!(
@@ -163,7 +163,7 @@ fn a_node_is_kept_for_the_pod_that_freed_it() {
     );
     assert_eq!(bench.scheduler.nominated(urgent), Some(bench.id("a")));
     assert_eq!(bench.scheduler.evictions().len(), 1);
-    // What comes with a lower priority finds the room kept; a higher one takes it.
+    // The node is reserved against a pod of lower priority, and not against one of higher priority.
     let small = |priority: i32| gpus(1, priority);
     let mut kept = Bench { scheduler: bench.scheduler.clone() };
     kept.scheduler.finish(victim);
@@ -178,7 +178,7 @@ fn a_node_is_kept_for_the_pod_that_freed_it() {
     taken.scheduler.schedule();
     assert_eq!([urgent, high].map(|pod| taken.place(pod) == "a"), [false, true]);
     assert_eq!(taken.scheduler.nominated(urgent), None);
-    // Gone, it keeps nothing.
+    // A deleted pod reserves nothing.
     bench.scheduler.delete(urgent);
     bench.scheduler.finish(victim);
     let low = bench.add("", &small(1));
@@ -289,7 +289,8 @@ fn budgets_are_broken_last() {
         bench.scheduler.schedule();
         assert_eq!(bench.scheduler.nominated(pod), Some(bench.id("b")), "ends: {ends}");
     }
-    // Of one node the guarded pod stays, though the other is as important and started earlier.
+    // The pod with a budget stays, although the other one on its node has the same priority and
+    // started earlier.
     let options = Options { budgets: vec![read(guarded).unwrap()], ..Options::default() };
     let a = machine("a", "", "", "allocatable: {nvidia.com/gpu: 2}");
     let mut bench = Bench { scheduler: Scheduler::new([a], &options) };
@@ -298,7 +299,7 @@ fn budgets_are_broken_last() {
     bench.scheduler.set_ready(web, true);
     bench.schedule("", &gpus(1, 100));
     assert_eq!([other, web].map(|pod| bench.place(pod)), ["ends", "a"]);
-    // One of two that is not ready any more leaves none that may go.
+    // With one of two pods no longer ready, no pod may be evicted.
     for (ready, expected) in [(true, "a"), (false, "b")] {
         let options = Options {
             budgets: vec![read(&format!("{guarded}, minAvailable: 1")).unwrap()],
@@ -333,7 +334,7 @@ fn a_pod_that_no_longer_fits_loses_its_nominated_node() {
     bench.scheduler.retry_all();
     bench.scheduler.schedule();
     assert_eq!(bench.scheduler.nominated(urgent), None);
-    // The node that is being freed takes no pods any more: another one is freed.
+    // A node with an eviction in progress is not chosen: another one is freed.
     let mut bench = with_gpus(&[("a", 1), ("b", 1)]);
     for on in ["a", "b"] {
         bench.run("", &gpus(1, i32::from(on == "b")), on);
@@ -397,7 +398,7 @@ fn ties_are_counted_where_several_nodes_or_victims_are_as_good() {
     assert_eq!(bench.scheduler.ties(), 1);
 }
 
-/// Counts how often it is asked, and between how many nodes.
+/// Records each call, and the number of nodes in it.
 struct Asked(Vec<usize>);
 
 impl TieBreak for Asked {

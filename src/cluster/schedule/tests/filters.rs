@@ -174,7 +174,8 @@ fn required_affinity_finds_its_pods_by_domain_and_namespace() {
             "AA.A",
         ),
         ("", vec![of("namespaceSelector: {matchLabels: {team: z}}")], "AAAA"),
-        // The first of its kind goes anywhere with the label, unless pods of that kind run.
+        // The first pod of its kind may run on any node with the label, unless pods of that kind
+        // run.
         ("app: new", vec![beside("new", "zone")], "...A"),
         ("app: db", vec![beside("db", "zone")], "..AA"),
         ("app: new", vec![beside("other", "zone")], "AAAA"),
@@ -291,10 +292,10 @@ fn hard_spread_constraints_ignore_ineligible_domains() {
         let spec = format!("{selector}{}", constraints(std::slice::from_ref(&constraint)));
         assert_eq!(bench.answers(own, &spec), answers, "{own}: {spec}");
     }
-    // A node counts for no constraint unless it has the labels of all.
+    // A node without the labels of all constraints counts for none.
     let both = constraints(&[spread("zone", 1, ""), spread("rack", 1, "")]);
     assert_eq!(bench.answers("app: s", &both), "LLLLT");
-    // Pods that end are not counted, and not taken off once more when they are gone.
+    // Terminating pods are not counted, and not subtracted again when they are deleted.
     let two = constraints(&[spread("zone", 2, "")]);
     pods.push(bench.run("app: s", "", "a"));
     bench.scheduler.delete(pods[0]);
@@ -312,7 +313,7 @@ fn one_domain_suffices_unless_min_domains_is_higher() {
         bench.run("app: s", "", "a");
         let spec = constraints(&[spread("zone", 1, more)]);
         assert_eq!(bench.answers("app: s", &spec), answers, "{more}");
-        // The skew is 1 unless another one is given.
+        // The default of maxSkew is 1.
         assert_eq!(bench.answers("app: s", &spec.replace("maxSkew: 1, ", "")), answers, "{more}");
     }
 }

@@ -20,7 +20,7 @@ fn a_gang_is_placed_whole_or_not_at_all() {
                  for incoming pod.";
     assert_eq!(places(&bench, &gang), [short, short]);
     assert_eq!(bench.scheduler.room(bench.id("a"), "nvidia.com/gpu"), (2, 0));
-    // Another pod takes the room that the gang could not use.
+    // Another pod uses the resources that the gang could not use.
     assert_eq!(bench.schedule("", &gpus(1, 0)), "a");
     bench.scheduler.finish(held);
     bench.scheduler.schedule();
@@ -131,7 +131,7 @@ fn only_pods_that_were_evicted_are_waited_for() {
     let urgent = bench.add("", &gpus(1, 10));
     bench.scheduler.schedule();
     assert_eq!(bench.place(victims[0]), "ends");
-    // A pod of higher priority takes the place; the other one ends for another reason.
+    // A pod of higher priority is placed; the other one is deleted for another reason.
     let high = bench.take(template("", &gpus(1, 20)));
     bench.scheduler.finish(victims[0]);
     bench.scheduler.run(high, "a", None).unwrap();

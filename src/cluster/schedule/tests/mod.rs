@@ -1,4 +1,4 @@
-//! The scheduler in tables of small clusters: filters, scores, evictions, and what is tried again.
+//! The scheduler in tables of small clusters: filters, scores, evictions and retries.
 
 mod events;
 mod evict;
@@ -115,7 +115,7 @@ impl Bench {
         self.scheduler.examine(template)
     }
 
-    /// What each node answers, a letter for each: `.` where the pod fits.
+    /// The verdict of each node, a letter for each: `.` if the pod fits.
     fn answers(&mut self, labels: &str, spec: &str) -> String {
         self.answers_to(template(labels, spec))
     }
@@ -139,7 +139,7 @@ impl Bench {
         self.examine(template).iter().map(letter).collect()
     }
 
-    /// The score of each node, less what a node without taints gets; -1 where the pod does not fit.
+    /// The score of each node, minus that of a node without taints; -1 if the pod does not fit.
     fn scores(&mut self, labels: &str, spec: &str) -> Vec<i64> {
         let answers = self.examine(template(labels, spec));
         answers.into_iter().map(|answer| answer.score.map_or(-1, |score| score - 300)).collect()

@@ -59,7 +59,7 @@ fn a_pod_takes_its_priority_from_itself_its_class_or_the_default() {
     assert_eq!(priority(&classes, "priorityClassName: five"), Some((1, false)));
 }
 
-/// What a pod takes of a node.
+/// Requests of a pod.
 #[test]
 fn pod_requests_are_the_peak_over_init_and_main_containers() {
     let list = |containers: &[&str]| containers.join(", ");

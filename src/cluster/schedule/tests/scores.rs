@@ -42,7 +42,7 @@ fn the_least_used_and_most_balanced_node_scores_highest() {
     ] {
         assert_eq!(bench.scores("", &spec), scores, "{spec}");
     }
-    // What runs counts with what it is assumed to take.
+    // Running pods count with their assumed amounts.
     bench.run("", &asks("cpu: 4"), "a");
     bench.run("", "containers: [{}]", "c");
     let after = bench.scores("", &asks("cpu: 1"));
@@ -56,7 +56,7 @@ fn pod_level_resources_count_after_the_pod_is_bound() {
     let sized = |name: &str| machine(name, "", "", "allocatable: {cpu: 10, memory: 2000Mi}");
     let mut bench = Bench::new([sized("a"), sized("b")]);
     let own = "resources: {requests: {cpu: 5}}, containers: [{}]";
-    // It comes with 100m and 200Mi, and takes 5 processors: 94 + (100 - 25).
+    // The new pod counts as 100m and 200Mi, and requests 5 processors: 94 + (100 - 25).
     assert_eq!(bench.scores("", own), [94 + 75; 2]);
     bench.run("", own, "a");
     // Then 5 processors and 200Mi are held: (49 + 80) / 2.
@@ -181,7 +181,7 @@ fn preferred_pod_affinity_raises_or_lowers_the_score() {
     ] {
         assert_eq!(bench.scores("", &spec), scores, "{spec}");
     }
-    // Pods that run like or avoid the one that comes; required affinity counts 1.
+    // Preferences of running pods for or against the new one; required affinity has weight 1.
     let mut bench = labeled(&[("a", "zone: x"), ("b", "zone: y"), ("c", "zone: z")]);
     bench.run("app: fan", &like(&[(3, beside("web", "zone"))]), "a");
     assert_eq!(bench.scores("app: web", ""), [200, 0, 0]);
@@ -205,7 +205,7 @@ fn soft_constraints_prefer_the_emptier_domains() {
     };
     let host = "kubernetes.io/hostname";
     for (list, scores) in [
-        // Counts weigh ln(2 zones + 2): 3 * 1.39 = 4 and 1; 100 * (4 + 1 - 4) / 4 = 25.
+        // The weight of a count is ln(2 zones + 2): 3 * 1.39 = 4 and 1; 100 * (4 + 1 - 4) / 4 = 25.
         (vec![soft("zone", 1, "")], [50, 50, 200, 0]),
         // Two more each: 6 and 3.
         (vec![soft("zone", 3, "")], [100, 100, 200, 0]),
@@ -279,9 +279,9 @@ fn nodes_that_have_large_images_score_higher() {
         (of(&["tool"]), [7, 7, 0, 0]),
         // (600 - 23) / (2000 - 23).
         (of(&["model:v1", "tool"]), [29, 29, 0, 0]),
-        // A quarter of 9000 MiB is more than counts.
+        // A quarter of 9000 MiB is above the maximum.
         (of(&["huge:1"]), [0, 100, 0, 0]),
-        // A quarter of 46 MiB is less than counts.
+        // A quarter of 46 MiB is below the minimum.
         (of(&["host/team/tool"]), [0; 4]),
         (of(&["model"]), [0; 4]),
         // Named twice by a node it is there once.
@@ -297,7 +297,7 @@ fn nodes_that_have_large_images_score_higher() {
     assert_eq!(bench.scores("", &of(&["model:v1"])), [23, 0, 0, 0]);
 }
 
-/// Takes the last of equally good nodes.
+/// Chooses the last of nodes with equal scores.
 struct Last(Vec<String>);
 
 impl TieBreak for Last {
@@ -321,7 +321,7 @@ fn a_score_tie_picks_the_first_node_by_name_by_default() {
     let order: Vec<NodeId> = ["b", "c", "a"].iter().map(|name| bench.id(name)).collect();
     bench.scheduler.prefer(&order);
     assert_eq!(bench.schedule("", ""), "b");
-    // A node that comes is ranked by name.
+    // A new node is ranked by name.
     let added = bench.scheduler.add_node(machine("A", "", "", ""));
     assert!(added.is_some());
     assert_eq!(bench.schedule("", ""), "A");
