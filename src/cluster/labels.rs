@@ -21,11 +21,11 @@ pub struct Unreadable {
     pub text: EcoString,
     /// The value.
     pub span: Option<Span>,
-    /// True for a memory label; false for a label that counts devices.
+    /// True for a memory label; false for a label with a number of devices.
     pub memory: bool,
 }
 
-/// Returns the numeric labels of a Node whose value is no number or is out of range.
+/// Returns the numeric labels of a Node whose value is not a number or is out of range.
 pub fn unreadable(labels: &Map) -> Vec<Unreadable> {
     let of = |key: &'static str, memory: bool| {
         let node = labels.get(key)?;

@@ -1,12 +1,12 @@
-//! How many pods fit on the machines, and what keeps pods off each of them.
+//! The number of pods that fit on the machines, and the reason of each machine that rejects them.
 //!
-//! In: machines and what pods request. Out: how many replicas find a place, or whether a set of
-//! pods does. Modeled: requests (limits where a request is absent) of containers and init
+//! In: machines and the requests of pods. Out: the number of replicas that fit, or whether a set of
+//! pods fits. Modeled: requests (limits where a request is absent) of containers and init
 //! containers, allocatable amounts, the number of pods, node selector, required node affinity,
-//! taints, cordons, readiness, pods that already run there. Not modeled: pod affinity and
-//! spreading, preemption, volumes, ports, other services' pods that are not yet there. For
-//! pods of one shape the answer is exact; leader and workers of different shapes are placed first
-//! fit, so that fewer may be counted than a scheduler could place, never more.
+//! taints, cordons, readiness, running pods. Not modeled: pod affinity and spreading, preemption,
+//! volumes, ports, planned pods of other services. For pods of one shape the number is exact;
+//! leader and workers of different shapes are placed first fit, so the number can be too low, never
+//! too high.
 
 #[cfg(test)]
 mod tests;
@@ -20,16 +20,16 @@ use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 
-/// No answer counts more replicas than this.
+/// The maximum number of replicas in a result.
 const MOST: i64 = 100_000;
-/// The resource that every pod takes one of.
+/// The resource of which every pod uses one.
 const PODS: &str = "pods";
 
 /// Thousandths of a resource. Amounts have at most 64 bits, so that sums of as many as can be read
 /// fit.
 pub type Milli = i128;
 
-/// What one pod requests.
+/// The requests of one pod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
     amounts: BTreeMap<EcoString, Milli>,
@@ -43,7 +43,7 @@ pub struct Shape {
 impl Eq for Shape {}
 
 impl Hash for Shape {
-    /// The amounts tell most shapes apart.
+    /// Most shapes differ in their amounts.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.amounts.hash(state);
     }
@@ -54,7 +54,8 @@ impl Hash for Shape {
 pub struct Blocked {
     /// Name.
     pub node: EcoString,
-    /// `gpu`, `cpu`, `memory`, `resource` (any other), `pods`, `taint`, `cordoned`, `selector`, `affinity`.
+    /// `gpu`, `cpu`, `memory`, `resource` (any other), `pods`, `taint`, `cordoned`, `selector`,
+    /// `affinity`.
     pub code: &'static str,
     /// Both operands.
     pub detail: EcoString,
@@ -71,8 +72,8 @@ pub struct Fit {
     pub blocked: BlockedNodes,
 }
 
-/// Machines without room: how many by reason, and the first of them. A fleet has many, and is told
-/// of a few.
+/// Machines without room: their number by reason, and the first of them; a fleet has too many to
+/// list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockedNodes {
     first: Vec<Blocked>,
@@ -117,8 +118,8 @@ impl BlockedNodes {
         &self.counts
     }
 
-    /// The first of those of which the same is said, and how many these are, in the order in which
-    /// they are met first; of the first kinds.
+    /// Groups of machines with the same reason: the first machine of each and their number, in the
+    /// order of the first machines; at most the first groups.
     pub fn kinds(&self) -> impl Iterator<Item = (&Blocked, usize)> {
         self.kinds.iter().map(|(first, count)| (first, *count))
     }
@@ -130,7 +131,7 @@ impl BlockedNodes {
 }
 
 impl Shape {
-    /// What a pod spec requests.
+    /// Returns the requests of a pod spec.
     pub fn of(pod: &Node) -> Self {
         let mut unknown = false;
         let mut asked = |container: &Node| -> BTreeMap<EcoString, Milli> {
@@ -194,7 +195,7 @@ impl Shape {
         }
     }
 
-    /// What makes a pod large: extended resources, then memory, then processors.
+    /// The size of a pod for sorting: extended resources, then memory, then processors.
     fn size(&self) -> (Milli, Milli, Milli) {
         let sum = |wanted: &dyn Fn(&str) -> bool| -> Milli {
             self.amounts.iter().filter(|(name, _)| wanted(name)).map(|(_, amount)| *amount).sum()
@@ -214,18 +215,18 @@ impl Shape {
         self.amounts.keys().any(|name| is_accelerator(name))
     }
 
-    /// Whether all of what it requests is known.
+    /// Whether all its requests are readable.
     pub fn is_known(&self) -> bool {
         !self.unknown
     }
 
-    /// What it requests, in thousandths by resource; one of `pods` among them.
+    /// Its requests, in thousandths by resource, including one of `pods`.
     pub fn amounts(&self) -> impl Iterator<Item = (&EcoString, Milli)> {
         self.amounts.iter().map(|(name, amount)| (name, *amount))
     }
 }
 
-/// What pods that run already request, by machine; finished ones request nothing.
+/// The requests of running pods, by machine; finished pods request nothing.
 pub fn running<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Vec<(EcoString, Shape)> {
     let unfinished = objects.into_iter().filter(|object| object.id.kind == "Pod").filter(|pod| {
         let phase = pod.node.at(&["status", "phase"]).and_then(Node::as_str);
@@ -241,7 +242,7 @@ pub fn running<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Vec<(EcoStr
         .collect()
 }
 
-/// What a machine has left.
+/// The free resources of a machine.
 #[derive(Clone, Debug)]
 struct Room<'m> {
     machine: &'m Machine,
@@ -275,7 +276,7 @@ impl Room<'_> {
         }
     }
 
-    /// What keeps a pod of a shape off this machine whatever else runs.
+    /// The reason why the machine rejects a shape, independent of running pods.
     fn barrier(&self, shape: &Shape) -> Option<(&'static str, EcoString)> {
         let machine = self.machine;
         if machine.cordoned {
@@ -313,8 +314,8 @@ impl Room<'_> {
     }
 }
 
-/// What counts most of what a machine has too little of, given as name, asked and left: a word for
-/// it, and both operands.
+/// The most important of the lacking resources, given as name, request and free amount: its reason
+/// code, and both amounts.
 pub fn short_of<'a>(
     lacking: impl IntoIterator<Item = (&'a EcoString, Milli, Milli)>,
 ) -> Option<(&'static str, EcoString)> {
@@ -347,12 +348,12 @@ pub fn mismatch(key: &str, required: &str, machine: &Machine) -> EcoString {
     eco_format!("{key}: {required} required, {own}")
 }
 
-/// Whether any machine states what it has.
+/// Whether any machine has allocatable amounts.
 pub fn is_known(machines: &[Machine]) -> bool {
     machines.iter().any(|machine| machine.allocatable.is_some())
 }
 
-/// What all machines have left that state what they have.
+/// The free resources of all machines with allocatable amounts.
 #[derive(Clone, Debug)]
 pub struct Inventory<'m> {
     rooms: Vec<Room<'m>>,
@@ -369,8 +370,8 @@ struct Queue<'s> {
 }
 
 impl<'m> Inventory<'m> {
-    /// The machines less what runs on them: `used` are pods by machine. None when no machine states
-    /// what it has.
+    /// The machines minus their running pods (`used`, by machine). `None` if no machine has
+    /// allocatable amounts.
     pub fn new<'p>(
         machines: &'m [Machine],
         used: impl IntoIterator<Item = (&'p EcoString, &'p Shape)>,
@@ -453,7 +454,7 @@ impl<'m> Inventory<'m> {
         Queue { shape, rooms: rooms.map(|(index, _)| index).collect(), next: 0 }
     }
 
-    /// Places so many pods of a shape, first fit; what was taken before it failed stays taken.
+    /// Places `pods` pods of a shape, first fit; after a failure, the pods before it stay placed.
     fn place(&mut self, queue: &mut Queue<'_>, mut pods: i64) -> bool {
         while pods > 0 {
             let Some(room) = queue.rooms.get(queue.next).and_then(|room| self.rooms.get_mut(*room))

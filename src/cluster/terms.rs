@@ -1,7 +1,7 @@
 //! Node selectors and node selector terms against labels (docs/decisions.md#terms).
 //!
-//! Terms are read as Kubernetes reads them, and as OEP-0003 writes them: Gte, Ge, Lte, Le and
-//! quantities are understood, for keys whose labels count MiB in MiB.
+//! Terms have the meaning of Kubernetes, and the spellings of OEP-0003: Gte, Ge, Lte, Le and
+//! quantities, in MiB for keys whose labels are in MiB.
 
 use crate::cluster::node::Machine;
 use crate::quantity::Memory;
@@ -11,7 +11,7 @@ use ecow::{EcoString, eco_format};
 /// Labels that count MiB.
 const MIB_LABELS: [&str; 2] = ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory"];
 
-/// The first key of a node selector that a machine does not have as asked.
+/// Returns the first key of a node selector that a machine does not match.
 pub fn selector_mismatch<'n>(selector: &'n Node, machine: &Machine) -> Option<&'n Entry> {
     selector
         .entries()
@@ -44,7 +44,7 @@ pub fn required_terms(affinity: &Node) -> Option<&Node> {
     ])
 }
 
-/// Whether the required node affinity of an affinity lets a machine in.
+/// Whether a machine matches the required node affinity.
 pub fn affinity_matches(affinity: &Node, machine: &Machine) -> bool {
     required_terms(affinity).is_none_or(|terms| terms_match(terms.items(), machine))
 }
@@ -67,8 +67,8 @@ pub fn label_selector_matches(selector: &Node, labels: &Map) -> bool {
             .all(|expression| matches(expression, label))
 }
 
-/// Terms of which only expressions about some keys are kept; none when a term says nothing about
-/// them, as any term may match. Fields are no labels and are left out.
+/// Terms with only the expressions about known keys; `None` if a term has none of them, because any
+/// term can match. Field expressions are removed.
 pub(crate) fn terms_about(terms: &[Node], known: impl Fn(&str) -> bool) -> Option<Vec<Node>> {
     let about = |term: &Node| {
         let expressions = term.get("matchExpressions").map(Node::items).unwrap_or_default();
@@ -88,7 +88,7 @@ fn text(node: &Node, key: &str) -> EcoString {
     node.get(key).and_then(Node::scalar_text).unwrap_or_default()
 }
 
-/// A bound as the label of its key counts.
+/// A bound in the unit of the label of its key.
 fn number(key: &str, value: &str) -> Option<i64> {
     let own = value.trim().parse::<i64>().ok();
     if own.is_some() || !MIB_LABELS.contains(&key) {
@@ -123,7 +123,7 @@ fn matches<'a>(expression: &Node, label: impl Fn(&str) -> Option<&'a str>) -> bo
     }
 }
 
-/// The terms as Kubernetes takes them: Gte X is Gt X-1, Lte X is Lt X+1, quantities are plain
+/// The terms in the form of Kubernetes: Gte X is Gt X-1, Lte X is Lt X+1, quantities are plain
 /// integers (OEP-0003, Platform-Provided Base Set; docs/decisions.md#field-spellings).
 pub fn kubernetes_terms(terms: &Node) -> Node {
     let mut out = terms.clone();
@@ -181,12 +181,11 @@ pub(crate) struct Pinned {
     pub(crate) terms: Option<Node>,
 }
 
-/// A node selector and node selector terms of one class as a pod says them.
+/// A node selector and node selector terms of one class, as fields of a pod.
 ///
 /// They are alternatives (OEP-0003, Example AcceleratorClass Definitions: "Alternative discovery
-/// patterns"), and a pod would have to meet both: the selector becomes one more term. Where the
-/// terms say of one of its keys what the selector says too, they replace that key, and the others
-/// stay.
+/// patterns"), and a pod would have to match both: the selector becomes one more term. If the terms
+/// have the same requirement on one of its keys, they replace that key, and the others stay.
 pub(crate) fn pinned(selector: Option<&Node>, terms: Option<&Node>) -> Pinned {
     let selector = selector.filter(|selector| !selector.is_empty());
     let (Some(selector), Some(terms)) = (selector, terms) else {

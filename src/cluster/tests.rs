@@ -1,4 +1,4 @@
-//! Nodes, their labels, what selects them, and how many pods fit on them.
+//! Nodes: labels, selection, and the number of pods that fit.
 
 use super::placement::{Shape, is_known, running};
 use super::terms::{
@@ -36,7 +36,7 @@ fn stated(name: &str, spec: &str, allocatable: &str) -> Machine {
     Machine::of(&object("Node", name, &tree))
 }
 
-/// What each operator answers, for a label that is absent, equal, less, greater, or no number.
+/// Results of each operator for a label that is absent, equal, less, greater, or not a number.
 #[test]
 fn expressions_of_terms_are_read_as_kubernetes_reads_them() {
     let machines = ["{}", "{k: '5'}", "{k: '4'}", "{k: '6'}", "{k: x}"].map(labeled);
@@ -162,7 +162,7 @@ fn class_selector_and_terms_become_pod_affinity_alternatives() {
     assert_eq!(shown(Some("{a: x}"), None), (some("{a: x}"), None));
     assert_eq!(shown(Some("{}"), None), (None, None));
     assert_eq!(shown(Some("{}"), Some(terms)), (None, some(terms)));
-    // The terms say what the selector says of `a`: that key is theirs, the others stay.
+    // The terms have the same requirement on `a`: they replace that key, and the others stay.
     assert_eq!(shown(Some("{a: x}"), Some(terms)), (None, some(terms)));
     assert_eq!(shown(Some("{a: x, b: z}"), Some(terms)), (some("{b: z}"), some(terms)));
     let both = "[{matchExpressions: [{key: a, operator: In, values: [z]}]}, \
@@ -407,7 +407,8 @@ fn toleration_operators_and_effects_match_taints() {
 #[test]
 fn pod_requests_are_summed_over_its_containers() {
     let gpu = "nvidia.com/gpu";
-    // Init containers that stay count beside, others as far as they exceed what comes later.
+    // Restartable init containers are added; others count as far as they exceed the later
+    // containers.
     for (pod, amounts) in [
         ("{}", [0, 0]),
         (

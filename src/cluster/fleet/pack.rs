@@ -17,7 +17,8 @@ pub struct Packing {
     pub largest_first: bool,
     /// Pods that run have to move.
     pub moves: bool,
-    /// Only a search over all placements finds it: no order of the scheduler is known to.
+    /// Only a search over all placements found it; no order of pods is known that leads the
+    /// scheduler to it.
     pub searched: bool,
 }
 
@@ -26,7 +27,7 @@ pub struct Packing {
 pub enum Verdict {
     /// The scheduler places every pod.
     Fits,
-    /// It leaves pods without a node, and this places all.
+    /// The scheduler leaves pods pending, and this placement has all of them.
     IfPacked(Packing),
     /// Pods have no node.
     DoesNotFit {
@@ -96,7 +97,7 @@ impl Fleet {
         }
     }
 
-    /// More of some resource is requested than all nodes have left beside the pods of others.
+    /// Whether more of a resource is requested than all nodes have free.
     fn exceeds(&self) -> bool {
         let mut left: HashMap<&str, i128> = HashMap::new();
         for (name, amount) in self.machines.iter().flat_map(|own| own.allocatable.iter().flatten())
@@ -217,8 +218,8 @@ impl Fleet {
     }
 }
 
-/// Pods beside a pod may help it: it wants to be beside some, or more of them elsewhere even out
-/// its spreading.
+/// Whether other pods can help a pod: it has affinity to some, or more of them elsewhere reduce its
+/// skew.
 fn needs_others(template: &PodTemplate) -> bool {
     !template.affinity.is_empty() || template.spread.iter().any(|constraint| constraint.hard)
 }
@@ -232,17 +233,17 @@ fn size(template: &PodTemplate) -> [i64; 3] {
 struct Search<'a> {
     scheduler: Scheduler,
     pods: &'a [TemplateId],
-    /// The number of each template; templates whose pods take each other's place have one number.
+    /// The number of each template; templates with interchangeable pods have one number.
     kinds: HashMap<TemplateId, usize>,
     /// Nodes of one kind are not alike: a pod requests one of them by name.
     names_nodes: bool,
-    /// What was placed where, of partial placements that lead nowhere.
+    /// Partial placements without a solution.
     seen: HashSet<(usize, Vec<Vec<usize>>)>,
     steps: usize,
 }
 
 impl Search<'_> {
-    /// Whether the pods from one on can be placed; none when it takes too long.
+    /// Whether the pods from `next` on can be placed; `None` if the search is too long.
     fn from(&mut self, next: usize) -> Option<bool> {
         let Some(template) = self.pods.get(next).copied() else { return Some(true) };
         self.steps += 1;
@@ -284,7 +285,7 @@ impl Search<'_> {
     }
 }
 
-/// What tells kinds of nodes apart: all but the name.
+/// The identity of a kind of nodes: everything except the name.
 pub fn kind(machine: &Machine) -> EcoString {
     use std::fmt::Write as _;
     let mut text = EcoString::new();

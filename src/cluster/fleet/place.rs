@@ -30,7 +30,7 @@ pub struct Slot {
     pub kept: bool,
 }
 
-/// Whose a pod is.
+/// The owner of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
     /// Of others, by place in their list.
@@ -46,7 +46,7 @@ pub struct Placed {
     pub scheduler: Scheduler,
     /// By workload and replica, the pods.
     pub slots: Vec<Vec<Vec<Slot>>>,
-    /// Evictions, with whose pod went for whose.
+    /// Evictions, with the owners of the evicted pod and of the new one.
     pub evicted: Vec<(Eviction, Holder, Holder)>,
     pub(super) templates: Vec<Vec<TemplateId>>,
     /// Evictions that were looked at.
@@ -60,7 +60,7 @@ impl Placed {
         self.scheduler.state(slot.pod?).node()
     }
 
-    /// All pods that are wanted, with whose they are.
+    /// All planned pods, with their owners.
     pub fn all(&self) -> impl Iterator<Item = ([usize; 3], Slot)> + '_ {
         self.slots.iter().enumerate().flat_map(|(workload, replicas)| {
             replicas.iter().enumerate().flat_map(move |(replica, slots)| {
@@ -108,8 +108,8 @@ impl Placed {
         }
     }
 
-    /// The scheduler is given the pods of a replica that are placed all or none, or, in a second
-    /// round, the others.
+    /// Adds the pods of a replica that are placed together or not at all, or, in a second round,
+    /// the other ones.
     fn want(&mut self, fleet: &Fleet, workload: usize, replica: usize, others: bool) {
         let wanted = &fleet.workloads[workload].replicas[replica];
         if wanted.held || (others && wanted.together == 0) {
@@ -136,7 +136,7 @@ impl Placed {
         }
     }
 
-    /// Places what waits. Pods that are evicted end; those that are wanted come again.
+    /// Places pending pods. Evicted pods are deleted; planned ones are added again.
     pub(super) fn settle(&mut self, fleet: &Fleet) {
         loop {
             self.scheduler.schedule();
@@ -184,7 +184,7 @@ impl Fleet {
         if manner.largest_first {
             order.sort_by_key(|(workload, replica)| Reverse(self.size(*workload, *replica)));
         }
-        // Who is not whole goes first (the order of jobs of Volcano's plugin `gang`).
+        // Incomplete jobs are first (the job order of Volcano's plugin `gang`).
         for others in [false, true] {
             for (workload, replica) in &order {
                 placed.want(self, *workload, *replica, others);

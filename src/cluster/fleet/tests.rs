@@ -1,4 +1,4 @@
-//! What is true of every placement.
+//! Properties of every placement.
 
 mod packing;
 
@@ -44,7 +44,7 @@ fn fleet(nodes: &[(i64, i64)], workloads: Vec<Workload>) -> Fleet {
     Fleet { machines: nodes.iter().enumerate().map(named).collect(), workloads, ..Fleet::default() }
 }
 
-/// What is used of each node, by node and resource.
+/// Used amounts by node and resource.
 fn used(fleet: &Fleet, placed: &Placed) -> Vec<(i64, i64)> {
     let mut used = vec![(0, 0); fleet.machines.len()];
     for ([workload, replica, at], slot) in placed.all() {
@@ -87,7 +87,7 @@ fn possible(free: &[(i64, i64)], pods: &[(i64, i64)]) -> bool {
     from(&mut free.to_vec(), &pods, &mut HashSet::new())
 }
 
-/// Fleets that a test draws: a few hundred, or as many as `OME_FLEETS` says.
+/// The number of random fleets of a test: a few hundred, or the value of `OME_FLEETS`.
 fn cases() -> ProptestConfig {
     let cases = std::env::var("OME_FLEETS").ok().and_then(|given| given.parse().ok());
     ProptestConfig {
@@ -97,11 +97,11 @@ fn cases() -> ProptestConfig {
     }
 }
 
-/// What is drawn of a node: GPUs, processors, zone, product, a taint.
+/// A random node: GPUs, processors, zone, product, a taint.
 type DrawnNode = (i64, i64, usize, usize, bool);
 
-/// What is drawn of a service: GPUs, processors, replicas, a product or any, a toleration, how its
-/// pods mind each other, priority, how many replicas run.
+/// A random service: GPUs, processors, replicas, a product or any, a toleration, affinity between
+/// its pods, priority, number of running replicas.
 type DrawnService = (i64, i64, usize, Option<usize>, bool, usize, i32, usize);
 
 const ZONE: &str = "topology.kubernetes.io/zone";
@@ -202,7 +202,7 @@ fn rich(nodes: &[DrawnNode], services: &[DrawnService]) -> Fleet {
     }
 }
 
-/// One pod of an app, with what its spec says beside its GPUs.
+/// One pod of an app, with fields of its spec beside its GPUs.
 fn app(app: &str, gpus: i64, mut spec: serde_json::Value) -> Workload {
     spec["containers"] =
         json!([{ "name": "a", "resources": { "limits": { GPU: gpus.to_string() } } }]);
@@ -235,7 +235,7 @@ fn verdict(fleet: &Fleet) -> Verdict {
 
 #[test]
 fn another_packing_is_found_around_a_foreign_anti_affinity_pod() {
-    // `b` takes the node that is less used, the only one on which `a` may be.
+    // `b` is placed on the less used node, the only one that `a` may run on.
     let guard = app("guard", 0, required("podAntiAffinity", "a", HOST));
     let mut fleet = hosts(&[1, 1], vec![app("b", 1, json!({})), app("a", 1, json!({}))]);
     fleet.others = vec![other("n0", &guard); 16];
@@ -253,7 +253,7 @@ fn a_pod_waiting_for_spread_is_not_proven_unplaceable() {
     let mut fleet = hosts(&[8, 1], vec![app("s", 2, spread), app("s", 1, json!({}))]);
     let standing = app("s", 1, json!({}));
     fleet.others = vec![other("n0", &standing), other("n0", &standing)];
-    // A busy node in zone b, so that `s` goes to zone a.
+    // A busy node in zone b, so that `s` is placed in zone a.
     let busy = app("x", 0, json!({}));
     fleet.others.extend((0..8).map(|_| other("n1", &busy)));
     assert!(!matches!(verdict(&fleet), Verdict::DoesNotFit { proven: true }));
@@ -321,7 +321,7 @@ proptest! {
         prop_assert_eq!(fits, possible(&nodes, &pods), "{:?}", verdict);
     }
 
-    /// Of one shape of pods the order is of no account: what has no place has none.
+    /// For pods of one shape the order has no effect on the number of pending pods.
     #[test]
     fn equal_pods_fit_exactly_when_capacity_suffices(
         nodes in prop::collection::vec((0_i64..9, 1_i64..9), 1..7),
@@ -370,7 +370,7 @@ proptest! {
                 prop_assert_eq!(unique.len(), hosts.len(), "anti-affinity");
             }
             if *minds == 2 && !kept && placed.evicted.is_empty() {
-                // Zones with a node that the pod selects are domains; taints are not asked.
+                // Zones with a node that the pod selects are domains; taints are ignored.
                 let zones = nodes.iter().filter(|node| product.is_none_or(|product| product == node.3));
                 let mut counts: HashMap<usize, usize> = zones.map(|node| (node.2, 0)).collect();
                 for host in &hosts {

@@ -38,8 +38,7 @@ fn brute(machines: &[(i64, i64, i64)], gpus: i64, cpu: i64) -> i64 {
                 free[index] = (g - gpus, c - cpu, p - 1);
                 best = best.max(1 + search(free, gpus, cpu));
                 free[index] = (g, c, p);
-                // Pods are alike: which machine comes first makes no difference to the most
-                // that fit.
+                // All pods are equal: the order of machines does not change the maximum.
                 break;
             }
         }
@@ -135,8 +134,8 @@ fn node_mismatch_reports_the_pod_value_and_the_node_value() {
     let counted: Vec<usize> = many.kinds().map(|(_, count)| count).collect();
     assert_eq!(counted, [1, 1, 1, 2, 1, 1, 1, 1, 1, 1]);
     assert_eq!((many.first().len(), many.all_kinds(), many.counts()["gpu"]), (10, 25, 27));
-    // A leader and workers of another shape, first fit: a worker beside the leader leaves no room
-    // for a second one.
+    // A leader and workers of another shape, first fit: with the leader, there is room for one
+    // worker only.
     let worker = Shape::of(&node(
         "{nodeSelector: {zone: a}, containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]}",
     ));
@@ -149,7 +148,7 @@ fn node_mismatch_reports_the_pod_value_and_the_node_value() {
     assert!(left.place_all([(&worker, 2), (&shape, 1)]), "what failed took nothing");
     assert!(!left.place_all([(&shape, 1)]));
     assert!(short_of([]).is_none());
-    // What runs takes room, and gives it back.
+    // Running pods use resources, which are free after them.
     let used = [("fits".into(), shape.clone()), ("elsewhere".into(), shape.clone())];
     let used: Vec<(&ecow::EcoString, &Shape)> =
         used.iter().map(|(name, shape)| (name, shape)).collect();

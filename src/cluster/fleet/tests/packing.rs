@@ -37,7 +37,7 @@ fn the_verdict_names_the_packing_that_places_all_pods() {
     ] {
         assert_eq!(verdict(&named(&nodes, singles(&pods))), expected, "{nodes:?} {pods:?}");
     }
-    // What runs has to move.
+    // Running pods have to move.
     let mut fleet = named(&[("a", 2), ("b", 1)], singles(&[1, 2]));
     fleet.workloads[0].running = vec![running("a")];
     assert_eq!(verdict(&fleet), way(true, false, true, false));
@@ -125,12 +125,12 @@ fn pods_that_run_keep_their_nodes_unless_they_may_move() {
     assert_eq!((on(&placed), kept(&placed)), (vec!["b".to_owned(); 2], vec![true; 2]));
     let placed = fleet.place(Manner { moves: true, ..Manner::default() });
     assert_eq!(kept(&placed), [false; 2]);
-    // None stays beside those that are wanted.
+    // No running pod stays beside the planned ones.
     fleet.workloads[0].running = vec![running("b"); 4];
     let placed = fleet.place(Manner::default());
     let b = placed.scheduler.node_id("b").unwrap();
     assert_eq!(placed.scheduler.pods_on(b).len(), 2);
-    // A pod of a known replica keeps its place there.
+    // A pod of a known replica keeps its node.
     let own = Running { replica: Some(1), ..running("b") };
     fleet.workloads[0] = Workload { running: vec![own], ..workload(4, 0, 2) };
     let placed = fleet.place(Manner::default());
@@ -177,7 +177,7 @@ fn replicas_are_held_placed_whole_or_pod_by_pod() {
         let placed = fleet.place(Manner::default());
         assert_eq!(placed.evicted.len(), evicted, "{pods} pods, {together} together");
     }
-    // Of a workload that is evicted the pod comes again.
+    // The pod of an evicted workload is added again.
     let low = Workload { running: vec![running("a")], ..app("x", 1, json!({})) };
     let fleet = named(&[("a", 1)], vec![low, app("u", 1, json!({ "priority": 10 }))]);
     let placed = fleet.place(Manner::default());
@@ -206,7 +206,7 @@ fn the_fewest_nodes_of_the_best_kind_are_added() {
         (vec![("a", 2)], pods(3, 1), None),
         (vec![("a", 1), ("b", 4)], pods(1, 9), Some(vec![(1, 1)])),
         (vec![("a", 1), ("b", 4)], pods(4, 3), Some(vec![(1, 2)])),
-        // A node of the name that comes first is there.
+        // A node with the first generated name exists.
         (vec![("a", 2), ("a+1", 0)], pods(2, 2), Some(vec![(0, 1)])),
     ] {
         let fleet = named(&nodes, workloads);
