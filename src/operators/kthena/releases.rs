@@ -1,7 +1,7 @@
 //! The document on ModelServing and the releases of Kthena, a constant each.
 //!
-//! The documented constant is the blog of 2025-10 as docs/decisions.md reads it; a release says how
-//! it differs from another one. A new release is a row of [`RELEASES`].
+//! The documented constant is the blog of 2025-10 with the decisions of docs/decisions.md; a
+//! release lists its differences from another one. A new release is a row of [`RELEASES`].
 
 use crate::api::Release;
 use crate::policy::{
@@ -111,7 +111,7 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     reconciles: true,
 };
 
-/// Kthena v0.4.0: as v1.0.0, of whose roles it lacks `maxUnavailable`, and the queue of PodGroups.
+/// Kthena v0.4.0: as v1.0.0, without `maxUnavailable` of roles and without the queue of PodGroups.
 pub static KTHENA_V0_4: KthenaPolicy = KthenaPolicy {
     profile: KthenaProfile::V0_4,
     id: Release { tag: "v0.4.0", date: "2026-04-17", commit: "2916fb73" },

@@ -1,4 +1,4 @@
-//! What an upgrade of Kthena changes, rule by rule.
+//! The changes of a Kthena upgrade, rule by rule.
 
 use crate::api::{FieldEdit, Object};
 use crate::policy::upgrade::{EditRule, ReleaseRule};
@@ -63,7 +63,7 @@ pub static SCALE_SELECTOR: ReleaseRule = ReleaseRule {
     edit: EditRule::None("the controller writes the status"),
 };
 
-/// Holds every group back.
+/// Protects every group with the partition.
 const HOLD: EditRule = EditRule::Fields(|today| {
     let replicas = today.service.spec("replicas").and_then(Node::as_int).unwrap_or(1);
     let mut rolling = FieldPath::root().field("spec").field("rolloutStrategy");
@@ -74,7 +74,7 @@ const HOLD: EditRule = EditRule::Fields(|today| {
 /// The annotation that names the queue of a ModelServing's PodGroups.
 pub const QUEUE_NAME: &str = "scheduling.volcano.sh/queue-name";
 
-/// Takes the name of the queue away.
+/// Removes the name of the queue.
 const NO_QUEUE: EditRule = EditRule::Fields(|today| {
     let path = FieldPath::root().field("metadata").field("annotations").field(QUEUE_NAME);
     let is_set = |object: &Object| object.annotation(QUEUE_NAME).is_some();

@@ -55,7 +55,7 @@ pub fn too_many_pods(serving: &ModelServing) -> Option<Diagnostic> {
     })
 }
 
-/// What [`expand_each`] gives, in a list.
+/// The objects of [`expand_each`], as a list.
 pub fn expand(
     serving: &ModelServing,
     policy: &KthenaPolicy,
@@ -71,12 +71,12 @@ pub fn expand(
     }
 }
 
-/// What the controller creates for a ModelServing that is new, in the order of its requests but for
-/// Services, which come last; one at a time, since there may be many thousand. Defects of the
-/// controller that leave something out are findings.
+/// Calls `each` with every object that the controller creates for a new ModelServing, in the order
+/// of its requests, with Services at the end; one at a time, because there can be many thousands.
+/// Objects that are missing because of a defect of the controller are findings.
 ///
 /// # Errors
-/// The first of `each`, which ends it.
+/// The first error of `each`, which ends the loop.
 pub fn expand_each<E>(
     serving: &ModelServing,
     policy: &KthenaPolicy,
@@ -161,7 +161,7 @@ pub fn expand_each<E>(
     Ok(())
 }
 
-/// A pod that stands for all that a template of a role becomes.
+/// One pod that represents all pods of a role's template.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// The role, by its place.
@@ -172,8 +172,8 @@ pub struct Sample {
     pub pod: Node,
 }
 
-/// Entry and worker of the last replica of every role in the last group, whose names are the
-/// longest. Pods of a template differ in names and numbers alone.
+/// Returns entry and worker of the last replica of every role in the last group: their names are
+/// the longest, and pods of a template differ in names and numbers only.
 pub fn samples(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Sample> {
     let Ok(chain) = Chain::of(serving) else { return Vec::new() };
     if serving.replicas.value <= 0 {
@@ -201,7 +201,7 @@ pub fn samples(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Sample> {
     found
 }
 
-/// What a server refuses the pods of a ModelServing for: it takes the ModelServing itself.
+/// Returns the reasons why a server rejects the pods of a ModelServing that it accepts.
 pub fn refusals(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for sample in samples(serving, policy) {

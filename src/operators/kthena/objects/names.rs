@@ -1,4 +1,4 @@
-//! Names and labels of what belongs to a ModelServing (pkg/model-serving-controller/utils/utils.go,
+//! Names and labels of the objects of a ModelServing (pkg/model-serving-controller/utils/utils.go,
 //! names; pkg/model-serving-controller/utils/utils.go, GenerateEntryPod).
 
 pub use crate::api::serving_names::{group, pod, role_id};
@@ -21,10 +21,10 @@ pub const GROUP_ANNOTATION: &str = "scheduling.k8s.io/group-name";
 pub const TASK_ANNOTATION: &str = "volcano.sh/task-spec";
 /// Annotation of a ModelServing that names a Volcano queue.
 pub const QUEUE_ANNOTATION: &str = "scheduling.volcano.sh/queue-name";
-/// Annotation of a pod that says how much its deletion costs.
+/// Annotation of a pod with the cost of its deletion.
 pub const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
-/// Reads a deletion cost. What is no integer counts as 0, as upstream reads it.
+/// Reads a deletion cost. A text that is not an integer is 0, as upstream.
 pub fn deletion_cost(text: &str) -> i64 {
     text.parse().unwrap_or(0)
 }

@@ -8,7 +8,7 @@ use crate::yaml::{Entry, FieldPath, Map, Node, Origin, Rule};
 pub struct Expanded {
     /// The object.
     pub node: Node,
-    /// What others took the place of.
+    /// Values that were replaced.
     pub replaced: Replaced,
 }
 
@@ -19,22 +19,22 @@ impl Expanded {
     }
 }
 
-/// Values of one object that others took the place of, by the path at which they stood.
+/// Replaced values of one object, by their path.
 #[derive(Clone, Debug, Default)]
 pub struct Replaced(Vec<(FieldPath, Node)>);
 
 impl Replaced {
-    /// What stood at a path, the nearest first.
+    /// The replaced values at a path, the most recent first.
     pub fn at(&self, path: &FieldPath) -> Vec<&Node> {
         self.0.iter().rev().filter(|(at, _)| at == path).map(|(_, node)| node).collect()
     }
 
-    /// A value gives way at a path.
+    /// Records a replaced value.
     pub(super) fn note(&mut self, path: FieldPath, loser: &Node) {
         self.0.push((path, loser.clone()));
     }
 
-    /// Writes a rule's value into a mapping that is at `at`; what stood there gives way.
+    /// Writes a rule's value into the mapping at `at`, and records the replaced value.
     pub(super) fn put(
         &mut self,
         map: &mut Map,
@@ -52,7 +52,7 @@ impl Replaced {
         }
     }
 
-    /// Writes an entry into a mapping that is at `at`; what stood there gives way.
+    /// Writes an entry into the mapping at `at`, and records the replaced value.
     pub(super) fn put_entry(&mut self, map: &mut Map, at: &[&str], entry: Entry) {
         if let Some(loser) = map.get(&entry.key) {
             let path = at.iter().fold(FieldPath::root(), |path, field| path.field(*field));

@@ -13,7 +13,7 @@ const DEMO: &str = "demo-pod-tweaks";
 /// Labels pods as those of a LeaderWorkerSet.
 const LWS: &str = "lws-standard-labels";
 
-/// The plugins that the controller knows.
+/// The registered plugins of the controller.
 pub const REGISTERED: [&str; 2] = [DEMO, LWS];
 
 /// Which pod is created.
@@ -47,7 +47,7 @@ struct Link<'a> {
 pub struct Broken<'a> {
     /// The plugin.
     pub plugin: &'a Plugin,
-    /// What the controller says.
+    /// The error message of the controller.
     pub problem: String,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Chain<'a> {
     /// Builds the chain.
     ///
     /// # Errors
-    /// When one of the plugins is not known or its configuration is of another form.
+    /// When one of the plugins is not registered or its configuration has another form.
     pub fn of(serving: &'a ModelServing) -> Result<Self, Broken<'a>> {
         let link = |plugin: &'a Plugin| {
             let broken = |problem| Broken { plugin, problem };
@@ -85,8 +85,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The annotation that the chain gives to a pod, if it gives one: the last plugin has the last
-    /// word.
+    /// The annotation that the chain sets on a pod, if any: the last plugin overrides the others.
     pub fn annotation(&self, role: &str, index: i64, key: &str) -> Option<&Node> {
         let mut links = self.0.iter().rev().filter(|link| concerns(link.plugin, role, index));
         links.find_map(|link| link.tweaks.annotations.get(key))
@@ -104,7 +103,7 @@ fn concerns(plugin: &Plugin, role: &str, index: i64) -> bool {
     role && target
 }
 
-/// What the plugin [`DEMO`] changes.
+/// The changes of the plugin [`DEMO`].
 #[derive(Default)]
 struct Tweaks {
     runtime_class: Option<Node>,
@@ -113,8 +112,8 @@ struct Tweaks {
 }
 
 impl Tweaks {
-    /// Reads the configuration as the plugin decodes it into its Go struct: keys in any case, what
-    /// it does not know is gone, and what does not fit is an error.
+    /// Reads the configuration as the plugin decodes it into its Go struct: keys in any case,
+    /// unknown keys are dropped, and values of another type are an error.
     fn read(config: Option<&Node>) -> Result<Self, Misfit> {
         let Some(config) = config.filter(|config| !config.is_null()) else {
             return Ok(Self::default());

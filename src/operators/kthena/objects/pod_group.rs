@@ -1,4 +1,4 @@
-//! Gangs: which pods of a ServingGroup start together, and what they need together.
+//! Gangs: the pods of a ServingGroup that start together, and their total requests.
 
 use super::{names, rules};
 use crate::api::{ModelServing, Role};
@@ -14,7 +14,7 @@ pub const NOT_RENDERED: (&str, &str) = (
     "the document shows it in the PodGroup of a ServingGroup (\"PodGroup Configuration\"); no version of Volcano's PodGroup has the field, and no field of a ModelServing gives a value",
 );
 
-/// What one ServingGroup must have before any of its pods starts.
+/// The requirements of one ServingGroup before any of its pods starts.
 #[derive(Clone, Debug)]
 pub struct Gang {
     /// Pods.
@@ -65,7 +65,7 @@ pub fn gang(serving: &ModelServing, policy: &KthenaPolicy) -> Gang {
     found
 }
 
-/// Adds what a pod requests, as often as it is there. A resource of no pod at all stays as zero.
+/// Adds the requests of a pod `times` times. A resource that no pod requests stays, as zero.
 fn add(resources: &mut Vec<(EcoString, Quantity)>, pod: &Node, times: i64, policy: &KthenaPolicy) {
     for container in pod.get("containers").map_or(&[][..], Node::items) {
         for (name, quantity) in asked(container, policy.gang_resources) {
@@ -78,7 +78,7 @@ fn add(resources: &mut Vec<(EcoString, Quantity)>, pod: &Node, times: i64, polic
     }
 }
 
-/// What one container requests.
+/// The requests of one container.
 pub fn asked(container: &Node, rule: GangResources) -> Vec<(EcoString, Quantity)> {
     let list = |key: &str| container.at(&["resources", key]).into_iter().flat_map(Node::entries);
     let read = |entry: &Entry| {
@@ -109,7 +109,7 @@ pub fn arithmetic(serving: &ModelServing, gang: &Gang) -> String {
     format!("{} = {}", terms.join(" + "), gang.min_member)
 }
 
-/// Pods of every role replica that counts, by its name.
+/// The number of pods of every counted role replica, by its name.
 pub fn task_members<'a>(
     serving: &'a ModelServing,
     gang: &'a Gang,

@@ -12,7 +12,7 @@ use ecow::{EcoString, eco_format};
 /// Variables that the controller writes, in order.
 const INJECTED: [&str; 3] = ["GROUP_SIZE", "ENTRY_ADDRESS", "WORKER_INDEX"];
 
-/// A role with what is the same for all its pods.
+/// A role with the parts that all its pods share.
 pub(super) struct Prepared<'a> {
     role: &'a Role,
     hash: EcoString,
@@ -54,7 +54,7 @@ fn base(serving: &ModelServing, template: &PodTemplate) -> Base {
     Base { spec, replaced }
 }
 
-/// What all pods of a ModelServing have in common.
+/// The parts that all pods of a ModelServing share.
 #[derive(Clone, Copy)]
 pub(super) struct Common<'a> {
     pub(super) revision: &'a EcoString,
@@ -85,8 +85,9 @@ pub(super) fn pods(
         };
         let created =
             create(serving, prepared, template, base, Identity { common, group, ordinal, index });
-        // Quirk: workers of one role replica share the containers of the template, so that what a
-        // plugin adds to one is there for the next (pkg/model-serving-controller/plugins).
+        // Quirk: workers of one role replica share the containers of the template, so the next
+        // worker has what a plugin added to the previous one
+        // (pkg/model-serving-controller/plugins).
         if index > 0 && common.policy.plugin_env_repeats {
             worker_base =
                 Some(Base { spec: created.spec.clone(), replaced: created.replaced.clone() });
@@ -163,8 +164,8 @@ fn put(labels: &mut Map, key: &'static str, value: EcoString) {
     });
 }
 
-/// Writes the three variables behind those of every container; what the user wrote under their
-/// names goes.
+/// Appends the three variables to every container, and removes variables of the user with their
+/// names.
 fn inject(spec: &mut Node, values: [EcoString; 3], replaced: &mut Replaced) {
     let rule = &rules::ENVIRONMENT;
     let added: Vec<Node> = INJECTED
@@ -187,8 +188,7 @@ fn inject(spec: &mut Node, values: [EcoString; 3], replaced: &mut Replaced) {
                     .and_then(|name| INJECTED.iter().position(|known| *known == name))
             };
             let kept: Vec<&Node> = own.iter().filter(|entry| injected(entry).is_none()).collect();
-            // What the controller itself wrote into the template of earlier workers is not reported
-            // as lost.
+            // Variables that the controller added for earlier workers are not reported as lost.
             let given = own.iter().filter(|entry| !matches!(entry.origin, Origin::Derived(_)));
             for (entry, place) in given.filter_map(|entry| Some((entry, injected(entry)?))) {
                 if let Some(value) = entry.get("value") {

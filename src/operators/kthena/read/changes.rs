@@ -1,10 +1,10 @@
-//! What an update may not change: the transition rules of the CRD
+//! Fields that an update may not change: the transition rules of the CRD
 //! (pkg/apis/workload/v1alpha1/model_serving_types.go).
 
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::Node;
 
-/// Adds what the API server has against replacing one ModelServing by another. Both trees are the
+/// Adds the objections of the API server to replacing one ModelServing by another. Both trees are
 /// whole objects.
 pub fn check_change(old: &Node, new: &Node, diagnostics: &mut Vec<Diagnostic>) {
     let gang = |node: &Node| node.at(&["spec", "template", "gangPolicy"]).cloned();

@@ -1,4 +1,4 @@
-//! The bounds of the Kthena blog, and what every release of Kthena takes for granted.
+//! The limits of the Kthena blog, and the assumptions of every release of Kthena.
 
 use super::ROLE_NAME_LENGTH;
 use crate::api::RolloutType;
@@ -7,7 +7,7 @@ use crate::policy::KthenaPolicy;
 use crate::quantity::{IntOrPercent, names};
 use crate::yaml::{Node, Value};
 
-/// Adds what the document does not allow. Types, enums and absent fields are the schema's.
+/// Adds violations of the document. Types, enums and absent fields are checked by the schema.
 pub(super) fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
     let Some(spec) = document.get("spec") else { return };
     let mut check = Check { diagnostics };
@@ -84,7 +84,7 @@ impl Check<'_> {
         }
     }
 
-    /// A word that only some releases know (Kthena blog, A Deep Dive of ModelServing, Rolling
+    /// A value that only some releases have (Kthena blog, A Deep Dive of ModelServing, Rolling
     /// Update and Restart Policy).
     fn choice(&mut self, node: Option<&Node>, path: &str, word: &str, known: bool, others: &str) {
         if let Some(node) = node.filter(|node| !known && node.as_str() == Some(word)) {

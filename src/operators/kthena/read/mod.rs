@@ -25,7 +25,7 @@ use ecow::EcoString;
 /// API version of every kind.
 pub const API_VERSION: &str = "workload.serving.volcano.sh/v1alpha1";
 
-/// The scheduler that knows PodGroups.
+/// The scheduler with PodGroups.
 pub const VOLCANO: &str = "volcano";
 
 /// Longest name of a role, in characters.
@@ -75,8 +75,8 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
     *template = renamed.collect();
 }
 
-/// Adds findings about what the schema cannot judge: rules of the CRD, of the webhook or of the
-/// document. Where the schema has judged the same field, the finding that knows more stays.
+/// Adds findings that are not in the schema: rules of the CRD, of the webhook or of the document.
+/// If the schema has a finding for the same field, the more specific one stays.
 pub fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
     let mut found = Vec::new();
     match policy.admission {
@@ -100,7 +100,7 @@ pub fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagn
     diagnostics.append(&mut found);
 }
 
-/// Reads a ModelServing. What is of the wrong type reads as absent, what is out of range as its
+/// Reads a ModelServing. A value of the wrong type is read as absent, one out of range as the
 /// bound: both have a finding.
 pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing {
     if let Some(schema) = schema::kind(API_VERSION, "ModelServing") {
@@ -164,7 +164,7 @@ fn absent<T>(value: T) -> Field<T> {
     Field::new(value, Origin::Default(&ABSENT))
 }
 
-/// A number of things: at least 0, at most what 32 bits hold.
+/// A count: from 0 to 2147483647.
 fn count(node: Option<&Node>, default: i64) -> Field<i64> {
     integer(node).map_or_else(
         || absent(default),

@@ -1,8 +1,8 @@
 //! The rules of the admission webhook (pkg/model-serving-controller/webhook/validator.go), and the
-//! one rule of the CRD that a schema cannot hold. They are in the order of its validateModelServing.
+//! one rule of the CRD that a schema cannot hold. They are in the order of its
+//! validateModelServing.
 //!
-//! The tree has the CRD's defaults. Messages keep the webhook's words after the path, which is what
-//! users see in a cluster.
+//! The tree has the CRD's defaults. Messages are the webhook's, after the path, as in a cluster.
 
 use super::documented::Check;
 use crate::api::{RecoveryPolicy, RolloutType};
@@ -10,7 +10,7 @@ use crate::diag::Code;
 use crate::quantity::{IntOrPercent, IntOrPercentError, Rounding, go_quote, names};
 use crate::yaml::{Node, Value};
 
-/// Adds what CRD and webhook refuse.
+/// Adds the violations of the CRD and the webhook.
 pub(super) fn check(stored: &Node, diagnostics: &mut Vec<crate::diag::Diagnostic>) {
     let Some(spec) = stored.get("spec").filter(|spec| !spec.is_null()) else {
         // The CRD does not request `spec`, and its defaults are below it; the webhook finds
@@ -91,7 +91,7 @@ impl Check<'_> {
         }
     }
 
-    /// The name that is tested has the counts where real names have the greatest index.
+    /// The tested name has the counts in place of the greatest index of real names.
     fn generated_names(&mut self, stored: &Node, spec: &Node, roles: &[Node]) {
         let Some(node) = stored.at(&["metadata", "name"]) else { return };
         let name = node.as_str().unwrap_or_default();

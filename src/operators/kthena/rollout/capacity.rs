@@ -8,8 +8,8 @@ use crate::cluster::{Inventory, Shape};
 use crate::operators::kthena::objects::revision;
 use crate::policy::RoleStruct;
 
-/// One answer per stage; none when what some pod requests is not known. The pods of all stages are
-/// made from the templates of the scenario.
+/// Whether the pods of each stage fit; `None` if the requests of a pod are unreadable. The pods of
+/// all stages are made from the templates of the scenario.
 pub fn fits(
     trace: &Trace,
     scenario: &Scenario<'_>,

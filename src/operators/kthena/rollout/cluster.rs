@@ -45,7 +45,7 @@ impl Counts {
         }
     }
 
-    /// A pod comes or goes.
+    /// Adds or removes a pod.
     pub(super) fn pod(&mut self, pod: &Pod, change: i64) {
         self.pods += change;
         self.gpus = self.gpus.saturating_add(change.saturating_mul(pod.gpus));
@@ -74,14 +74,14 @@ pub(super) enum Progress {
     Templates(Vec<i64>),
 }
 
-/// The state, and what has happened to it.
+/// The state, and its recorded events.
 pub(super) struct Cluster {
     pub(super) policy: &'static KthenaPolicy,
     pub(super) target: Target,
     pub(super) groups: Groups,
     /// PodGroups of groups that do not exist, because their pods could not be created.
     pub(super) orphans: BTreeSet<i64>,
-    /// The controller knows groups of this ModelServing, or once did.
+    /// The controller has, or had, groups of this ModelServing.
     pub(super) known: bool,
     pub(super) current_revision: Option<Id>,
     pub(super) update_revision: Option<Id>,
@@ -91,14 +91,14 @@ pub(super) struct Cluster {
     pub(super) queued: bool,
     /// Pods that never get ready once created.
     pub(super) held: BTreeSet<Address>,
-    /// Pods that were created and have not got ready; may name some that are gone.
+    /// Pods that were created and are not ready; can include deleted ones.
     pub(super) starting: Vec<Address>,
     /// Pods that are terminating.
     pub(super) ending: Vec<Address>,
     pub(super) counts: Counts,
-    /// What groups were deleted for that are to come back.
+    /// The causes of deletions of groups that will be recreated.
     pub(super) owed_groups: Vec<Cause>,
-    /// What replicas were deleted for that are to come back, by group and role.
+    /// The causes of deletions of replicas that will be recreated, by group and role.
     pub(super) owed_replicas: BTreeMap<(i64, Id), Vec<Cause>>,
     /// Ordinals of the groups that the rows show, ascending, and how far these are.
     pub(super) columns: Vec<i64>,
@@ -112,7 +112,7 @@ pub(super) struct Cluster {
     pub(super) stage: u32,
     /// How far a change is, as the document has it.
     pub(super) progress: Progress,
-    /// What happens is written down.
+    /// Whether events are recorded.
     pub(super) recording: bool,
     pub(super) trace: Trace,
 }
@@ -174,7 +174,7 @@ impl Cluster {
             .find(|pod| pod.index == at.index)
     }
 
-    /// Writes down what happens to a group or its PodGroup in this stage.
+    /// Records an event of a group or its PodGroup in this stage.
     pub(super) fn note_group(
         &mut self,
         action: Action,
@@ -195,7 +195,7 @@ impl Cluster {
         });
     }
 
-    /// Writes down what happens to a role replica, its Service, or one of its pods in this stage.
+    /// Records an event of a role replica, its Service, or one of its pods in this stage.
     pub(super) fn note_replica(
         &mut self,
         action: Action,

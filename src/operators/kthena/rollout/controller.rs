@@ -86,7 +86,7 @@ impl Cluster {
         self.snapshots.get(self.trace.names.text(revision)).map(|(_, roles)| roles.clone().into())
     }
 
-    /// Services of all replicas whose role has a worker template now.
+    /// Creates the Services of all replicas whose role has a worker template now.
     pub(super) fn sync_all_services(&mut self) {
         let roles: Vec<Id> =
             self.target.roles.iter().filter(|role| role.service).map(|role| role.name).collect();
@@ -139,7 +139,7 @@ impl Cluster {
         }
         let all = self.groups.len();
         let updated = all - self.groups.lists().outdated.len() - going;
-        // Groups that are going have no say; of those that stay the lowest ordinal comes first.
+        // Groups in deletion are ignored; of the others the lowest ordinal is first.
         let stays = |group: &&Group| group.status != Status::Deleting;
         let outdated = self.groups.known().outdated.iter();
         let outdated = outdated.filter_map(|ordinal| self.groups.get(*ordinal)).filter(stays);
@@ -152,8 +152,8 @@ impl Cluster {
         } else if let Some(kept) = kept {
             kept
         } else {
-            // Upstream takes the most frequent one, ties in the order of a Go map; here the lowest
-            // ordinal wins.
+            // Upstream selects the most frequent one, with ties in the order of a Go map; here the
+            // lowest ordinal is selected.
             let mut counts: Vec<(Id, usize)> = Vec::new();
             for revision in old.by_ref() {
                 match counts.iter_mut().find(|(known, _)| *known == revision) {

@@ -6,16 +6,16 @@ use super::group::{Group, Status};
 use super::trace::{Cause, Reason};
 use std::rc::Rc;
 
-/// What comes next of a change.
+/// The next step of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A surplus group goes.
+    /// Delete a surplus group.
     End(i64),
-    /// A missing group comes.
+    /// Create a missing group.
     Make(i64),
     /// The roles of a group get their sizes.
     Resize(i64),
-    /// A group goes and comes back with the new templates.
+    /// Recreate a group with the new templates.
     Remake(i64),
 }
 
@@ -30,7 +30,7 @@ impl Cluster {
         }
     }
 
-    /// What comes next, when everything before it is through.
+    /// Returns the next step after the previous ones are complete.
     pub(super) fn next_step(&mut self) -> Option<Step> {
         loop {
             match &mut self.progress {
@@ -71,8 +71,8 @@ impl Cluster {
         group.ordinal >= self.target.partition && group.revision != self.target.revision
     }
 
-    /// The roles of a group have other sizes than they are requested. One that is about to be
-    /// rebuilt comes back with the new numbers anyway.
+    /// Whether the roles of a group have other sizes than requested. A group that will be recreated
+    /// is excluded, because it gets the new sizes.
     fn has_other_sizes(&self, ordinal: i64) -> bool {
         let Some(group) = self.groups.get(ordinal) else { return false };
         let differs = self
@@ -107,13 +107,13 @@ impl Cluster {
         }
     }
 
-    /// A group comes with the templates that are requested. False when no pod can be created.
+    /// Creates a group with the requested templates. `false` if no pod can be created.
     pub(super) fn make_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) -> bool {
         let roles: Rc<[_]> = self.target.roles.clone().into();
         self.create_group(ordinal, self.target.revision, &roles, cause, reason)
     }
 
-    /// Every role of a group gets its size, each from its last replica.
+    /// Scales every role of a group to its size, starting with the last replica.
     pub(super) fn resize_group(&mut self, ordinal: i64) {
         let Some(revision) = self.groups.get(ordinal).map(|group| group.revision) else { return };
         let roles: Rc<[_]> = self.target.roles.clone().into();
@@ -122,8 +122,7 @@ impl Cluster {
         }
     }
 
-    /// A group goes and comes back with the templates that hold for it. False when it does not run
-    /// afterwards.
+    /// Recreates a group with its templates. `false` if it does not run afterwards.
     pub(super) fn recreate_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) -> bool {
         self.delete_group(ordinal, cause, reason);
         while self.end_pods(false) {}
@@ -139,8 +138,8 @@ impl Cluster {
         self.run_if_ready(ordinal)
     }
 
-    /// A group whose pods are all ready runs from now on. False where it does not; one that is gone
-    /// holds nothing up.
+    /// Sets a group with only ready pods to running. `false` if it does not run; a deleted group
+    /// blocks nothing.
     pub(super) fn run_if_ready(&mut self, ordinal: i64) -> bool {
         let Some(group) = self.groups.get(ordinal) else { return true };
         if group.is_ready(&self.target) {

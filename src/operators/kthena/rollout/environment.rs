@@ -73,7 +73,7 @@ impl Cluster {
         self.close_stage();
     }
 
-    /// Terminating pods are gone.
+    /// Deletes terminating pods.
     pub(super) fn end_pods(&mut self, stagger: bool) -> bool {
         if self.ending.is_empty() {
             return false;
@@ -132,8 +132,8 @@ impl Cluster {
         let whole_group = self.target.recovery == RecoveryPolicy::ServingGroupRecreate;
         self.pod_crashed(at);
         if self.policy.reconciles {
-            // Without grace the pod is deleted at once; either way the reconcile that the crash
-            // queues comes before its end.
+            // Without a grace period the pod is deleted at once; in both cases the reconcile queued
+            // by the crash is before that.
             if self.target.grace_seconds > 0 {
                 self.reconcile_all();
             }

@@ -1,8 +1,8 @@
-//! A controller whose pods are placed elsewhere: it reports which pods it creates and deletes, and
-//! learns which of them are ready and which were deleted. So ModelServings share nodes with
-//! everything else that changes.
+//! A controller whose pods are placed by the caller: it returns the pods to create and delete, and
+//! the caller reports which are ready and which were deleted. So ModelServings share nodes with
+//! other changes.
 //!
-//! Nothing is recorded: the caller sees every step.
+//! Nothing is recorded: the caller has every step.
 
 use super::cluster::{Address, Cluster};
 use super::document::Step;
@@ -36,7 +36,7 @@ impl DrivenPod {
     }
 }
 
-/// What a controller asks of its cluster.
+/// The requests of a controller.
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     /// Pods that are to be.
@@ -46,7 +46,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Nothing is asked.
+    /// Whether there are no requests.
     pub fn is_empty(&self) -> bool {
         self.created.is_empty() && self.deleted.is_empty()
     }
@@ -109,8 +109,8 @@ impl Driven {
         self.applied = spec.cloned();
     }
 
-    /// Groups that are made of another revision than the one that is requested: what is known of
-    /// them is the pods that run.
+    /// Marks groups as made of another revision than the requested one: only their running pods are
+    /// known.
     pub fn outdate(&mut self, ordinals: &BTreeSet<i64>) {
         let old: Id = self.cluster.trace.names.id("running");
         for group in self.cluster.groups.iter_mut() {
@@ -128,7 +128,7 @@ impl Driven {
         self.cluster.queued = true;
     }
 
-    /// The controller does what it can without time passing.
+    /// Runs the controller until it has to wait.
     pub fn step(&mut self) -> Requests {
         if self.cluster.policy.reconciles {
             self.cluster.reconcile_all();
@@ -195,12 +195,12 @@ impl Driven {
         }
     }
 
-    /// A pod that was deleted is gone.
+    /// Reports that a deleted pod is gone.
     pub fn gone(&mut self, pod: DrivenPod) {
         self.cluster.pod_gone(pod.0);
     }
 
-    /// A pod is gone that was not deleted by the controller: it was evicted.
+    /// Reports the loss of a pod that the controller did not delete: it was evicted.
     pub fn lost(&mut self, pod: DrivenPod) {
         let (cluster, at) = (&mut self.cluster, pod.0);
         if cluster.policy.reconciles {

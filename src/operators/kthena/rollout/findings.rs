@@ -8,7 +8,7 @@ use crate::policy::{KthenaPolicy, RoleScaling};
 use crate::quantity::Range;
 use std::collections::BTreeSet;
 
-/// Plays a scenario and adds what it shows.
+/// Simulates a scenario and returns the outcome with its findings.
 pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
     let outcome = simulate(scenario);
     let mut found = Vec::new();
@@ -123,7 +123,7 @@ pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
     (outcome, found)
 }
 
-/// Names of the roles in both whose templates are the same, and of those that are not.
+/// Names of the roles in both: with equal templates, and with different ones.
 fn roles_by_change<'a>(
     from: &ModelServing,
     to: &'a ModelServing,

@@ -3,7 +3,7 @@
 use super::target::{Id, Target};
 use super::trace::Cause;
 
-/// What a group is doing.
+/// The state of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Creating,
@@ -17,16 +17,16 @@ pub(super) enum Status {
 pub(super) struct Pod {
     pub(super) index: i64,
     pub(super) ready: bool,
-    /// Deleted, and not yet gone.
+    /// Terminating: deletion was requested.
     pub(super) terminating: bool,
-    /// Never gets ready as long as this very pod exists.
+    /// Never becomes ready; a new pod can.
     pub(super) held: bool,
     /// Annotation `controller.kubernetes.io/pod-deletion-cost`.
     pub(super) cost: i64,
     pub(super) gpus: i64,
     /// Hash of the role template it was made from.
     pub(super) template: Id,
-    /// Stage in which it was created, and what for.
+    /// The stage and the cause of its creation.
     pub(super) began: (u32, Cause),
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Replica {
     pub(super) status: Status,
     pub(super) pods: Vec<Pod>,
     pub(super) service: bool,
-    /// Stage in which it was created, and what for.
+    /// The stage and the cause of its creation.
     pub(super) began: (u32, Cause),
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Group {
     pub(super) served: bool,
     /// The change touched it.
     pub(super) touched: bool,
-    /// Stage in which it was created, and what for.
+    /// The stage and the cause of its creation.
     pub(super) began: (u32, Cause),
 }
 

@@ -1,8 +1,7 @@
-//! The groups in the order of their ordinals, with what has to be found quickly among many
-//! thousand of them: which are not settled, not running, of another revision.
+//! The groups in the order of their ordinals, with indices for many thousand of them: groups that
+//! are not settled, not running, or of another revision.
 //!
-//! Whoever changes a group makes it one to be looked at again; what was asked of all groups is
-//! answered from lists that only those are sorted into.
+//! A change marks its group; only marked groups are sorted into the indices again.
 
 use super::group::{Group, Status};
 use super::target::Id;
@@ -128,7 +127,7 @@ impl Groups {
         &self.lists
     }
 
-    /// The groups that were changed since this was last asked.
+    /// Returns the groups that changed since the last call.
     pub(super) fn take_changed(&mut self) -> BTreeSet<i64> {
         self.refresh();
         std::mem::take(&mut self.changed)

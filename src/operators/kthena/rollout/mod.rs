@@ -1,11 +1,10 @@
-//! What happens to the pods of a ModelServing when it is created, changed, or when one of them
-//! fails.
+//! Simulates the pods of a ModelServing when it is created or changed, or when one of them fails.
 //!
-//! In: ModelServings before and after, and what goes wrong. Out: a [`Trace`] of everything that is
-//! requested and of everything that gets ready, in order, with the reason for each. The state is a
-//! tree of groups, role replicas and pods (`cluster`); every way in which it changes is a named
-//! transition (`transition`), and the strategies only choose among transitions. Group-level steps
-//! and rows are a fold over the same events. Nothing here reads a file or words a finding.
+//! In: ModelServings before and after, and failures. Out: a [`Trace`] of all requests and of all
+//! pods that become ready, in order, with the reason for each. The state is a tree of groups, role
+//! replicas and pods (`cluster`); every change is a named transition (`transition`), and the
+//! strategies only choose among transitions. Group-level steps and rows are derived from the same
+//! events. This module reads no files and writes no messages.
 //!
 //! | file | pkg/model-serving-controller |
 //! |---|---|
@@ -14,10 +13,10 @@
 //! | `scale` | more and fewer groups and role replicas: 5 |
 //! | `update_groups`, `update_roles` | a new revision: 4.2, 4.4 |
 //! | `recover` | a lost pod: 6 |
-//! | `document` | the same as the Kthena blog describes it |
-//! | `groups`, `strip` | many thousand groups, and a row of them, by what changes |
-//! | `environment` | the cluster around the controller: pods end, pods get ready, things go wrong |
-//! | `scenario`, `rows` | what is simulated and what came of it; what is written down stage by stage |
+//! | `document` | the rollout as the Kthena blog describes it |
+//! | `groups`, `strip` | many thousand groups and rows of them, indexed by changes |
+//! | `environment` | the cluster around the controller: pods terminate, become ready or fail |
+//! | `scenario`, `rows` | input and outcome of a simulation; the record of each stage |
 //! | `driven` | the controller alone: its pods are placed, deleted and made ready elsewhere |
 
 pub(crate) mod capacity;

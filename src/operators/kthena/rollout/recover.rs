@@ -1,4 +1,4 @@
-//! What follows from the loss of a pod
+//! The reaction to the loss of a pod
 //! (pkg/model-serving-controller/controller/model_serving_controller.go, handleErrorPod).
 
 use super::cluster::{Address, Cluster};
@@ -37,7 +37,7 @@ impl Cluster {
                     }
                 }
             },
-            // The pod comes back with the next reconcile, whatever queues it.
+            // The next reconcile recreates the pod, whatever queues it.
             RecoveryPolicy::None => {}
         }
     }

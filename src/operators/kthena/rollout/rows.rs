@@ -1,4 +1,4 @@
-//! What is written down stage by stage: how much there is, and how far each group is.
+//! The record of each stage: numbers, and the progress of each group.
 
 use super::cluster::Cluster;
 use super::group::{Group, Status};
@@ -8,7 +8,7 @@ use crate::policy::OrdinalRule;
 use std::collections::BTreeSet;
 
 impl Cluster {
-    /// Starts writing down what happens.
+    /// Starts recording.
     pub(super) fn begin(&mut self, goal: &Target) {
         self.recording = true;
         self.stage = 0;
@@ -19,7 +19,8 @@ impl Cluster {
         for group in self.groups.iter_mut() {
             group.touched = false;
         }
-        // Where ordinals are appended they grow without end, and places say who is surplus.
+        // With appended ordinals, which grow without limit, positions decide which group is
+        // surplus.
         let appended = self.policy.ordinals == OrdinalRule::Append;
         let places = usize::try_from(goal.replicas).unwrap_or(0);
         let first = if appended {
@@ -29,7 +30,7 @@ impl Cluster {
         };
         let last = self.groups.last().filter(|_| appended).map_or(i64::MAX, |own| own.ordinal);
         self.surplus = first..=last;
-        // The row before the change is read by what is wanted afterwards.
+        // The row before the change is compared with the new target.
         let old = std::mem::replace(&mut self.target, goal.clone());
         self.push_row(None);
         self.target = old;

@@ -193,8 +193,8 @@ impl Cluster {
         }
     }
 
-    /// What a missing replica under the role's partition comes back as: the current revision of the
-    /// status, or another one that is still stored when the status has moved on
+    /// The revision of a missing replica under the role's partition when it is recreated: the
+    /// current revision of the status, or another stored one if the status has changed
     /// (pkg/model-serving-controller/controller/model_serving_controller.go).
     fn revision_of_protected(&self, role: &TargetRole, new: Id) -> (TargetRole, Id) {
         let current = self.current_revision.unwrap_or(new);

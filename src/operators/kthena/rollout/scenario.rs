@@ -1,4 +1,4 @@
-//! What is simulated, and what came of it.
+//! Input and outcome of a simulation.
 
 use super::cluster::{Address, Cluster};
 use super::group::{Group, Status};
@@ -13,23 +13,23 @@ use ecow::EcoString;
 /// A state from which the change starts.
 #[derive(Clone, Debug)]
 pub struct Before<'a> {
-    /// What was applied.
+    /// The applied ModelServing.
     pub serving: &'a ModelServing,
     /// Deletion costs of its pods, by name.
     pub costs: Vec<(EcoString, i64)>,
 }
 
-/// What is simulated.
+/// The input of a simulation.
 #[derive(Clone, Debug)]
 pub struct Scenario<'a> {
-    /// Whose behavior.
+    /// The release whose behavior is simulated.
     pub policy: &'static KthenaPolicy,
-    /// How the release before hashed roles, where the change is an upgrade of the controller: what
-    /// it made has its revisions, and every ModelServing is reconciled again.
+    /// How the previous release hashed roles, if the change is an upgrade of the controller:
+    /// existing objects have its revisions, and every ModelServing is reconciled again.
     pub upgraded_from: Option<RoleStruct>,
-    /// What was applied before, one after the other; empty: nothing exists.
+    /// The ModelServings that were applied before, in order; empty if nothing exists.
     pub from: Vec<Before<'a>>,
-    /// What is applied now.
+    /// The ModelServing that is applied now.
     pub to: &'a ModelServing,
     /// Names of pods that are not ready in the starting state, and stay so until another pod
     /// replaces them.
@@ -42,7 +42,7 @@ pub struct Scenario<'a> {
     pub stagger: bool,
 }
 
-/// What the loss of a pod cost.
+/// The consequences of the loss of a pod.
 #[derive(Clone, Debug)]
 pub struct Recovery {
     /// The policy that was followed.
@@ -51,24 +51,25 @@ pub struct Recovery {
     pub restarted: Vec<(i64, i64)>,
     /// Seconds in which a crashed pod may get ready again by itself.
     pub grace_seconds: i64,
-    /// Seconds after which the whole group is recreated if it stays progressing, and its pods.
+    /// Seconds after which the whole group is recreated if it is still progressing, and the number
+    /// of its pods.
     pub escalation: Option<(i64, i64)>,
 }
 
-/// What came of it.
+/// The outcome of a simulation.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What happened.
+    /// The events.
     pub trace: Trace,
-    /// The group that holds up the rest, if any does.
+    /// The group that blocks the others, if any.
     pub stuck: Option<i64>,
-    /// Why nothing goes on, when a group is stuck.
+    /// Why the rollout cannot continue, if a group is stuck.
     pub proof: Option<String>,
-    /// What the loss of a pod cost.
+    /// The consequences of the loss of a pod.
     pub recovery: Option<Recovery>,
     /// Pods that the update and the recovery deleted and created again.
     pub restarted: i64,
-    /// Names given that are no pod of this ModelServing.
+    /// Given names that are not pods of this ModelServing.
     pub unknown: Vec<EcoString>,
     /// Templates changed.
     pub templates_changed: bool,
@@ -83,9 +84,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Ends the story with the first stage whose pods find no place, when everything waits for the
-    /// one group that it rebuilds. Where several groups are under way at once, those that fit
-    /// go on, and which these are is unknown.
+    /// Ends the trace with the first stage whose pods do not fit, if all others wait for the one
+    /// group that it recreates. If several groups are in progress, those that fit continue, and
+    /// which ones is unknown.
     pub fn stop_where_nothing_fits(&mut self, fits: &[bool]) {
         let Some(position) = fits.iter().position(|fits| !fits) else { return };
         let Some(capacity) = self.trace.capacity.get(position) else { return };
@@ -324,7 +325,7 @@ impl Cluster {
         self.groups.iter().rev().find(waiting).map(|group| group.ordinal)
     }
 
-    /// The stage that created the first pod for which a group waits, and what for.
+    /// The stage that created the first pod for which a group waits, and its cause.
     fn waits_since(&self, ordinal: i64) -> (u32, Cause) {
         let Some(group) = self.groups.get(ordinal) else { return (self.stage, Cause::Upkeep) };
         let pods = group

@@ -1,5 +1,5 @@
-//! How far all groups are, as runs of neighbors that are alike: a change of one group costs what is
-//! beside it, and a row of many thousand groups what is under way.
+//! The progress of all groups, as runs of equal neighbors: the cost of a change is that of the
+//! neighboring runs, and the cost of a row that of the groups in progress.
 
 use super::trace::{Cell, GroupStatus, Groups};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Strip {
         let next = place + 1;
         if next < self.len {
             self.runs.entry(next).or_insert(before);
-            // What follows is of the same run now.
+            // The next group is of the same run now.
             if self.runs.get(&next) == Some(&group) {
                 self.runs.remove(&next);
             }

@@ -1,4 +1,4 @@
-//! What a ModelServing requests, with names and revisions as small numbers.
+//! The target state of a ModelServing, with names and revisions as small numbers.
 
 use crate::api::{ModelServing, RecoveryPolicy, RolloutType};
 use crate::operators::kthena::objects::{names, plugins, pod_group, revision};
@@ -17,7 +17,7 @@ impl Id {
     pub(super) const FIRST: Self = Self(0);
 }
 
-/// The texts that numbers stand for.
+/// The texts of the numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     texts: IndexSet<EcoString>,
@@ -48,11 +48,11 @@ pub(super) struct TargetRole {
     pub(super) service: bool,
     /// How many replicas may be missing during an update; none: any number.
     pub(super) max_unavailable: Option<i64>,
-    /// How many replicas an update leaves alone.
+    /// The number of replicas that an update does not change.
     pub(super) partition: i64,
     /// GPUs of the entry pod and of one worker.
     pub(super) gpus: (i64, i64),
-    /// What the entry pod and one worker cost to delete, as their template or a plugin says.
+    /// The deletion costs of the entry pod and of one worker, by their template or a plugin.
     pub(super) costs: (i64, i64),
 }
 
@@ -103,7 +103,7 @@ impl Target {
                 TargetRole {
                     name: names.id(role.name.value.clone()),
                     replicas,
-                    // Without a template there are no workers, whatever their number says.
+                    // Without a template there are no workers, whatever their number is.
                     size: if role.worker.is_some() { role.size() } else { 1 },
                     hash: names.id(revision::of_role(&role.node, declared)),
                     service: role.worker.is_some(),

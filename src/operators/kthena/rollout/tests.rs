@@ -1,5 +1,4 @@
-//! What holds for every rollout (issue: properties), and rows of tables that no recorded case
-//! holds.
+//! Properties of every rollout, and rows of tables without a recorded case.
 
 use super::{Action, Before, Cause, Cell, GroupStatus, Kind, Outcome, Scenario, simulate};
 use crate::api::{Api, ModelServing, Object, ObjectRef, Scope};
@@ -16,7 +15,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// What a manifest is made of.
+/// The values of a generated manifest.
 #[derive(Clone, Debug)]
 struct Shape {
     replicas: i64,
@@ -105,7 +104,7 @@ fn pods_after(before: BTreeSet<EcoString>, outcome: &Outcome) -> BTreeSet<EcoStr
     let mut pods = before;
     for event in outcome.trace.requests().filter(|event| event.kind == Kind::Pod) {
         let name = outcome.trace.name(event);
-        // A pod is deleted before another one takes its name.
+        // A pod is deleted before another one has its name.
         match event.action {
             Action::Create => assert!(pods.insert(name.clone()), "{name} exists"),
             _ => assert!(pods.remove(&name), "{name} does not exist"),
@@ -183,8 +182,8 @@ proptest! {
         }
     }
 
-    // A change of templates alone: one group at a time in the document, as many as the budget in
-    // the code. Groups under the partition are left alone, whoever they are.
+    // A change of templates only: one group at a time in the document, as many as the budget in the
+    // code. Groups under the partition never change.
     #[test]
     fn an_update_keeps_max_unavailable_and_the_partition(mut old in shape(1), partition in 0..6_i64, most in 1..4_i64) {
         old.roles[0].0 = old.roles[0].0.max(1);
@@ -351,8 +350,8 @@ fn failed_groups_are_replaced_first_and_scaling_does_not_wait() {
     assert_eq!(first, [(3, Cause::Groups), (2, Cause::Groups), (1, Cause::Update)]);
 }
 
-// A plugin that cannot be built: what exists stays, what is missing does not come, and pods that
-// get ready are not seen.
+// A plugin that cannot be built: existing pods stay, missing ones are not created, and pods that
+// become ready are not noticed.
 #[test]
 fn an_invalid_plugin_blocks_new_pods_but_not_scale_down() {
     let mut old = four(1, "schedulerName: other,");
@@ -371,8 +370,7 @@ fn an_invalid_plugin_blocks_new_pods_but_not_scale_down() {
     assert_eq!(requests(&down), ["0 delete Pod s-1-r0-0-0", "0 delete Service s-1-r0-0-0"]);
 }
 
-// The annotation counts wherever the pod has it from: its template, or a plugin, which has the last
-// word.
+// The annotation can come from the template or from a plugin, which overrides the template.
 #[test]
 fn deletion_costs_come_from_templates_and_plugins() {
     let serving = |replicas: i64, costs: [&str; 2], plugins: &str| {

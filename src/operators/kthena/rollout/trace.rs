@@ -1,11 +1,11 @@
-//! Everything that is requested and everything that gets ready, in order.
+//! All requests and all pods that become ready, in order.
 
 use super::target::{Id, Names};
 use crate::operators::kthena::objects::names;
 use ecow::EcoString;
 use std::fmt;
 
-/// What happens.
+/// The action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Something is created.
@@ -14,7 +14,7 @@ pub enum Action {
     Delete,
     /// Something runs.
     Ready,
-    /// Something does not get ready and holds up the rest.
+    /// A pod or group does not become ready and blocks the others.
     Wait,
 }
 
@@ -30,8 +30,8 @@ impl Action {
     }
 }
 
-/// What it happens to. Groups and role replicas are no objects of the API; the controller thinks in
-/// them.
+/// The kind of the subject. Groups and role replicas are not objects of the API, but units of the
+/// controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A PodGroup.
@@ -77,7 +77,7 @@ pub enum Cause {
     RoleUpdate,
     /// A failed pod.
     Recovery,
-    /// What goes with something else: PodGroups and Services that are missing.
+    /// Missing PodGroups and Services of existing groups.
     Upkeep,
 }
 
@@ -86,7 +86,7 @@ pub enum Cause {
 pub enum Reason {
     /// The ordinal is free and wanted.
     MissingOrdinal,
-    /// The ordinal is protected by the partition and comes back as it was.
+    /// The ordinal is protected by the partition and is recreated unchanged.
     Protected,
     /// A role replica has fewer pods than its role requests.
     MissingPods,
@@ -96,7 +96,7 @@ pub enum Reason {
     SurplusCost(i64),
     /// There are too many; this one has the highest ordinal.
     SurplusOrdinal,
-    /// There are too many, and too few that the partition leaves open.
+    /// There are too many groups, and not enough outside the partition.
     SurplusProtected,
     /// Its revision is old, and it does not run anyway.
     OutdatedNotRunning,
@@ -106,7 +106,7 @@ pub enum Reason {
     RoleRemoved,
     /// A container of it crashed.
     Crashed,
-    /// A pod of it is gone.
+    /// One of its pods is deleted.
     PodLost,
     /// Its pods, PodGroup or Service are missing while it runs.
     Upkeep,
@@ -114,7 +114,7 @@ pub enum Reason {
     TopologyRemoved,
     /// All its pods are ready.
     AllReady,
-    /// A pod of it never gets ready.
+    /// One of its pods never becomes ready.
     NeverReady,
     /// Its pods find no place on the nodes.
     NoPlace,
@@ -151,9 +151,9 @@ impl fmt::Display for Reason {
 pub struct Event {
     /// Stage of the simulation, from 0; stages without requests have no number.
     pub stage: u32,
-    /// What happens.
+    /// The action.
     pub action: Action,
-    /// What it happens to.
+    /// The subject.
     pub kind: Kind,
     /// Ordinal of its group.
     pub group: i64,
@@ -161,13 +161,13 @@ pub struct Event {
     pub replica: Option<(Id, i64)>,
     /// Position in the replica, of pods.
     pub index: i64,
-    /// What it is for.
+    /// The cause.
     pub cause: Cause,
     /// Why now and why this one.
     pub reason: Reason,
 }
 
-/// What serves and what is requested at the end of a stage.
+/// Serving and requested numbers at the end of a stage.
 #[derive(Clone, Debug)]
 pub struct Capacity {
     /// The stage.
@@ -180,7 +180,7 @@ pub struct Capacity {
     pub gpus: i64,
     /// Pods that exist, terminating ones included.
     pub pods: i64,
-    /// Groups whose readiness opens the next stage.
+    /// Groups that must be ready before the next stage.
     pub waits_for: Vec<i64>,
     /// Pods that exist, by the hash of their role's template and by whether they are workers.
     pub templates: Vec<((Id, bool), i64)>,
@@ -208,7 +208,7 @@ impl Cell {
     }
 }
 
-/// What a group is doing, in the words of the document.
+/// The state of a group, in the document's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupStatus {
     /// All its pods are ready.
@@ -244,8 +244,8 @@ pub struct Row {
     pub available: i64,
 }
 
-/// How far groups are and what they do, in the order of the columns: neighbors that are alike stand
-/// together, since of many thousand groups few are under way at a time.
+/// The progress and state of groups, in the order of the columns: equal neighbors are one run,
+/// because only a few of many thousand groups change at a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Groups(Vec<(usize, (Cell, GroupStatus))>);
 
@@ -275,7 +275,7 @@ impl Groups {
         self.runs().flat_map(|(count, group)| std::iter::repeat_n(group, count))
     }
 
-    /// The places of groups that are as `wanted` says, beside what they were in an earlier row.
+    /// Returns the indices of groups for which `wanted` accepts the earlier and the present cell.
     pub fn changed(&self, earlier: &Self, wanted: impl Fn(Cell, Cell) -> bool) -> Vec<usize> {
         let mut found = Vec::new();
         let mut before = earlier.runs();
@@ -315,7 +315,7 @@ impl FromIterator<(usize, (Cell, GroupStatus))> for Groups {
 pub struct Trace {
     /// Name of the ModelServing.
     pub serving: EcoString,
-    /// What happens.
+    /// The action.
     pub events: Vec<Event>,
     /// One entry per stage with requests.
     pub capacity: Vec<Capacity>,
@@ -330,16 +330,15 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What the controller requests of the API server.
+    /// Returns the requests to the API server.
     pub fn requests(&self) -> impl Iterator<Item = &Event> {
         self.events.iter().filter(|event| {
             event.kind.is_object() && matches!(event.action, Action::Create | Action::Delete)
         })
     }
 
-    /// What happens to groups, and to roles and pods where they are the unit of a change; a
-    /// selection of the same events. An event of stage `n` is in row `n + 2`: rows count from
-    /// 1, and the first is before the change.
+    /// Returns the events of groups, and of roles and pods if they are the unit of a change. An
+    /// event of stage `n` is in row `n + 2`: rows count from 1, and the first is before the change.
     pub fn group_steps(&self) -> impl Iterator<Item = &Event> {
         self.events.iter().filter(|event| match (event.kind, event.cause) {
             (Kind::ServingGroup, Cause::Groups) | (Kind::Role, Cause::Roles) => {
@@ -355,7 +354,7 @@ impl Trace {
         })
     }
 
-    /// Name of what an event is about.
+    /// Returns the name of an event's subject.
     pub fn name(&self, event: &Event) -> EcoString {
         let group = names::group(&self.serving, event.group);
         let Some((role, ordinal)) = event.replica else { return group };

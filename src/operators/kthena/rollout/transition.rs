@@ -1,6 +1,5 @@
-//! Every way in which the state changes. Each transition is one request of the controller or one
-//! event of the cluster, and says what follows from it at once; what follows later is a reconcile
-//! (`queued`).
+//! All changes of the state. Each transition is one request of the controller or one event of the
+//! cluster, with its immediate effects; later effects are a reconcile (`queued`).
 //!
 //! | transition | pkg/model-serving-controller |
 //! |---|---|
@@ -169,8 +168,8 @@ impl Cluster {
         }
     }
 
-    /// A whole group goes: its PodGroup, its pods by name, its Services. Its ordinal stays taken
-    /// until all pods are gone.
+    /// Deletes a group: its PodGroup, its pods by name, its Services. Its ordinal stays in use
+    /// until all pods are deleted.
     pub(super) fn delete_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) {
         let Some(group) = self.groups.get_mut(ordinal) else { return };
         let first = group.status != Status::Deleting;
@@ -197,8 +196,8 @@ impl Cluster {
         self.remove_if_gone(ordinal);
     }
 
-    /// A role replica goes: its pods by name, its Service. Its ordinal stays taken until all pods
-    /// are gone.
+    /// Deletes a role replica: its pods by name, its Service. Its ordinal stays in use until all
+    /// pods are deleted.
     pub(super) fn delete_replica(
         &mut self,
         group: i64,
@@ -271,7 +270,7 @@ impl Cluster {
         }
     }
 
-    /// One pod goes.
+    /// Deletes one pod.
     pub(super) fn delete_pod(&mut self, at: Address, cause: Cause, reason: Reason) {
         if let Some(pod) = self.pod_mut(at)
             && !pod.terminating
@@ -282,8 +281,8 @@ impl Cluster {
         }
     }
 
-    /// A terminating pod is gone. The last one of a deleted group or replica frees its ordinal; the
-    /// loss of any other is a failure.
+    /// Removes a terminating pod. The last one of a deleted group or replica frees its ordinal; the
+    /// loss of any other one is a failure.
     pub(super) fn pod_gone(&mut self, at: Address) {
         let Some(group) = self.groups.get(at.group) else { return };
         let deleting_group = group.status == Status::Deleting;
@@ -332,9 +331,8 @@ impl Cluster {
         }
     }
 
-    /// A pod runs and is ready. When its replica has exactly as many ready pods as its role asks
-    /// for now, the replica runs; when all replicas of all roles do, the group runs and a
-    /// reconcile is due.
+    /// Sets a pod to ready. If its replica has exactly the number of ready pods of its role, the
+    /// replica runs; if all replicas of all roles run, the group runs and a reconcile is queued.
     pub(super) fn pod_ready(&mut self, at: Address) {
         let Some(pod) = self.pod_mut(at).filter(|pod| !pod.ready && !pod.terminating) else {
             return;
@@ -398,7 +396,7 @@ impl Cluster {
         }
     }
 
-    /// Gives a group a status and counts the groups that run.
+    /// Sets the status of a group and counts the running groups.
     pub(super) fn set_status(&mut self, ordinal: i64, status: Status) {
         let Some(group) = self.groups.get_mut(ordinal) else { return };
         self.counts.groups +=
@@ -426,7 +424,7 @@ impl Cluster {
         }
     }
 
-    /// Protected groups follow what is stored: all are looked at again.
+    /// Protected groups depend on the stored revisions: all are marked.
     pub(super) fn snapshots_changed(&mut self) {
         if self.target.partition > 0 {
             self.groups.iter_mut().for_each(|group| group.settled = false);

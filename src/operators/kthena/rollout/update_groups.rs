@@ -30,9 +30,9 @@ impl Cluster {
         }
     }
 
-    /// How many groups may go: what is there, less what must stay, less what is new and not yet
-    /// running. Old groups that do not run cost nothing; groups under the partition never
-    /// count.
+    /// The number of groups that may be deleted: existing groups minus those that must stay, minus
+    /// new ones that do not run yet. Old groups that do not run are free; groups under the
+    /// partition never count.
     fn group_budget(&mut self, idle: &[i64]) -> i64 {
         let outdated = &self.groups.lists().outdated;
         let starting = idle.iter().filter(|ordinal| !outdated.contains(ordinal)).count();

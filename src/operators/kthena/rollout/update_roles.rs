@@ -6,7 +6,7 @@ use super::group::{Group, Replica, Status};
 use super::target::{Id, TargetRole};
 use super::trace::{Cause, Reason};
 
-/// What one group has to do.
+/// The planned work on one group.
 struct Work {
     going: Vec<(Id, i64, Reason)>,
     /// Replicas are outdated, even if none may go now.
@@ -19,9 +19,8 @@ impl Cluster {
         let new = self.target.revision;
         let open = self.boundary();
         let lists = self.groups.lists();
-        // Quirk: only groups whose revision differs are looked at, so that going back to the
-        // template a half-updated group still carries does nothing (pkg/model-serving-controller,
-        // corrections).
+        // Quirk: only groups with another revision are compared, so going back to the template that
+        // a half-updated group still has does nothing (pkg/model-serving-controller, corrections).
         let outdated = |running: bool| {
             let outdated = lists.outdated.range(open..).rev();
             outdated.filter(move |ordinal| lists.idle.contains(ordinal) != running)
@@ -79,7 +78,8 @@ impl Cluster {
     }
 }
 
-/// How many replicas of a role may go: what is there, less what must stay, less what is on its way.
+/// The number of replicas of a role that may be deleted: existing ones minus those that must stay,
+/// minus those in progress.
 fn replica_budget(role: &TargetRole, replicas: &[Replica]) -> usize {
     let Some(most) = role.max_unavailable else { return usize::MAX };
     let on_the_way = replicas

@@ -1,11 +1,11 @@
-//! Revisions: what Kthena calls a version of the role templates.
+//! Revisions: Kthena's term for a version of the role templates.
 //!
-//! In: roles as the API server stores them, and the release whose struct they are printed by. Out:
-//! the hash in the labels of pods and in the name of a ControllerRevision. Upstream prints the Go
-//! structs with go-spew and hashes the text (pkg/model-serving-controller/utils/revision_util.go).
-//! The text names every field of every struct, so each release of Kthena that changed `Role` gives
-//! all ModelServings another revision, and so does another version of k8s.io/api. `go_types.txt`
-//! holds the declarations.
+//! In: roles as the API server stores them, and the struct of a release. Out: the hash in the
+//! labels of pods and in the name of a ControllerRevision. Upstream prints the Go structs with
+//! go-spew and hashes the text (pkg/model-serving-controller/utils/revision_util.go). The text
+//! names every field of every struct, so each release of Kthena that changed `Role` gives all
+//! ModelServings another revision, and so does another version of k8s.io/api. `go_types.txt` has
+//! the declarations.
 
 mod quantity;
 mod types;
@@ -96,7 +96,7 @@ impl Printer {
         self.text.push('}');
     }
 
-    /// A value without its type. What is absent or of another type is the zero value.
+    /// Appends a value without its type. An absent value or one of another type is the zero value.
     fn value(&mut self, kind: &Kind, node: Option<&Node>) {
         match kind {
             Kind::Pointer(inner) => match node {

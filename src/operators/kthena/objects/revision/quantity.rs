@@ -1,5 +1,5 @@
-//! The inside of a quantity as Go holds it after reading one: a 64-bit integer with a scale where
-//! it is small enough, else a decimal of arbitrary size (`ParseQuantity` of apimachinery v0.34.2).
+//! The fields of a quantity as Go has them after parsing: a 64-bit integer with a scale if it is
+//! small enough, else a decimal of arbitrary size (`ParseQuantity` of apimachinery v0.34.2).
 
 use crate::quantity::{Format, Quantity, suffix_of_quantity};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ const MOST_FACTORS: i64 = 18;
 /// Finest unit, as a power of ten.
 const NANO: i64 = -9;
 
-/// Appends a quantity; what is no quantity is the zero value.
+/// Appends a quantity; an invalid one is the zero value.
 pub(super) fn push(text: &mut String, written: Option<&str>) {
     let inside = written.map(str::trim).and_then(Inside::read).unwrap_or_default();
     _ = write!(

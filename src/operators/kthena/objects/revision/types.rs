@@ -26,7 +26,7 @@ pub(super) struct Field {
 
 /// How a value is printed.
 pub(super) enum Kind {
-    /// `<nil>` or what it points to.
+    /// `<nil>` or the value behind the pointer.
     Pointer(Box<Self>),
     /// A slice.
     List(Box<Self>),
