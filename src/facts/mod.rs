@@ -1,9 +1,10 @@
-//! Facts about accelerator products: what data sheets say of what nodes are labeled with. Facts
+//! Facts about accelerator products, from data sheets, by the labels of nodes. Facts
 //! about models: [`models`].
 //!
-//! In: the value of a product label, a device id. Out: a row of the table. `--no-builtin` leaves
-//! out objects, never facts. The classes under `accelerator-classes/` hold the same figures; a test
-//! compares the two. Figures are of one schedulable device and dense; prices are no facts.
+//! In: the value of a product label, a device id. Out: a row of the table. `--no-builtin` removes
+//! objects, never facts. The classes under `accelerator-classes/` have the same figures; a test
+//! compares the two. Figures are for one schedulable device, without sparsity; prices are not
+//! facts.
 
 pub mod devices;
 pub mod models;
@@ -68,7 +69,7 @@ impl Product {
         }
     }
 
-    /// Devices that Kubernetes counts on one board.
+    /// The number of schedulable devices on one board.
     pub fn dies(&self) -> u64 {
         if self.id == "amd-mi250x" { 2 } else { 1 }
     }
@@ -82,7 +83,7 @@ impl Product {
     }
 }
 
-/// Keys of labels whose value names a product.
+/// Keys of labels with a product name as value.
 pub const PRODUCT_LABELS: [&str; 7] = [
     "nvidia.com/gpu.product",
     "amd.com/gpu.product-name",
@@ -93,7 +94,7 @@ pub const PRODUCT_LABELS: [&str; 7] = [
     "cloud.google.com/gke-accelerator",
 ];
 
-/// Beginnings of keys under which labellers, clouds and Karpenter speak of accelerators
+/// Prefixes of label keys about accelerators, of labellers, clouds and Karpenter
 /// (docs/decisions.md#node-evidence).
 const LABELLERS: [&str; 15] = [
     "nvidia.com/gpu",
@@ -116,8 +117,7 @@ const LABELLERS: [&str; 15] = [
 /// PCI classes of displays and processing accelerators.
 const PCI_CLASSES: [&str; 4] = ["0300", "0302", "0380", "1200"];
 
-/// Whether a label of a node says that there are accelerators. One whose value is `false` or 0 says
-/// that there are none.
+/// Whether a label of a node declares accelerators. With the value `false` or 0 it declares none.
 pub fn labels_accelerator(key: &str, value: &str) -> bool {
     let pci = || {
         let words = key
@@ -138,8 +138,8 @@ pub fn by_label(value: &str) -> Option<&'static Product> {
     PRODUCTS.iter().find(|product| product.labels.iter().any(|label| same_label(label, plain)))
 }
 
-/// How a product is built, as people name it: `SXM5`, `PCIE`, `NVL`. Most labels say it; of the
-/// others data sheets do.
+/// The form factor of a product: `SXM5`, `PCIE`, `NVL`. Most labels contain it; for others it is
+/// from data sheets.
 pub fn form_of(label: &str) -> Option<&str> {
     const UNSAID: [(&str, &str); 4] = [
         ("NVIDIA-H100-80GB-HBM3", "SXM5"),

@@ -1,4 +1,4 @@
-//! Kustomize trees of a revision, on disk for as long as it takes to build them.
+//! Kustomize trees of a revision, checked out to a temporary directory for the build.
 //!
 //! In: the directories of `-k` and a revision. Out: the same directories in a temporary checkout of
 //! the whole commit, since a tree includes others by relative paths. The program `git` writes it
@@ -22,7 +22,7 @@ pub(super) struct Checkout {
     repositories: BTreeMap<PathBuf, TempDir>,
 }
 
-/// Writes the commit of every repository that holds one of the directories.
+/// Checks out the commit of every repository that contains one of the directories.
 pub(super) fn checkout(
     directories: &[PathBuf],
     revision: &str,

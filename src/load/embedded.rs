@@ -1,5 +1,5 @@
-//! Manifests within ConfigMaps (OEP-0003, Platform-Provided Base Set): read like files, with places
-//! in the file that holds the ConfigMap.
+//! Manifests within ConfigMaps (OEP-0003, Platform-Provided Base Set): read like files, with
+//! positions in the file of the ConfigMap.
 
 use super::kinds::{self, Whose};
 use crate::diag::Diagnostic;
@@ -112,7 +112,7 @@ impl Places {
     }
 }
 
-/// The lines of a literal block, whose value is its text less the indentation.
+/// The lines of a literal block; its value is the text without the indentation.
 fn lines(text: &str, outer: Span, inner: &str) -> Option<Vec<(u32, u32)>> {
     let start = outer.start as usize;
     let column = start - text[..start].rfind('\n').map_or(0, |at| at + 1);

@@ -1,11 +1,11 @@
-//! Paths become a sorted list of files.
+//! Finds the files of the input, in sorted order.
 //!
-//! In: the arguments of `-f` and `--context`. Out: every file to be read, once, in the order of its
-//! name, and findings about files that are not read. Directories are walked as git sees them: files
-//! that `.gitignore`, `.ignore` and `.omeignore` exclude are left out, also outside of a
-//! repository, and so are names that begin with a dot, the directories `node_modules` and `target`,
-//! and the output of `render`. In a directory only names that end in `.yaml`, `.yml` or `.json` are
-//! read; a file or FIFO that is named is read whatever its name is. Links are followed.
+//! In: the arguments of `-f` and `--context`. Out: every file to read, once, sorted by name, and
+//! findings about files that are not read. In directories, files that `.gitignore`, `.ignore` and
+//! `.omeignore` exclude are skipped, also outside of a repository, as are names that begin with a
+//! dot, the directories `node_modules` and `target`, and the output of `render`. In a directory
+//! only names that end in `.yaml`, `.yml` or `.json` are read; a file or FIFO in an argument is
+//! read whatever its name is. Links are followed.
 
 use super::files::{is_fifo, not_read, reason, what};
 use crate::diag::{Diagnostic, Severity};
@@ -16,7 +16,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The list that `render -o dir=` keeps: a directory that holds one is output.
+/// The manifest of `render -o dir=`: a directory with one is output.
 pub(super) const RENDERED: &str = ".ome-manifest";
 
 /// One text to be read.
@@ -24,8 +24,8 @@ pub(super) const RENDERED: &str = ".ome-manifest";
 pub struct Input {
     /// Its path; `None` for standard input.
     pub path: Option<PathBuf>,
-    /// The path as it is shown: as given, or for a file below a directory that directory's path as
-    /// given and the rest.
+    /// The displayed path: as given; for a file below a directory, that directory's path as given
+    /// and the rest.
     pub name: String,
     /// Whether the file itself was named, and not a directory above it.
     pub named: bool,
@@ -35,7 +35,7 @@ pub struct Input {
     pub size: u64,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// Texts, sorted by name, each once.
@@ -51,7 +51,7 @@ pub struct Found {
 pub fn find(paths: &[PathBuf], context: &[PathBuf]) -> Found {
     let mut finder = Finder::default();
     for (paths, reported) in [(paths, true), (context, false)] {
-        // Named files come first, so that a file that is also found in a directory counts as named.
+        // Files in arguments are first, so a file that is also below a directory counts as named.
         let (files, directories): (Vec<&PathBuf>, Vec<&PathBuf>) =
             paths.iter().partition(|path| !path.is_dir());
         for path in files {
@@ -67,7 +67,7 @@ pub fn find(paths: &[PathBuf], context: &[PathBuf]) -> Found {
     found
 }
 
-/// Whether a path stands for standard input: `-`, or a name that the system has for it.
+/// Whether a path is standard input: `-`, or the system's name for it.
 pub fn is_stdin(path: &Path) -> bool {
     ["-", "/dev/stdin", "/dev/fd/0"].iter().any(|name| path == Path::new(name))
 }
@@ -140,7 +140,7 @@ impl Finder {
         }
     }
 
-    /// Takes a file found below `root`, which is the file itself when it was named.
+    /// Adds a file below `root`; for a file in an argument, `root` is the file itself.
     fn file(&mut self, path: &Path, root: &Path, data: &Metadata, reported: bool) {
         // A FIFO in a directory may have no writer, and reading it would wait.
         let is_read = data.is_file() || (path == root && is_fifo(data.file_type()));
@@ -184,8 +184,7 @@ impl Finder {
         }
     }
 
-    /// Reports an entry of a directory that could not be read, unless it would have been left out
-    /// anyway.
+    /// Reports an entry of a directory that could not be read, unless it would be skipped anyway.
     fn walk_error(&mut self, root: &Path, error: &ignore::Error, reported: bool) {
         let (path, why) = explain(error);
         let path = path.unwrap_or(root);
@@ -199,7 +198,7 @@ impl Finder {
     }
 }
 
-/// Everything below a directory that is not left out.
+/// Walks everything below a directory that is not skipped.
 fn walk(root: &Path) -> ignore::Walk {
     let walked = Mutex::new(HashSet::new());
     WalkBuilder::new(root)
@@ -292,8 +291,7 @@ pub(super) fn is_manifest(path: &Path) -> bool {
         })
 }
 
-/// A path as shown: as given, and without the `./` that the walk of the current directory puts
-/// before it.
+/// The displayed path: as given, without the `./` of a walk of the current directory.
 fn shown(path: &Path, root: &Path) -> String {
     let name = if root == Path::new(".") { path.strip_prefix(".").unwrap_or(path) } else { path };
     if name.as_os_str().is_empty() { ".".to_owned() } else { name.to_string_lossy().into_owned() }

@@ -11,8 +11,8 @@ pub(super) fn in_chart(path: &Path) -> bool {
     })
 }
 
-/// Whether a text holds actions of Helm. The placeholders of runtimes, which are chains of fields
-/// such as `{{.Name}}` or `{{.Labels.app}}`, do not count.
+/// Whether a text contains Helm actions. Placeholders of runtimes, which are chains of fields such
+/// as `{{.Name}}` or `{{.Labels.app}}`, are not Helm actions.
 pub(super) fn has_actions(text: &str) -> bool {
     text.match_indices("{{").any(|(at, _)| {
         let rest = &text[at + 2..];

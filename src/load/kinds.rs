@@ -18,7 +18,7 @@ pub struct Group {
     pub ours: bool,
 }
 
-/// Groups whose kinds are all known.
+/// Groups with a complete list of kinds.
 pub static GROUPS: &[Group] = &[
     Group {
         name: "ome.io",
@@ -111,8 +111,8 @@ pub static GROUPS: &[Group] = &[
     },
 ];
 
-/// Groups whose objects are only counted: those of Kubernetes, and those that the operators write.
-/// Every group that ends in `.k8s.io` is one too.
+/// Groups whose objects are only counted: those of Kubernetes, and those of objects that the
+/// operators create. So is every group that ends in `.k8s.io`.
 static ELSEWHERE: &[&str] = &[
     "apps",
     "autoscaling",
@@ -144,14 +144,14 @@ static ELSEWHERE: &[&str] = &[
     "nvidia.com",
 ];
 
-/// What the kind of a document is.
+/// The classification of a document's kind.
 #[derive(Clone, Copy, Debug)]
 pub enum Whose {
-    /// A kind of a group whose kinds are all known.
+    /// A kind of a group with a complete list.
     Known(&'static Group),
-    /// The group is known, the kind is not one of its own.
+    /// The group has a complete list without this kind.
     UnknownKind(&'static Group),
-    /// The group and kind are known, but not in this version.
+    /// The group has the kind, but not in this version.
     UnknownVersion(&'static Group),
     /// A kind of Kubernetes or of an operator nearby, which is not read here.
     Elsewhere,
@@ -162,7 +162,7 @@ pub enum Whose {
     NoObject,
 }
 
-/// What the kind of a document with this `apiVersion` and `kind` is.
+/// Classifies a document by `apiVersion` and `kind`.
 pub fn whose(api_version: &str, kind: &str) -> Whose {
     let (name, version) = api_version.split_once('/').unwrap_or(("", api_version));
     // The functionConfig of `ome` itself is input of an orchestrator such as Kustomize.
@@ -219,7 +219,7 @@ pub fn is_rendered(api_version: &str, kind: &str) -> bool {
     RENDERED.iter().any(|(name, kinds)| *name == group && kinds.contains(&kind))
 }
 
-/// The same by the kind alone, for an object whose group is known.
+/// The same by the kind alone, for an object with a known group.
 pub fn is_rendered_kind(kind: &str) -> bool {
     RENDERED.iter().any(|(_, kinds)| kinds.contains(&kind))
 }
@@ -235,7 +235,7 @@ pub fn instead(group: &str, kind: &str) -> Option<&'static str> {
     }
 }
 
-/// The group of this name, when all of its kinds are known.
+/// The group of this name, if its list of kinds is complete.
 pub fn group(name: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.name == name)
 }

@@ -1,7 +1,8 @@
-//! Kustomize trees: built by the real `kustomize`, or read file by file without what is no object.
+//! Kustomize trees: built by the real `kustomize`, or read file by file without patches and other
+//! files that are not objects.
 //!
-//! In: the directory of `-k`, or the files that were found in directories. Out: what the build
-//! prints, or the files less patches, components, generators and transformers, with a finding per
+//! In: the directory of `-k`, or the files that were found in directories. Out: the output of the
+//! build, or the files without patches, components, generators and transformers, with a finding per
 //! tree. The programs are `kustomize build DIR` and `kubectl kustomize DIR`, found on PATH, called
 //! with explicit arguments and no shell.
 
@@ -17,16 +18,16 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A build that takes longer is stopped.
+/// The maximum duration of a build.
 const TIMEOUT: Duration = Duration::from_mins(1);
-/// How often a build is asked whether it is done.
+/// The interval between two checks for the end of a build.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Names of the file that describes a tree.
 const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// The programs that build a tree, in the order in which they are looked for.
 const PROGRAMS: [&[&str]; 2] = [&["kustomize", "build"], &["kubectl", "kustomize"]];
 
-/// Whether a directory holds the file that describes a tree.
+/// Whether a directory has a kustomization file.
 pub fn is_kustomization(directory: &Path) -> bool {
     NAMES.iter().any(|name| directory.join(name).is_file())
 }
@@ -38,7 +39,7 @@ pub(super) struct Tree {
     prefix: String,
     /// As it was named; of a revision from the root of the repository.
     path: PathBuf,
-    /// What the path starts from on disk.
+    /// The directory on disk that the path is relative to.
     above: PathBuf,
 }
 
@@ -48,7 +49,7 @@ impl Tree {
         Self { prefix: String::new(), path: path.to_owned(), above: PathBuf::new() }
     }
 
-    /// A directory of a revision whose files are in another directory.
+    /// A directory of a revision, with its files in another directory.
     pub(super) fn of_revision(revision: &str, above: PathBuf, path: PathBuf) -> Self {
         Self { prefix: format!("{revision}:"), path, above }
     }
@@ -58,7 +59,7 @@ impl Tree {
         self.above.join(&self.path)
     }
 
-    /// What its output is called.
+    /// The name of its output.
     pub(super) fn name(&self) -> String {
         format!("kustomize:{}", self.shown())
     }
@@ -67,7 +68,7 @@ impl Tree {
         format!("{}{}", self.prefix, self.path.display())
     }
 
-    /// A file that is named from the directory: where it is, and what it is called.
+    /// A file by its path from the directory: its path on disk, and its displayed name.
     pub(super) fn file(&self, from_here: &Path) -> (PathBuf, String) {
         let path = plain(&self.path.join(from_here));
         let name = format!("{}{}", self.prefix, path.display());
@@ -85,8 +86,8 @@ impl Tree {
     }
 }
 
-/// What a build of a tree prints. `command` is the program and its arguments before the
-/// directory; without it the first program that is on PATH.
+/// Returns the output of a build. `command` is the program and its arguments before the directory;
+/// without it, the first program on PATH.
 pub(super) fn build(
     tree: &Tree,
     command: Option<&str>,
@@ -147,7 +148,7 @@ fn run(words: &[&str], directory: &Path, limits: &Limits) -> Result<String, Fail
         thread::spawn(move || {
             let mut bytes = Vec::new();
             if let Some(pipe) = pipe {
-                // What cannot be read is missing from the text, and the exit code says why.
+                // After a read error the text is incomplete, and the exit code gives the reason.
                 let _ = pipe.take(most).read_to_end(&mut bytes);
             }
             bytes
@@ -189,8 +190,8 @@ fn run(words: &[&str], directory: &Path, limits: &Limits) -> Result<String, Fail
         .map_err(|_| because("printed bytes that are not UTF-8", "save the files as UTF-8"))
 }
 
-/// What kubectl says without the head that its log puts before: time and process are others in
-/// every run (klog, Header format: `E1123 04:40:59.934854   18414 run.go:72] `).
+/// The message of kubectl without the log prefix, whose time and process differ in every run (klog,
+/// Header format: `E1123 04:40:59.934854   18414 run.go:72] `).
 fn without_clock(said: &str) -> &str {
     let is_level = said.starts_with(['I', 'W', 'E', 'F']);
     let is_dated = said.get(1..6).is_some_and(|day| {
@@ -202,9 +203,8 @@ fn without_clock(said: &str) -> &str {
     }
 }
 
-/// Takes what a kustomization lists as patch, component, generator or transformer out of the files
-/// that were found in directories: it is no object of its own. One finding for each tree that no
-/// other one includes.
+/// Removes the files that a kustomization lists as patch, component, generator or transformer: they
+/// are not objects. One finding for each tree that no other one includes.
 pub(super) fn set_aside<T: AsRef<str>>(
     found: &mut Vec<(Input, Option<Result<T, Unread>>)>,
     limits: &Limits,

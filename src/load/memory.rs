@@ -1,8 +1,7 @@
-//! What one reading leaves for the next one of the same input.
+//! A cache between two reads of the same input.
 //!
-//! In: texts that an editor has open, and everything that a reading read. Out: texts of files that
-//! have not changed, and the documents of texts that are the same. It holds nothing that a reading
-//! could not find out again, so forgetting it costs time only.
+//! In: texts that an editor has open, and the results of a read. Out: texts of unchanged files, and
+//! the documents of equal texts. Without the cache, the results are the same and slower.
 
 use super::documents::reading::Outcome;
 use super::files::{self, Unread};
@@ -20,7 +19,7 @@ pub(super) type Stamp = (u64, SystemTime);
 /// The coarsest time of change of a file system: that of FAT.
 const GRAIN: Duration = Duration::from_secs(2);
 
-/// What is known of earlier readings.
+/// The results of earlier reads.
 #[derive(Default)]
 pub struct Memory {
     /// Paths of the input are relative to it.
@@ -28,7 +27,7 @@ pub struct Memory {
     /// Texts of an editor by the full path of their file.
     open: BTreeMap<PathBuf, Arc<str>>,
     files: HashMap<PathBuf, (Stamp, Arc<str>)>,
-    /// What was found at last, with the stamps; it holds until [`Memory::look`].
+    /// The last result of the search, with the stamps; valid until [`Memory::look`].
     found: Option<(Found, Vec<Option<Stamp>>)>,
     /// Changes on disk are reported by [`Memory::look`].
     is_told: bool,
@@ -42,7 +41,7 @@ impl Memory {
         Self { root, ..Self::default() }
     }
 
-    /// What paths of the input are relative to.
+    /// The directory that paths of the input are relative to.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -51,7 +50,7 @@ impl Memory {
         full(&self.root, path)
     }
 
-    /// Takes a text for the content of a file, from now on; `None` is what is on disk.
+    /// Sets the content of a file; `None` restores the content on disk.
     pub fn set(&mut self, path: PathBuf, text: Option<Arc<str>>) {
         match text {
             Some(text) => _ = self.open.insert(path, text),
@@ -59,7 +58,7 @@ impl Memory {
         }
     }
 
-    /// The text that stands for a file.
+    /// The open text of a file.
     pub fn open(&self, path: &Path) -> Option<&Arc<str>> {
         self.open.get(path)
     }
@@ -70,7 +69,7 @@ impl Memory {
         self.is_told = is_told;
     }
 
-    /// Files may have come, changed or gone.
+    /// Discards the last search: files may have been added, changed or deleted.
     pub fn look(&mut self) {
         self.found = None;
     }
@@ -128,7 +127,7 @@ impl Memory {
         inputs.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
-    /// The text of a file: that of the editor, the one that is known, or the one that is read.
+    /// The text of a file: the editor's, the cached one, or the one on disk.
     pub(super) fn text(
         &self,
         path: &Path,
@@ -170,7 +169,7 @@ impl Memory {
         self.files = files;
     }
 
-    /// What a text came to, where it and its place in the input are the same.
+    /// The result of a text, if it and its place in the input are unchanged.
     pub(super) fn outcome(
         &self,
         id: SourceId,
@@ -189,7 +188,7 @@ impl Memory {
         (same && *text == source.text).then(|| outcome.clone())
     }
 
-    /// Keeps what texts came to, and nothing else.
+    /// Keeps the results of these texts only.
     pub(super) fn keep_outcomes(
         &mut self,
         readable: &[(SourceId, Option<Input>)],

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// How it is called where it is not found.
 const NAME: &str = "merge base with the default branch";
 
-/// The merge base of what is checked out and the default branch: that of the remote `origin`, else
-/// `main` or `master`.
+/// The merge base of the checked-out commit and the default branch: that of the remote `origin`,
+/// else `main` or `master`.
 ///
 /// # Errors
 /// A finding without a place: no git, no repository, no such branch, or none of its commits.

@@ -1,10 +1,10 @@
-//! Files become documents.
+//! Reads files into documents.
 //!
-//! In: what `-f` and `--context` name, standard input, and the texts built into the binary. Out:
-//! [`Loaded`], every Kubernetes object as a tree with its place, and what was found on the way.
-//! This module and `emit` are the only ones that touch the file system; this one only reads, and
-//! asks `git` for the texts at a revision; a Kustomize tree of one is built in a temporary
-//! directory. It knows groups and kinds, but no fields.
+//! In: the paths of `-f` and `--context`, standard input, and the texts built into the binary. Out:
+//! [`Loaded`], every Kubernetes object as a tree with its position, and findings. Only this module
+//! and `emit` use the file system; this one only reads, and runs `git` for the texts of a revision;
+//! a Kustomize tree of a revision is built in a temporary directory. It checks groups and kinds,
+//! but no fields.
 
 mod checkout;
 mod documents;

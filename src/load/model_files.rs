@@ -1,8 +1,7 @@
-//! Where files of models are on this machine: a directory of config.json files, and the cache of
-//! the Hugging Face Hub.
+//! Local files of models: a directory of config.json files, and the cache of the Hugging Face Hub.
 //!
 //! In: the id of a repository on the Hub. Out: the path of its config.json or model_index.json.
-//! Which of several places counts is decided here; what is in the file is not known here.
+//! This module selects one of several places; it does not read the file.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +18,8 @@ pub struct ModelFiles {
 }
 
 impl ModelFiles {
-    /// The file that describes a model, if it is here; the directory counts before the cache.
+    /// Returns the config file of a model, if there is one; the directory has precedence over the
+    /// cache.
     pub fn find(&self, id: &str, revision: Option<&str>) -> Option<PathBuf> {
         let flat = || id.replace('/', "--");
         let in_directory = |directory: &Path| {
@@ -51,7 +51,7 @@ fn snapshot(repository: &Path, revision: Option<&str>) -> Option<PathBuf> {
     let revision = revision.unwrap_or("main");
     let snapshots = repository.join("snapshots");
     let commit = std::fs::read_to_string(repository.join("refs").join(revision)).ok();
-    // A commit is a plain name: what leads elsewhere is none.
+    // A commit is a plain name; a path is not accepted.
     let plain = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric());
     let named = commit
         .as_deref()
@@ -76,7 +76,7 @@ fn text_variable(name: &str) -> Option<String> {
     variable(name)?.into_string().ok()
 }
 
-/// Where the Hub is, when `HF_ENDPOINT` says it.
+/// The address of the Hub in `HF_ENDPOINT`, if set.
 pub fn hub_endpoint() -> Option<String> {
     text_variable("HF_ENDPOINT")
 }
@@ -87,7 +87,7 @@ pub fn is_offline() -> bool {
         .is_some_and(|value| ["1", "true", "yes", "on"].contains(&value.to_lowercase().as_str()))
 }
 
-/// What opens private repositories: `HF_TOKEN`, else the file that `hf auth login` writes
+/// The token for private repositories: `HF_TOKEN`, else the file that `hf auth login` writes
 /// (`HF_TOKEN_PATH`, else `token` in `HF_HOME`).
 #[expect(clippy::disallowed_methods, reason = "one line of a file that huggingface_hub writes")]
 pub fn hub_token() -> Option<String> {
@@ -113,7 +113,7 @@ pub fn certificates() -> Option<Vec<u8>> {
     Some(std::fs::read(variable("SSL_CERT_FILE")?).unwrap_or_default())
 }
 
-/// Where huggingface_hub keeps what it knows: `HF_HOME`, else `huggingface` in the user's cache.
+/// The directory of huggingface_hub: `HF_HOME`, else `huggingface` in the user's cache.
 fn hub_home() -> Option<PathBuf> {
     let home = || variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
     variable("HF_HOME").map(PathBuf::from).or_else(|| {

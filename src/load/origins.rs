@@ -20,7 +20,7 @@ const ORIGIN: &str = "config.kubernetes.io/origin";
 /// An object that was read: its text, its place there, and its identity.
 pub(super) type Read<'a> = (&'a mut SourceId, &'a mut Span, &'a mut Node);
 
-/// Lets the objects of built trees point to their files; `trees` are those that were built.
+/// Sets the origins of built objects to their files; `trees` are the built ones.
 pub(super) fn restore<'a>(
     sources: &mut SourceMap,
     objects: impl Iterator<Item = Read<'a>>,
@@ -77,8 +77,8 @@ fn read(
     Some((id, documents.into_iter().flat_map(|document| document.items).collect()))
 }
 
-/// The object of a file that was built: of its kind and name, else the only one of its kind whose
-/// name got a prefix or suffix.
+/// The original of a built object: the object of its kind and name, else the only one of its kind
+/// whose name is the built name without a prefix or suffix.
 fn original<'i>(built: &Node, items: &'i [Item]) -> Option<&'i Item> {
     let text = |node: &Node, keys: &[&str]| node.at(keys).and_then(Node::scalar_text);
     let name = |node: &Node| text(node, &["metadata", "name"]);
@@ -95,7 +95,7 @@ fn original<'i>(built: &Node, items: &'i [Item]) -> Option<&'i Item> {
     })
 }
 
-/// Gives values that are equal in both the place of the original.
+/// Sets the origin of values that are equal in both to that of the original.
 fn point(built: &mut Node, original: &Node) {
     match (&mut built.value, &original.value) {
         (Value::Map(own), Value::Map(other)) => {

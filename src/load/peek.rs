@@ -8,7 +8,7 @@ use crate::yaml::{Limits, Node, parse, split};
 use std::io::Read;
 use std::path::PathBuf;
 
-/// What was found by looking.
+/// The result of the check.
 #[derive(Debug, Default)]
 pub struct Peeked {
     /// The bytes of standard input, when it is named; they cannot be read a second time.
@@ -54,7 +54,7 @@ fn resource_list(text: &str, limits: &Limits) -> Option<Node> {
         .find(is_resource_list)
 }
 
-/// Whether a document is the list that a function takes and gives.
+/// Whether a document is the list that a function reads and writes.
 pub fn is_resource_list(root: &Node) -> bool {
     let text = |key: &str| root.get(key).and_then(Node::as_str).unwrap_or_default();
     text("kind") == "ResourceList" && text("apiVersion").starts_with("config.kubernetes.io/")

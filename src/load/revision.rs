@@ -1,9 +1,9 @@
-//! A revision of the repository becomes a list of texts, without a checkout.
+//! Reads the texts of a revision of the repository, without a checkout.
 //!
-//! In: the paths of a run and the name of a revision. Out: what `find` and the file system would
-//! have given at that revision. The program `git` is run with `rev-parse`, `ls-tree` and
+//! In: the paths of a run and the name of a revision. Out: the files that `find` would return for
+//! that revision, with their texts. The program `git` is run with `rev-parse`, `ls-tree` and
 //! `cat-file`, each with explicit arguments and no shell; nothing is written and nothing is
-//! fetched. Files that git ignores are left out as in a directory.
+//! fetched. Files that git ignores are skipped as in a directory.
 
 use super::files::{self, Unread, reason};
 use super::find::{Found, Input, RENDERED, is_manifest};
@@ -189,7 +189,7 @@ fn unavailable(revision: &str, error: &std::io::Error) -> Box<Diagnostic> {
     not_read(revision, &why, "install git, or name a directory that holds the base")
 }
 
-/// The working tree that holds a directory.
+/// The working tree that contains a directory.
 pub(super) fn root(directory: &Path, revision: &str) -> Result<PathBuf, Box<Diagnostic>> {
     let mut git = git(directory);
     git.args(["rev-parse", "--show-toplevel"]);
@@ -261,7 +261,7 @@ impl Repository {
         Ok(printed.split(|byte| *byte == 0).filter_map(entry).collect())
     }
 
-    /// What the ignore files at, above and below a path leave out.
+    /// Returns the entries that the ignore files at, above and below a path exclude.
     fn ignored(&self, within: &Path, entries: &[Entry]) -> Result<Ignored, Box<Diagnostic>> {
         let is_ignore_file = |entry: &Entry| {
             entry.path.rsplit('/').next().is_some_and(|name| IGNORE_FILES.contains(&name))
@@ -325,7 +325,7 @@ impl Repository {
             .filter(|entry| entry.size.is_some_and(|size| size <= limits.file_size))
             .flat_map(|entry| [entry.id.as_str(), "\n"])
             .collect();
-        // Git answers while it is still asked: a pipe holds only so much.
+        // Git answers before all requests are written, and the capacity of a pipe is limited.
         let asking = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
         let mut answers = std::io::BufReader::new(stdout);
         let mut read = Vec::with_capacity(entries.len());
@@ -358,8 +358,8 @@ impl Repository {
     }
 }
 
-/// One answer of `cat-file --batch`: `ID blob SIZE`, the bytes, a line feed; of what is not there
-/// `ID missing`.
+/// One answer of `cat-file --batch`: `ID blob SIZE`, the bytes, a line feed; `ID missing` for an
+/// absent object.
 fn answer(answers: &mut impl std::io::BufRead) -> std::io::Result<Option<Vec<u8>>> {
     let mut head = String::new();
     answers.read_line(&mut head)?;
@@ -400,7 +400,7 @@ fn slashed(path: &Path) -> String {
 /// Patterns by folder, the strongest file of a folder first.
 struct Ignored {
     files: BTreeMap<String, Vec<(usize, Gitignore)>>,
-    /// Steps of the path that was named: what lies above is not judged.
+    /// The number of components of the named path: those above it are not checked.
     root: usize,
 }
 

@@ -1,8 +1,8 @@
-//! Settings that a team shares: `ome.toml`.
+//! Shared settings: `ome.toml`.
 //!
 //! In: a named file, or the one found upward from the working directory. Out: [`Settings`] with
-//! findings on keys and values that are not understood. What wins over it (flags, `OME_*`
-//! variables) is decided by `cli`.
+//! findings about invalid keys and values. `cli` decides which flags and `OME_*` variables override
+//! it.
 
 use super::files::read_text;
 use crate::api::Semantics;
@@ -41,10 +41,10 @@ const MODEL_FACTS: [&str; 3] = ["auto", "always", "never"];
 /// Values of `kthena-profile`.
 pub const PROFILES: [&str; 4] = ["seed", "v0.1", "v1.0", "head"];
 
-/// Operators whose releases can be named, and their tags.
+/// Operators with selectable releases, and their tags.
 pub type Tags = [(&'static str, Vec<&'static str>)];
 
-/// What the file says; absent keys are `None`.
+/// The contents of the file; absent keys are `None`.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The file, for the header and for relative paths.
@@ -91,10 +91,10 @@ fn seen_from_here(path: PathBuf) -> PathBuf {
     }
 }
 
-/// Reads a settings file. The text comes back as a source, so that findings can show it.
+/// Reads a settings file. The text is returned as a source, for findings.
 ///
 /// # Errors
-/// A sentence, when the file cannot be read or is not TOML.
+/// A sentence, if the file cannot be read or is not TOML.
 pub fn read(
     file: &Path,
     id: SourceId,

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A directory that is gone when the test ends.
+/// A directory that is deleted when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -40,7 +40,7 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// Names of what was found, without the folder.
+    /// Names of the found files, without the folder.
     fn names(&self, found: &Found) -> Vec<String> {
         found
             .inputs
@@ -282,7 +282,7 @@ fn helm_templates_are_one_finding_a_directory() {
     ];
     assert_eq!(shown, expected.map(|(code, file)| (code, file.to_owned())));
     assert!(loaded.documents.is_empty());
-    // A template that is named is an error which says what to do.
+    // A template in an argument is an error with a next step.
     let loaded = read(&[folder.path("other/c.yaml")]);
     assert_eq!(findings(&loaded), [(Severity::Error, "yaml-syntax")]);
     assert!(loaded.diagnostics[0].help.as_ref().unwrap().contains("helm template"));

@@ -100,7 +100,7 @@ pub fn parts(source: SourceId, text: &str, limits: &Limits) -> Vec<DocumentText>
 
 /// The objects of a document: itself, or those of the list that it is, lists in lists included.
 pub(super) fn items(root: Node) -> impl Iterator<Item = Item> {
-    // An item of a typed list may leave out what the list declares.
+    // An item of a typed list can omit the fields that the list declares.
     let mut waiting: Vec<(Node, Option<(EcoString, EcoString)>)> = vec![(root, None)];
     std::iter::from_fn(move || {
         while let Some((node, inherited)) = waiting.pop() {
@@ -120,7 +120,7 @@ pub(super) fn items(root: Node) -> impl Iterator<Item = Item> {
                     kind.strip_suffix("List"),
                     node.entries().find(|entry| entry.key == "items"),
                 )
-                // Go writes an empty list as null, which `Node::get` leaves out.
+                // Go writes an empty list as null, for which `Node::get` returns `None`.
                 && (items.is_null() || matches!(items.value, Value::List(_)))
             {
                 let items = items.items();

@@ -1,4 +1,4 @@
-//! What is known of accelerator products and of the machines that hold them.
+//! Facts about accelerator products and about machines that contain them.
 
 pub(crate) mod instances;
 pub(crate) mod products;

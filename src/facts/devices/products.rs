@@ -3,7 +3,7 @@
 
 use crate::facts::Product;
 
-/// Every known product.
+/// All products.
 pub static PRODUCTS: &[Product] = &[
     Product {
         id: "nvidia-t4",

@@ -1,8 +1,8 @@
-//! What the model agent of OME makes of a config.json.
+//! The values that the model agent of OME reads from a config.json.
 //!
 //! A row per loader of pkg/hfutil/modelconfig (v0.1.5); every other model type goes through
-//! GenericModelConfig. Only what loaders do differently is in the table. What it makes of the files
-//! for size is in `count.rs` and `packing.rs`.
+//! GenericModelConfig. The table has only the differences of loaders. Sizes by files are in
+//! `count.rs` and `packing.rs`.
 
 use crate::yaml::{Node, Value};
 
@@ -17,7 +17,7 @@ enum Quantization {
     Format,
 }
 
-/// Whether a loader takes a model for one that sees.
+/// Whether a loader reports a vision capability.
 #[derive(Clone, Copy)]
 enum Vision {
     No,
@@ -26,7 +26,7 @@ enum Vision {
     Key(&'static str),
 }
 
-/// Whether a loader takes a model for one that embeds.
+/// Whether a loader reports an embedding capability.
 #[derive(Clone, Copy)]
 enum Embeds {
     No,
@@ -39,7 +39,7 @@ enum Embeds {
 struct Loader {
     types: &'static [&'static str],
     quantization: Quantization,
-    /// Paths of the context length; the first that is more than 0 counts.
+    /// Paths of the context length; the first one above 0 is used.
     context: &'static [&'static [&'static str]],
     vision: Vision,
     embeds: Embeds,
@@ -188,7 +188,7 @@ impl<'a> Agent<'a> {
         self.loader.nested_version
     }
 
-    /// The quantization it writes, by what the config calls it.
+    /// The quantization it writes for the name in the config.
     pub(super) fn quantization(&self) -> Option<&'static str> {
         let key = match self.loader.quantization {
             Quantization::Ignored => return None,
@@ -280,7 +280,7 @@ pub(super) fn capabilities_of_pipeline(class: &str) -> &'static [&'static str] {
     }
 }
 
-/// What the model agent writes for a quantization of this name.
+/// The value of the model agent for a quantization of this name.
 pub(super) fn written_for(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
     if name.contains("int4") {

@@ -1,14 +1,14 @@
-//! What the layers of a model keep in the cache of an engine.
+//! The KV cache of a model's layers.
 //!
 //! In: the layers of a family, with the widths of the config. Out: the shapes that
-//! [`crate::quantity::KvCache`] computes with, layers that keep the same together.
+//! [`crate::quantity::KvCache`] computes with; equal layers are grouped.
 
 use super::quantization;
 use super::shape::{Layer, Mixer};
 use crate::quantity::{Kept, KeptLayers, KvCache};
 use crate::yaml::{Node, Value};
 
-/// What a model keeps; none when it keeps nothing, as encoders do.
+/// The cache of a model; `None` for a model without one, such as an encoder.
 pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
     let mut found: Vec<KeptLayers> = Vec::new();
     for kept in layers.iter().flat_map(|layer| kept(&layer.mixer)).flatten() {
@@ -39,8 +39,8 @@ fn own_kept(mixer: &Mixer) -> Option<Kept> {
     let index = |index: Option<super::shape::Index>| index.map_or(0, |index| n(index.head));
     match mixer {
         Mixer::None | Mixer::Parallel(..) => None,
-        // What looks at an image keeps nothing of the text; what takes keys and values of another
-        // layer keeps none of its own.
+        // Layers that attend to an image cache nothing of the text; layers that share keys and
+        // values of another layer cache none.
         Mixer::Grouped(own) if own.groups == 0 || own.window == Some(0) => None,
         Mixer::Grouped(own) => Some(Kept::Grouped {
             heads: n(own.groups),
@@ -69,7 +69,7 @@ fn own_kept(mixer: &Mixer) -> Option<Kept> {
     }
 }
 
-/// Whether the files say that keys and values are kept in 8 bits, as engines then do
+/// Whether the files declare an 8-bit cache for keys and values, which engines then use
 /// (`kv_cache_scheme` of compressed-tensors, `kv_cache_quant_algo` of ModelOpt).
 fn is_kept_in_8_bits(config: &Node) -> bool {
     let Some(quantization) = quantization::config(config) else { return false };

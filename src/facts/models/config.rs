@@ -1,4 +1,4 @@
-//! What a config.json or model_index.json says of the fields that selection needs.
+//! The fields that selection needs, from a config.json or model_index.json.
 
 use super::agent::Agent;
 use super::count::{self, Count};
@@ -10,10 +10,10 @@ use crate::source::Span;
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// Reads what selection needs.
+/// Reads the facts that selection needs.
 ///
 /// `config` is a `config.json`, or the `model_index.json` of a diffusion pipeline; `index` a
-/// safetensors index. `size` is believed before anything that is counted.
+/// safetensors index. `size` overrides every counted number.
 pub fn of_config(config: &Node, index: Option<&Node>, size: Option<ParamCount>) -> Checked<Facts> {
     let mut found = Vec::new();
     let mut facts = Facts::default();
@@ -133,8 +133,8 @@ fn architecture(config: &Node, agent: &Agent<'_>, architectures: &[Node], facts:
     );
 }
 
-/// What the model does, in the words of the model agent; where the architecture differs,
-/// that is said beside.
+/// The capabilities of the model, in the model agent's words; a different result by the
+/// architecture is added as evidence.
 fn capabilities(config: &Node, agent: &Agent<'_>, facts: &mut Facts) {
     let architecture = facts.value("modelArchitecture").and_then(Node::as_str).unwrap_or_default();
     let written = agent.capabilities(architecture);
@@ -167,7 +167,7 @@ fn given_size(facts: &mut Facts, size: ParamCount) {
     );
 }
 
-/// What the config makes: parameters, and elements in the files.
+/// Counts from the config: parameters, and elements in the files.
 struct Counted {
     count: Count,
     parameters: ParamCount,
@@ -190,8 +190,8 @@ impl Counted {
     }
 }
 
-/// The size as the model agent writes it: what the index says is stored, else what is counted from
-/// the config.
+/// The size as the model agent writes it: the stored elements of the index, else the count from the
+/// config.
 fn parameters(
     config: &Node,
     index: Option<&Node>,
@@ -275,7 +275,7 @@ fn differs(counted: ParamCount, indexed: &index::Stored) -> Diagnostic {
         .help("the index is used, as the model agent counts what is stored; set `--size` to decide")
 }
 
-/// Says why parameters could not be counted.
+/// The finding about parameters that could not be counted.
 fn uncounted(config: &Node, reader: &Config<'_>, is_known: bool, has_index: bool) -> Diagnostic {
     let model_type = config.get("model_type");
     let name = model_type.and_then(Node::as_str).unwrap_or_default();
@@ -309,8 +309,7 @@ fn operands(reader: &Config<'_>) -> String {
 
 /// The context the model was made for: where the model agent reads it, else where models keep it.
 fn context(config: &Node, agent: &Agent<'_>, facts: &mut Facts, found: &mut Vec<Diagnostic>) {
-    // Under `seq_length` older models keep what they were trained for, beside what they can be
-    // stretched to.
+    // In older models `seq_length` is the training length, beside the maximum length.
     const KEYS: [&str; 8] = [
         "seq_length",
         "max_position_embeddings",
@@ -328,7 +327,7 @@ fn context(config: &Node, agent: &Agent<'_>, facts: &mut Facts, found: &mut Vec<
         _ => String::new(),
     };
     let Some((key, node)) = text_of(config, &KEYS) else {
-        // Configs of several parts leave out what transformers takes for granted.
+        // Configs of several parts omit the defaults of transformers.
         let text = config.get("text_config").and_then(|text| text.get("model_type")?.as_str());
         if let Some(tokens) = text.and_then(families::default_context) {
             let why = format!(

@@ -6,7 +6,7 @@ use super::layers::{Sizes, linear, norm};
 use super::shape::{Class, Elements, Layer};
 use super::vision;
 
-/// What a model is made of.
+/// The parts of a model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Count {
     /// Elements by class, without layers for drafting.
@@ -31,7 +31,7 @@ impl Count {
 /// Keys under which models of several parts keep their language model.
 const LANGUAGE: [&str; 4] = ["text_config", "language_config", "llm_config", "thinker_config"];
 
-/// Counts; none when the family is unknown. Missing keys are recorded in the config.
+/// Counts a model; `None` for an unknown family. Missing keys are recorded in the config.
 pub(super) fn count<'a>(config: &mut Config<'a>, architecture: Option<&str>) -> Option<Count> {
     let model_type = config.text("model_type")?;
     if ENCODERS.contains(&model_type) {
@@ -101,7 +101,7 @@ fn decoder(
     (sizes, count)
 }
 
-/// What is behind the last layer, by the name of the architecture.
+/// The head behind the last layer, by the name of the architecture.
 fn head(
     config: &mut Config<'_>,
     family: &Family,

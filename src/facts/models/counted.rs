@@ -171,7 +171,7 @@ const PUBLISHED: &[(&str, &str, u128)] = &[
         r#"{"model_type": "gemma3_text", "hidden_size": 1152, "num_hidden_layers": 26, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 256, "intermediate_size": 6912, "vocab_size": 262144}"#,
         999_885_952,
     ),
-    // The nested config leaves out what the class assumes.
+    // The nested config omits the defaults of the class.
     (
         "gemma-3-4b-it",
         r#"{"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34, "intermediate_size": 10240}, "vision_config": {"model_type": "siglip_vision_model", "hidden_size": 1152, "image_size": 896, "intermediate_size": 4304, "num_attention_heads": 16, "num_hidden_layers": 27, "patch_size": 14, "vision_use_head": false}}"#,

@@ -1,5 +1,5 @@
-//! Published parameter counts of families that see, and of Ling 3: what `safetensors` of their
-//! repositories hold.
+//! Published parameter counts of vision families, and of Ling 3, from the `safetensors` of their
+//! repositories.
 
 /// Model, its config, and its parameters as published.
 pub(super) const PUBLISHED: &[(&str, &str, u128)] = &[

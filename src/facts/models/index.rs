@@ -8,7 +8,7 @@ use crate::source::Span;
 use crate::yaml::Node;
 use std::collections::BTreeSet;
 
-/// What a weight map lists.
+/// Numbers of a weight map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Files {
     pub(super) files: usize,
@@ -23,7 +23,7 @@ pub(super) fn files(index: &Node) -> Files {
     Files { files: names.len(), tensors: entries().count() }
 }
 
-/// How many parameters an index says there are.
+/// The number of parameters of an index.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub(super) parameters: ParamCount,
@@ -43,8 +43,8 @@ impl Stored {
     }
 }
 
-/// Parameters by an index: as it states them, or its bytes by the width of the weights. Bytes of
-/// quantized weights tell nothing.
+/// Parameters of an index: the stated number, or bytes divided by the width of the weights. Bytes
+/// of quantized weights give no number.
 pub(super) fn parameters(index: &Node, config: &Node) -> Option<Stored> {
     let whole = |key: &str| {
         let node = index.at(&["metadata", key])?;

@@ -25,14 +25,13 @@ pub(super) struct Config<'a> {
     node: &'a Node,
     /// Where keys are looked up next: the whole config around its `text_config`.
     outer: Option<&'a Node>,
-    /// What `transformers` assumes for keys that are absent; it writes nested configs without
-    /// them.
+    /// The defaults of `transformers` for absent keys; it omits them in nested configs.
     defaults: &'static [(&'static str, u128)],
-    /// What was read, in the order of reading, each key once.
+    /// The keys that were read, in order, each once.
     pub(super) used: Vec<Used<'a>>,
     /// Keys that the count needs and that are not there.
     pub(super) missing: Vec<&'static str>,
-    /// Values that cannot be what they say.
+    /// Findings about impossible values.
     pub(super) bad: Vec<Diagnostic>,
 }
 
@@ -41,7 +40,7 @@ impl<'a> Config<'a> {
         Self { node, outer, defaults: &[], used: Vec::new(), missing: Vec::new(), bad: Vec::new() }
     }
 
-    /// With what counts for absent keys.
+    /// Sets the defaults for absent keys.
     pub(super) fn with_defaults(mut self, defaults: &'static [(&'static str, u128)]) -> Self {
         self.defaults = defaults;
         self
@@ -58,7 +57,7 @@ impl<'a> Config<'a> {
         Some(Config::new(self.find(key)?, None)).filter(|part| part.node.as_map().is_some())
     }
 
-    /// Takes over what a part has read and missed.
+    /// Adds the read and missing keys of a part.
     pub(super) fn absorb(&mut self, part: Config<'a>) {
         self.used.extend(part.used);
         self.missing.extend(part.missing);
@@ -70,7 +69,7 @@ impl<'a> Config<'a> {
         self.node.get(key).or_else(|| self.outer.and_then(|outer| outer.get(key)))
     }
 
-    /// The first of these keys that has a value; it counts as read.
+    /// Returns the first of these keys with a value, and records it as read.
     pub(super) fn first(&mut self, keys: &[&'static str]) -> Option<&'a Node> {
         let (key, node) = keys.iter().find_map(|key| Some((*key, self.find(key)?)))?;
         if !self.used.iter().any(|used| std::ptr::eq(used.node, node)) {
@@ -137,7 +136,7 @@ impl<'a> Config<'a> {
 
     /// Layers, to be counted one by one.
     ///
-    /// A config that lists its layers need not say how many there are.
+    /// A config with a list of layers can omit their number.
     pub(super) fn layers(&mut self, keys: &[&'static str]) -> u128 {
         let listed = || self.length("layers_block_type").filter(|n| *n <= MOST_LAYERS as u128);
         let listed = listed();

@@ -1,10 +1,10 @@
-//! Facts about models: what selection needs and manifests leave out.
+//! Facts about models: values that selection needs and manifests omit.
 //!
 //! In: the id of a repository on the Hugging Face Hub, or the tree of its config.json or
 //! model_index.json, with a safetensors index where there is one. Out: [`Facts`], values for the
-//! spec of a model, each with its evidence, and findings about what cannot be known. In a cluster
+//! spec of a model, each with its evidence, and findings about unknown values. In a cluster
 //! the model agent of OME fills in the same fields after it has downloaded the model
-//! (pkg/modelagent/config_parser.go). Nothing here opens a file or a connection.
+//! (pkg/modelagent/config_parser.go). This module opens no files and no connections.
 
 pub(crate) mod agent;
 pub(crate) mod cache;
@@ -42,17 +42,17 @@ pub static FACTS: Rule = Rule {
     cite: "pkg/modelagent/config_parser.go, extractModelMetadataFromHF",
 };
 
-/// How well a value is known.
+/// The basis of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// The file says it.
+    /// Stated in the file.
     Declared,
     /// It follows from numbers of the file.
     Computed,
     /// The file does not set it, and upstream assumes this; or only one source states
     /// it.
     Assumed,
-    /// A flag of this run says it.
+    /// Set by a flag of this run.
     ReadOptions,
     /// The table of published models has it.
     PublishedModel,
@@ -74,7 +74,7 @@ impl Basis {
 /// Why a value is believed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// How well it is known.
+    /// The basis of the value.
     pub basis: Basis,
     /// One line.
     pub text: String,
@@ -93,21 +93,21 @@ pub struct Fact {
     pub evidence: Evidence,
 }
 
-/// What is known of a model.
+/// The facts of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// Values, in the order of the spec.
     pub values: Vec<Fact>,
-    /// Parameters, exactly, when they are known.
+    /// The exact number of parameters, if known.
     pub parameters: Option<ParamCount>,
-    /// Elements of the tensors in its files: what the model agent counts and a cluster selects by.
-    /// A packed format holds fewer than there are parameters; a shared head that is stored, scales
-    /// and layers for drafting are more.
+    /// Elements of the tensors in its files, which the model agent counts and a cluster selects by.
+    /// Fewer than parameters in packed formats; more with a stored shared head, scales or draft
+    /// layers.
     pub stored: Option<ParamCount>,
     /// The quantization by its finest name (`fbgemm_fp8`, `nvfp4`, `awq`), for which the model
     /// agent writes `fp8`, `int4` or nothing.
     pub quantization: Option<Fact>,
-    /// What it keeps of a request while it is served.
+    /// Its KV cache.
     pub cache: Option<KvCache>,
 }
 
@@ -244,8 +244,8 @@ impl<'a> HubId<'a> {
 
     /// Reads `hf://ORG/NAME[@REVISION]`.
     ///
-    /// Names are what the Hub allows: letters, digits, `-`, `_` and `.`, and no part that a path
-    /// would take for another directory. A revision may hold `/`, as branches do.
+    /// Names have the characters of the Hub: letters, digits, `-`, `_` and `.`, and no part `.` or
+    /// `..`. A revision can contain `/`, as branches do.
     pub fn parse(uri: &'a str) -> Option<Self> {
         let rest = uri.strip_prefix("hf://")?;
         let (id, revision) = match rest.split_once('@') {

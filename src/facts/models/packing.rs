@@ -1,4 +1,4 @@
-//! How many elements the files of a quantized model hold.
+//! The number of elements in the files of a quantized model.
 //!
 //! Packed formats put several weights in one element and store scales beside them; which matrices
 //! are packed follows from the `quantization_config`. The model agent counts elements of tensors as
@@ -73,7 +73,7 @@ pub(super) fn stored(config: &Node, count: &Count) -> (u128, Option<String>) {
     (total, text)
 }
 
-/// DeepSeek V4 says it outside of the quantization.
+/// DeepSeek V4 declares it outside of the quantization.
 fn fp4_experts(config: &Node, class: Class) -> Option<Packing> {
     let is_fp4 = config.get("expert_dtype").and_then(Node::as_str) == Some("fp4");
     (is_fp4 && class == Class::Experts).then_some(Packing::MXFP4)
@@ -179,7 +179,7 @@ fn drafts_are_left_out(config: &Node, layers: u128) -> bool {
     })
 }
 
-/// The class whose matrices a module holds, by its name or pattern.
+/// The class of a module's matrices, by its name or pattern.
 fn class_of(name: &str) -> Option<Class> {
     let name = name.replace('\\', "");
     let last = name.rsplit('.').next().unwrap_or_default();

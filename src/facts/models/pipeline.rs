@@ -1,4 +1,4 @@
-//! Diffusion pipelines: what a model_index.json says.
+//! Diffusion pipelines: facts of a model_index.json.
 
 use super::agent::capabilities_of_pipeline;
 use super::{Basis, Facts};

@@ -1,4 +1,4 @@
-//! The table of published models: what their repositories on the Hugging Face Hub hold.
+//! The table of published models: facts of their repositories on the Hugging Face Hub.
 //!
 //! In: the id of a repository. Out: its row. `published.tsv` is made by `examples/models.rs` from
 //! public sources, sorted by id; a look-up is a binary search over the text and reads one line, so
@@ -15,7 +15,7 @@ use crate::quantity::ParamCount;
 
 const TABLE: &str = include_str!("published.tsv");
 
-/// How well the row of a model is known.
+/// The confidence in the row of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confidence {
     /// The config.json of the repository was read.
@@ -34,7 +34,7 @@ impl Confidence {
         }
     }
 
-    /// What was read, in parentheses behind the id of the repository.
+    /// The sources, in parentheses after the id of the repository.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Config => "config.json",
@@ -49,7 +49,7 @@ impl Confidence {
 pub struct PublishedModel {
     /// `ORG/NAME`.
     pub id: &'static str,
-    /// How well it is known.
+    /// The basis of the value.
     pub confidence: Confidence,
     columns: [&'static str; COLUMNS],
 }
@@ -114,8 +114,8 @@ impl PublishedModel {
         self.number(4).map(ParamCount)
     }
 
-    /// Elements in its safetensors files, which is what the model agent counts: packed formats
-    /// hold fewer than there are parameters, a head that is stored twice more.
+    /// Elements in its safetensors files, as the model agent counts them: fewer than parameters in
+    /// packed formats, more with a head that is stored twice.
     pub fn stored(&self) -> Option<ParamCount> {
         self.number(5).map(ParamCount).or_else(|| self.parameters())
     }
@@ -173,17 +173,17 @@ impl PublishedModel {
         facts
     }
 
-    /// What the model agent probably writes for a quantization that only the name of the
-    /// repository states. Two publishers make their files with ModelOpt and compressed-tensors,
-    /// whose names it does not recognize.
+    /// The probable value of the model agent for a quantization that is only in the name of the
+    /// repository. Two publishers make their files with ModelOpt and compressed-tensors, whose
+    /// names it does not recognize.
     fn probably_written(&self, finest: &str) -> Option<&'static str> {
         let publisher = self.id.split('/').next().unwrap_or_default();
         let is_unrecognized = matches!(publisher, "nvidia" | "RedHatAI");
         super::agent::written_for(finest).filter(|_| !is_unrecognized)
     }
 
-    /// What the model agent writes, beside the finest name. Where no config was found, what it
-    /// writes follows from the name.
+    /// Adds the value of the model agent, beside the finest name. Without a config it follows from
+    /// the name.
     fn quantization(&self, basis: Basis, text: &str, facts: &mut Facts) {
         let finest = self.column(6);
         let (written, basis) = match self.column(7) {

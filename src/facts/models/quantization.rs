@@ -1,4 +1,4 @@
-//! How the weights of a model are quantized: the finest name, and what OME calls it.
+//! The quantization of a model's weights: the finest name, and the name in OME.
 
 use super::agent::Agent;
 use super::{Basis, Facts};
@@ -57,7 +57,7 @@ pub(super) fn method(config: &Node) -> Option<&Node> {
         .find_map(|key| config.get(key))
 }
 
-/// The finest name, and what the config says.
+/// The finest name, and the text in the config.
 pub(super) fn finest(config: &Node) -> (Option<&'static str>, String) {
     let name = method(config).and_then(Node::as_str).unwrap_or_default();
     let plain = |value| (Some(value), format!("`quant_method: {name}`"));
@@ -71,7 +71,7 @@ pub(super) fn finest(config: &Node) -> (Option<&'static str>, String) {
     }
 }
 
-/// compressed-tensors says the kind of number for each group of weights.
+/// compressed-tensors has a number type for each group of weights.
 fn compressed(config: &Node) -> (Option<&'static str>, String) {
     let mut kinds: Vec<String> = Vec::new();
     let mut scales = None;
@@ -96,7 +96,7 @@ fn compressed(config: &Node) -> (Option<&'static str>, String) {
     };
     let value = match kinds.as_slice() {
         [kind] => of_kind(kind),
-        // The narrowest of several is what a runtime has to be built for.
+        // A runtime must support the narrowest of several.
         several => several.iter().filter(|kind| kind.ends_with('4')).find_map(|kind| of_kind(kind)),
     };
     let shown = if kinds.is_empty() { "of no group".to_owned() } else { kinds.join(", ") };
@@ -137,7 +137,7 @@ fn algorithm(config: &Node, method: &str) -> (Option<&'static str>, String) {
     (value, format!("`{method}` with `quant_algo: {direct}`"))
 }
 
-/// GPTQ, AWQ and others of their kind say how many bits a whole number has.
+/// GPTQ, AWQ and similar methods have the bits of an integer.
 fn bits(config: &Node, method: &str) -> (Option<&'static str>, String) {
     let bits = ["bits", "w_bit", "weight_bits"]
         .into_iter()

@@ -1,7 +1,7 @@
-//! What a layer of a language model is made of: how tokens are mixed, and the feed-forward part.
+//! The parts of a language model's layer: the mixing of tokens, and the feed-forward part.
 //!
-//! A family says which of these its layers have, with the widths of its config; how many elements
-//! they hold and what they keep in the cache follows from the shape alone, whatever the family.
+//! A family selects the parts of its layers, with the widths of its config; elements and cache
+//! follow from the shape alone.
 
 use super::layers::{Sizes, linear};
 pub(super) use super::state_space::StateSpace;
@@ -17,7 +17,7 @@ pub(super) enum Class {
     FeedForward,
     /// Matrices of experts.
     Experts,
-    /// Norms, routers, convolutions, sinks: what stays as it is.
+    /// Norms, routers, convolutions, sinks: parts that are never quantized.
     Rest,
     /// The head.
     Head,
@@ -167,7 +167,7 @@ impl Grouped {
     }
 }
 
-/// What chooses the tokens that are looked at: queries and keys of its own.
+/// The indexer that selects the attended tokens: queries and keys of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Index {
     /// Heads of its queries.
@@ -197,7 +197,7 @@ pub(super) struct Latent {
     pub(super) heads: u128,
     /// Width that queries go through; none when they do not.
     pub(super) query_rank: Option<u128>,
-    /// Width that keys and values come from: what is cached.
+    /// Width of the cached vector of keys and values.
     pub(super) rank: u128,
     /// Width of a query without its turning part.
     pub(super) nope: u128,
@@ -257,7 +257,8 @@ impl Compressed {
         self.ratio == Self::OVERLAPPING
     }
 
-    /// What compresses runs into vectors of a width: two matrices, positions within a run, a norm.
+    /// Elements of the compression of runs into vectors of a width: two matrices, positions within
+    /// a run, a norm.
     fn compressor(self, hidden: u128, width: u128) -> u128 {
         let wide = if self.overlaps() { 2 * width } else { width };
         2 * hidden * wide + self.ratio * wide + width
@@ -298,8 +299,8 @@ pub(super) struct Delta {
 pub(super) enum DeltaGates {
     /// A gate on the output, a decay and a step per head (Qwen3-Next).
     PerHead,
-    /// A decay per channel and a gate on the output, each through a narrow matrix (Kimi Linear) or a
-    /// whole one (Kimi K3: the gate; Ling 3: both).
+    /// A decay per channel and a gate on the output, each through a narrow matrix (Kimi Linear) or
+    /// a whole one (Kimi K3: the gate; Ling 3: both).
     PerChannel { whole_decay: bool, whole_gate: bool },
 }
 
@@ -360,14 +361,14 @@ impl Mixer {
     }
 }
 
-/// What follows the mixing of tokens, for each token on its own.
+/// The part after the mixing of tokens, for each token alone.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FeedForward {
     /// Nothing.
     None,
     /// Matrices to an inner width and back: two, or three with a gate.
     Dense(Dense),
-    /// Experts, of which each token takes a few.
+    /// Experts, of which each token uses a few.
     Mixture(Mixture),
 }
 
@@ -399,9 +400,9 @@ pub(super) struct Mixture {
     /// Width that experts work in, when it is not the hidden width: tokens are projected to it and
     /// back.
     pub(super) width: Option<u128>,
-    /// Inner width of what all tokens share; 0 without.
+    /// Inner width of the shared expert; 0 without one.
     pub(super) shared: u128,
-    /// What is shared has a gate of its own.
+    /// The shared expert has its own gate.
     pub(super) shared_gate: bool,
     /// Elements beside the router's matrix: its bias, corrections, scales.
     pub(super) router: u128,
@@ -461,7 +462,7 @@ impl FeedForward {
 pub(super) struct Layer {
     pub(super) mixer: Mixer,
     pub(super) feed_forward: FeedForward,
-    /// Elements of its norms, and of what else it has.
+    /// Elements of its norms and other small parts.
     pub(super) rest: u128,
 }
 

@@ -1,6 +1,6 @@
 //! State spaces (Mamba 2), as `transformers` has them in `models/mamba2/modeling_mamba2.py`.
 //!
-//! In: widths of a config. Out: what the layer holds and keeps.
+//! In: widths of a config. Out: elements and state of the layer.
 
 use super::layers::linear;
 
@@ -27,7 +27,7 @@ impl StateSpace {
         self.inner() + 2 * self.groups * self.state
     }
 
-    /// Elements of its matrices, and of what is left.
+    /// Elements of its matrices, and of the rest.
     pub(super) fn elements(self, hidden: u128) -> (u128, u128) {
         let into = linear(hidden, self.inner() + self.convolved() + self.heads, self.bias);
         let out = linear(self.inner(), hidden, self.bias);

@@ -1,4 +1,4 @@
-//! What configs say, and what becomes of the files that take it.
+//! Facts read from configs, and files that receive them.
 
 use super::*;
 use crate::diag::Diagnostic;
@@ -92,7 +92,7 @@ fn a_weight_index_gives_the_size_of_unknown_model_families() {
             None,
             &["parameter-count-unknown"],
         ),
-        // The bytes of quantized weights tell nothing; a stated count does.
+        // The bytes of quantized weights do not give a count; a stated count does.
         (quantized.to_owned(), r#""total_size": 16060522496"#, None, &["parameter-count-unknown"]),
         (quantized.to_owned(), r#""total_parameters": 7000000000"#, Some("7B"), &[]),
         (format!("{{{LLAMA}}}"), r#""total_size": 16060522496"#, Some("8.03B"), &[]),
@@ -267,7 +267,7 @@ fn pipelines_name_their_parts() {
 }
 
 /// Configs of published models, with the parameters and stored elements of their files as the Hub
-/// counts them; `testdata/README.md` says where it counts otherwise.
+/// counts them; `testdata/README.md` lists the exceptions.
 pub(super) const COUNTS: &str = include_str!("../../../testdata/models/counts.jsonl");
 
 #[test]

@@ -1,11 +1,11 @@
-//! The vision parts of models: towers, projectors, and what the language model has for them.
+//! The vision parts of models: towers, projectors, and the additions of the language model.
 
 use super::keys::Config;
 use super::layers::{Sizes, encoder_layer, gated, linear, norm, plain};
 use super::shape::{Class, Elements};
 use crate::yaml::Node;
 
-/// The family whose language model a multimodal type has.
+/// The family of a multimodal type's language model.
 pub(super) fn language(model_type: &str) -> &str {
     match model_type {
         "qwen2_vl" | "qwen2_5_vl" | "qwen2_vl_text" | "qwen2_5_vl_text" => "qwen2",
@@ -19,8 +19,8 @@ pub(super) fn language(model_type: &str) -> &str {
     }
 }
 
-/// The same where the config says it beside the type: MiniCPM-V changed its language model from
-/// version to version (openbmb, modeling_minicpmv.py).
+/// The same, if it is beside the type in the config: MiniCPM-V changed its language model between
+/// versions (openbmb, modeling_minicpmv.py).
 pub(super) fn language_of<'a>(config: &mut Config<'_>, model_type: &'a str) -> &'a str {
     if model_type != "minicpmv" {
         return language(model_type);
@@ -147,7 +147,7 @@ fn projector(from: u128, to: u128) -> u128 {
     linear(from, to, true) + linear(to, to, true)
 }
 
-/// What a nested `clip_vision_model` leaves out.
+/// Defaults of a nested `clip_vision_model`.
 const CLIP_LARGE: &[(&str, u128)] = &[
     ("hidden_size", 768),
     ("intermediate_size", 3072),
@@ -218,7 +218,7 @@ fn glm_tower(config: &mut Config<'_>, text: Sizes) -> u128 {
         + patches(config) * hidden
         + config.layers(&["depth"]) * layer
         + 2 * norm(hidden, false)
-        // Neighboring patches become one, and what they become is widened.
+        // Neighboring patches are merged, and the result is projected to a larger width.
         + linear(hidden * merge, out, true)
         + out * out
         + norm(out, true)
@@ -226,7 +226,7 @@ fn glm_tower(config: &mut Config<'_>, text: Sizes) -> u128 {
 }
 
 /// MiniCPM-V (openbmb, modeling_minicpmv.py and resampler.py): a SigLIP tower, and queries that
-/// look at what it saw.
+/// attend to its output.
 fn minicpm_tower(outer: &mut Config<'_>, vision: &mut Config<'_>, text: Sizes) -> u128 {
     let (seen, width) = (vision.need(&["hidden_size"]), text.hidden);
     let last = if outer.flag("drop_vision_last_layer", false) {
@@ -411,7 +411,7 @@ fn kimi_tower(config: &mut Config<'_>, text: Sizes) -> u128 {
         + linear(merged, text.hidden, bias)
 }
 
-/// MiniMax M3: a CLIP whose positions turn, a projector, and a merger of squares of patches.
+/// MiniMax M3: a CLIP with rotary positions, a projector, and a merger of squares of patches.
 fn minimax_tower(outer: &mut Config<'_>, config: &mut Config<'_>, text: Sizes) -> u128 {
     let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
     let layers = config.layers(&["num_hidden_layers"]);

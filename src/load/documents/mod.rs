@@ -20,7 +20,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a run reads.
+/// The input of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
     /// The arguments of `-f`; none means the current directory.
@@ -31,7 +31,7 @@ pub struct Request<'a> {
     pub kustomize: &'a [PathBuf],
     /// The program that builds them, with its arguments; by default the first one on PATH.
     pub kustomize_command: Option<&'a str>,
-    /// Name and text of what is built into the binary.
+    /// Names and texts that are built into the binary.
     pub builtin: &'a [(&'a str, &'a str)],
 }
 
@@ -49,7 +49,7 @@ impl Request<'_> {
 /// A Kubernetes object as it was read.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The text that holds it.
+    /// Its text.
     pub source: SourceId,
     /// Where in the text it is.
     pub span: Span,
@@ -65,7 +65,7 @@ pub struct Document {
     pub reported: bool,
     /// It is text in a ConfigMap: no server reads it as an object.
     pub embedded: bool,
-    /// Its group and kind are known here; others are kept for whoever looks for them.
+    /// Its group and kind are in the lists; other objects are kept for lookups.
     pub known: bool,
 }
 
@@ -84,15 +84,15 @@ impl Document {
 /// Everything that was read.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// All texts; ids follow the order of names, what is built in comes last.
+    /// All texts; ids follow the order of names, with built-in texts last.
     pub sources: SourceMap,
     /// All objects, in the order of sources and places. Lists are taken apart.
     pub documents: Vec<Document>,
-    /// What was found, in the order of files and places; those without a file first.
+    /// Findings, in the order of files and positions; those without a file first.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What a file or a stream gave.
+/// The text of a file or stream, or the reason why it was not read.
 type Text = Result<Arc<str>, Unread>;
 
 /// Reads everything. The result does not depend on the number of threads.
@@ -100,8 +100,8 @@ pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loa
     read_all(request, stdin, limits, None)
 }
 
-/// Reads everything again, except what a memory still has; open texts replace their files. There is
-/// no standard input.
+/// Reads the input again, except the cached parts; open texts replace their files. There is no
+/// standard input.
 pub fn load_again(request: &Request<'_>, limits: &Limits, memory: &mut Memory) -> Loaded {
     memory.begin(limits);
     read_all(request, &mut std::io::empty(), limits, Some(memory))
@@ -138,8 +138,8 @@ fn read_all(
             .help("name files or directories with `-f`, or standard input with `-f -`");
         found.diagnostics.push(finding);
     }
-    // Of several files, or of one beside its context, each may be of another tool, as those that a
-    // hook names; only one alone must hold what is looked for.
+    // With several files, or with context, a file can belong to another tool, as in hooks; a single
+    // file must contain objects.
     let alone = found.inputs.iter().filter(|input| input.named && input.reported).count() == 1
         && request.context.is_empty();
     found.inputs.iter_mut().for_each(|input| input.named &= alone);
@@ -169,7 +169,7 @@ fn read_all(
     at_home(loaded, &trees, limits)
 }
 
-/// What Kustomize makes of trees.
+/// Builds trees with Kustomize.
 fn build(
     trees: &[Tree],
     request: &Request<'_>,
@@ -189,7 +189,7 @@ fn build(
     trees.iter().map(build).collect()
 }
 
-/// Lets the objects of trees that were built point to their files.
+/// Sets the origins of the objects of built trees to their files.
 fn at_home(mut loaded: Loaded, trees: &[Tree], limits: &Limits) -> Loaded {
     let objects = loaded.documents.iter_mut();
     let objects = objects.map(|own| (&mut own.source, &mut own.span, &mut own.node));
@@ -197,7 +197,7 @@ fn at_home(mut loaded: Loaded, trees: &[Tree], limits: &Limits) -> Loaded {
     loaded
 }
 
-/// Reads the same at a revision of the repository that holds the paths; context is left out.
+/// Reads the input at a revision of the repository that contains the paths, without context.
 ///
 /// # Errors
 /// A finding without a place: there is no such revision, no repository, no git.
@@ -264,7 +264,7 @@ fn documents(
     }
 
     let sources = &loaded.sources;
-    // What is built in is not the input that limits are about.
+    // Limits do not apply to built-in texts.
     let usual = Limits::default();
     let limits = |input: &Option<Input>| if input.is_some() { limits } else { &usual };
     let outcomes: Vec<Outcome> = readable
@@ -327,7 +327,7 @@ fn documents(
     loaded
 }
 
-/// Says that an input holds no object at all: the first of its texts, and what is in it instead.
+/// The finding about an input without objects: its first text, and the contents of that text.
 fn nothing_in<'a>(
     loaded: &Loaded,
     mut inputs: impl Iterator<Item = (SourceId, &'a Input)>,

@@ -14,7 +14,7 @@ use crate::yaml::{Limits, Node, parse, split};
 use ecow::EcoString;
 use rayon::prelude::*;
 
-/// What one text came to.
+/// The result of one text.
 #[derive(Clone, Default)]
 pub(in crate::load) struct Outcome {
     pub(super) documents: Vec<Document>,
@@ -30,7 +30,7 @@ pub(super) const LARGE: usize = 64 << 10;
 pub(super) struct Reading<'a> {
     pub(super) id: SourceId,
     pub(super) source: &'a Source,
-    /// What was found; none for what is built in.
+    /// The input file; `None` for built-in texts.
     pub(super) input: Option<&'a Input>,
     pub(super) limits: &'a Limits,
     pub(super) outcome: Outcome,
@@ -64,7 +64,7 @@ impl<'a> Reading<'a> {
         let text = &*self.source.text;
         let found_at =
             self.input.filter(|input| !input.named).and_then(|input| input.path.as_deref());
-        // It holds no manifests, and is beside them.
+        // An expectation file has no manifests, and is stored beside them.
         if found_at.is_some_and(is_expectation) {
             return Outcome::default();
         }
@@ -87,7 +87,8 @@ impl<'a> Reading<'a> {
             let found = document.diagnostics;
             match document.value {
                 Some(node) => {
-                    // Of what is no object nothing is worth saying, `on:` of a workflow for one.
+                    // A document that is not an object has no findings, such as `on:` of a
+                    // workflow.
                     if !verbatim::items(node.clone()).all(|item| item.is_plain()) {
                         self.outcome.diagnostics.extend(found);
                     }
@@ -116,7 +117,7 @@ impl<'a> Reading<'a> {
         self.outcome
     }
 
-    /// Takes a document apart into objects.
+    /// Splits a document into objects.
     pub(super) fn document(&mut self, root: Node, embedded: bool) {
         for Item { node, api_version, kind } in verbatim::items(root) {
             let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
@@ -265,8 +266,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Says what was left alone: once for a file. A file that was named and holds nothing else is
-    /// an error.
+    /// Reports ignored documents, once for a file. A named file with nothing else is an error.
     pub(super) fn count(&mut self, broken: bool) {
         let Some(input) = self.input else { return };
         let nothing_else = input.named

@@ -1,10 +1,10 @@
-//! Families whose every layer is attention and a feed-forward part with a gate.
+//! Families with attention and a gated feed-forward part in every layer.
 
 use super::{Family, Has, LLAMA, MISTRAL, Window, gated, next_tokens, normed};
 use crate::facts::models::layers::norm;
 use crate::facts::models::shape::{FeedForward, Grouped, Mixer};
 
-/// What nested configs of Llama leave out: the numbers of the first 7B.
+/// Defaults of nested configs of Llama: the numbers of the first 7B.
 const LLAMA_7B: &[(&str, u128)] = &[
     ("hidden_size", 4096),
     ("intermediate_size", 11008),
@@ -12,7 +12,7 @@ const LLAMA_7B: &[(&str, u128)] = &[
     ("num_attention_heads", 32),
     ("vocab_size", 32000),
 ];
-/// What nested configs of Mistral leave out.
+/// Defaults of nested configs of Mistral.
 const MISTRAL_7B: &[(&str, u128)] = &[
     ("hidden_size", 4096),
     ("intermediate_size", 14336),

@@ -19,7 +19,7 @@ const QWEN3_NEXT: Family = Family {
     ..MISTRAL
 };
 
-/// What nested configs of Qwen3.5 leave out.
+/// Defaults of nested configs of Qwen3.5.
 const QWEN3_5: &[(&str, u128)] = &[
     ("head_dim", 256),
     ("linear_conv_kernel_dim", 4),
@@ -195,7 +195,7 @@ fn bamba(config: &mut Config<'_>, norm: bool) -> StateSpace {
     }
 }
 
-/// What a layer of Nemotron-H is.
+/// The kind of a Nemotron-H layer.
 #[derive(Clone, Copy)]
 enum Kind {
     StateSpace,
@@ -215,7 +215,7 @@ fn kind_of(word: &str) -> Option<Kind> {
     }
 }
 
-/// The kind of a layer; that no key tells it is remembered as missing.
+/// The kind of a layer; without a key for it, the key is recorded as missing.
 fn kind(config: &mut Config<'_>, layer: u128) -> Option<Kind> {
     let kind = kind_at(config, "hybrid_override_pattern", "layers_block_type", layer);
     if kind.is_none() && !config.missing.contains(&"hybrid_override_pattern") {

@@ -8,8 +8,8 @@ use crate::facts::models::shape::{
     Compressed, FeedForward, Grouped, Index, Latent, Mixer, Mixture,
 };
 
-/// DeepSeek V3: its files hold a layer that drafts, with copies of embedding and head; published
-/// counts leave it out.
+/// DeepSeek V3: its files include a draft layer with copies of embedding and head; published counts
+/// omit it.
 const DEEPSEEK_V3: Family = Family {
     types: &["deepseek_v3"],
     architecture: "DeepseekV3ForCausalLM",
@@ -52,7 +52,8 @@ pub(super) static FAMILIES: &[Family] = &[
     DEEPSEEK_V3,
     // The published code of Kimi K2 is that of DeepSeek V3.
     Family { types: &["kimi_k2"], ..DEEPSEEK_V3 },
-    // models/glm4_moe_lite/modeling_glm4_moe_lite.py: the published count has the layer that drafts.
+    // models/glm4_moe_lite/modeling_glm4_moe_lite.py: the published count has the layer that
+    // drafts.
     Family {
         types: &["glm4_moe_lite"],
         architecture: "Glm4MoeLiteForCausalLM",
@@ -134,7 +135,7 @@ pub(super) fn latent(config: &mut Config<'_>, sizes: Sizes) -> Latent {
     }
 }
 
-/// What chooses the tokens that DeepSeek looks at; its keys have a layer norm.
+/// The indexer of DeepSeek; its keys have a layer norm.
 fn index(config: &mut Config<'_>, from: Option<u128>) -> Index {
     let head = config.need(&["index_head_dim"]);
     Index { heads: config.need(&["index_n_heads"]), head, from, weighed: true, norm: 2 * head }

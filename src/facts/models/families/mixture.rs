@@ -260,8 +260,8 @@ pub(super) static FAMILIES: &[Family] = &[
     Family {
         types: &["step3p5", "step3p7"],
         architecture: "Step3p7FlashForCausalLM",
-        // Layers that look back at a window have half as many heads again; published configs say
-        // so in a part that shortened ones leave out.
+        // Layers with a window have 1.5 times the heads; published configs have this in a part that
+        // shortened configs omit.
         mixer: |config, sizes, layer| {
             let kind = config.element("layer_types", layer).and_then(|kind| kind.as_str());
             if kind.is_some_and(|kind| kind == "full_attention") {
@@ -335,7 +335,7 @@ pub(super) static FAMILIES: &[Family] = &[
                 return FeedForward::gated(inner);
             }
             let experts = config.need(&["num_experts"]);
-            // The router scales what it reads and what each expert gives.
+            // The router scales its input and each expert's output.
             FeedForward::Mixture(Mixture {
                 shared: inner,
                 router: sizes.hidden + experts,
@@ -361,7 +361,7 @@ pub(super) static FAMILIES: &[Family] = &[
     },
 ];
 
-/// Whether a layer of Gemma 4 takes keys and values of an earlier one.
+/// Whether a layer of Gemma 4 shares keys and values of an earlier one.
 fn shares_keys(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> bool {
     layer + config.or(&["num_kv_shared_layers"], 0) >= sizes.layers
 }

@@ -1,9 +1,9 @@
 //! The families of language models, one row each.
 //!
-//! A row says of which shapes the family's code in `transformers` (or in its own repository) builds
-//! a layer: which widths of the config go where, which matrices have biases, which layers are
-//! mixtures. What the shapes hold and what they keep in the cache is computed from them alone
-//! (`shape.rs`, `cache.rs`). Rows are proved by published counts in `counted.rs`.
+//! A row has the shapes from which the family's code in `transformers` (or in its own repository)
+//! builds a layer: the use of the config's widths, the matrices with biases, the mixture layers.
+//! Elements and cache are computed from the shapes alone (`shape.rs`, `cache.rs`). Rows are tested
+//! against published counts in `counted.rs`.
 
 pub(crate) mod dense;
 pub(crate) mod hybrid;
@@ -15,12 +15,12 @@ use super::keys::Config;
 use super::layers::{Sizes, encoder_layer, linear, norm};
 use super::shape::{Class, Elements, FeedForward, Grouped, Layer, Mixer};
 
-/// Whether something is there: always, never, or as a key of the config says.
+/// Whether a part exists: always, never, or by a key of the config.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Has {
     No,
     Yes,
-    /// The key, and what counts when it is absent.
+    /// The key, and its default.
     Key(&'static str, bool),
 }
 
@@ -38,15 +38,15 @@ impl Has {
 pub(super) struct Family {
     /// Values of `model_type`.
     pub(super) types: &'static [&'static str],
-    /// What a nested config leaves out.
+    /// Defaults of a nested config.
     pub(super) defaults: &'static [(&'static str, u128)],
     /// Architecture of a config that names none.
     pub(super) architecture: &'static str,
     /// How tokens are mixed in a layer.
     pub(super) mixer: fn(&mut Config<'_>, Sizes, u128) -> Mixer,
-    /// What follows in the layer.
+    /// The second part of the layer.
     pub(super) feed_forward: fn(&mut Config<'_>, Sizes, u128) -> FeedForward,
-    /// Elements of its norms, and of what else a layer has.
+    /// Elements of its norms and other small parts of a layer.
     pub(super) norms: fn(&mut Config<'_>, Sizes, u128) -> u128,
     /// Which layers look back at a window of tokens only.
     pub(super) window: Window,
@@ -58,14 +58,14 @@ pub(super) struct Family {
     pub(super) tied: bool,
     /// The head has a bias.
     pub(super) head_bias: Has,
-    /// What is beside embedding, layers, last norm and head: positions, a norm of the
+    /// Elements other than embedding, layers, last norm and head: positions, a norm of the
     /// embedding.
     pub(super) beside: fn(&mut Config<'_>, Sizes) -> u128,
     /// Layers that draft tokens (multi-token prediction), if its files hold any.
     pub(super) drafts: fn(&Family, &mut Config<'_>, Sizes) -> Option<Drafts>,
 }
 
-/// Layers that look back at a window of tokens, unless `layer_types` says it layer by layer.
+/// Layers with a window of tokens, unless `layer_types` lists them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Window {
     /// None: the key is there for other reasons.
@@ -106,7 +106,7 @@ impl Drafts {
     }
 }
 
-/// Llama: what most others are but for a detail.
+/// Llama: most others differ from it in a detail.
 const LLAMA: Family = Family {
     types: &["llama"],
     defaults: &[],
@@ -220,7 +220,7 @@ fn gated(inner: u128, bias: bool) -> FeedForward {
     FeedForward::Dense(super::shape::Dense { inner, gated: true, bias })
 }
 
-/// Attention whose queries and keys are normed per head.
+/// Attention with normalized queries and keys per head.
 fn normed(config: &mut Config<'_>, sizes: Sizes) -> Grouped {
     let bias = config.flag("attention_bias", false);
     Grouped { rest: 2 * sizes.head, ..Grouped::of(sizes, bias, bias) }
@@ -239,8 +239,8 @@ fn nested(config: &mut Config<'_>, part: &'static str, key: &'static str) -> u12
     number
 }
 
-/// The context that transformers takes for granted when the config of a language model inside
-/// another model leaves it out, in tokens (`configuration_*.py`, `max_position_embeddings`).
+/// The default context of transformers, in tokens, for the config of a language model inside
+/// another model (`configuration_*.py`, `max_position_embeddings`).
 pub(super) fn default_context(text_type: &str) -> Option<i64> {
     match text_type {
         "gemma3_text" | "mistral" => Some(131_072),
@@ -249,7 +249,7 @@ pub(super) fn default_context(text_type: &str) -> Option<i64> {
     }
 }
 
-/// Encoders, whose architectures name no causal head.
+/// Encoders, with architectures without a causal head.
 pub(super) static ENCODERS: &[&str] = &["bert", "roberta", "xlm-roberta", "camembert"];
 
 /// BERT and its kin: embeddings of words, positions and types with a norm, layers, and a pooler or
