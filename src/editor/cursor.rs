@@ -3,7 +3,7 @@
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Segment, Value};
 
-/// What is at a place.
+/// The field at a position.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     /// The field.
@@ -14,8 +14,8 @@ pub struct Cursor {
     pub on_key: bool,
 }
 
-/// The innermost field of a tree that has something written at an offset of its text; a place
-/// behind the last character belongs to what ends there.
+/// The innermost field at an offset of the text; the position after the last character belongs to
+/// the field that ends there.
 pub fn at(root: &Node, place: Span) -> Option<Cursor> {
     let is_at = |origin: Origin| {
         let span = origin.span()?;

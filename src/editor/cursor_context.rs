@@ -1,8 +1,8 @@
-//! Where in a document something is typed, whether or not the text can be read.
+//! The context of the cursor in a document, also if the text cannot be parsed.
 //!
 //! In: a text and an offset. Out: the kind of the document, the field, and the word that is being
-//! typed. Lines and their indentation say it all: block style only, and what is within quotes
-//! over lines or in a block scalar is taken for fields, which no schema then knows.
+//! typed. It is found by lines and their indentation: block style only; multi-line quoted text and
+//! block scalars are read as fields, which no schema has.
 
 use crate::source::SourceId;
 use crate::yaml::{FieldPath, Segment, split};
@@ -17,7 +17,7 @@ pub enum Part {
     Value,
 }
 
-/// What is typed at a place.
+/// The context at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typing {
     /// `apiVersion` of the document; empty where it has none.
@@ -26,9 +26,9 @@ pub struct Typing {
     pub kind: String,
     /// `metadata.namespace` of the document.
     pub namespace: Option<String>,
-    /// The field whose value is typed; for a key, what holds it.
+    /// The field whose value is typed; for a key, its parent.
     pub path: FieldPath,
-    /// What is typed.
+    /// The typed part.
     pub part: Part,
     /// The word, from its beginning to its end; the place is within.
     pub word: Range<usize>,
@@ -44,12 +44,12 @@ struct Line<'t> {
     column: usize,
     /// Its key.
     key: Option<&'t str>,
-    /// What is behind the colon.
+    /// The text after the colon.
     value: &'t str,
 }
 
 impl<'t> Line<'t> {
-    /// None for what has no content.
+    /// `None` for a line without content.
     fn parse(line: &'t str) -> Option<Self> {
         let mut column = line.len() - line.trim_start_matches(' ').len();
         let mut dashes = Vec::new();
@@ -72,7 +72,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The key that a content begins with, and what is behind its colon.
+/// The key at the start of a line, and the text after its colon.
 fn key_of(content: &str) -> Option<(&str, &str)> {
     if let Some(quote) = content.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let (key, rest) = content[1..].split_once(quote)?;
@@ -91,7 +91,7 @@ fn plain(value: &str) -> &str {
     value.trim_matches(['"', '\''])
 }
 
-/// What is typed at an offset; none in a comment, and outside of every line.
+/// The context at an offset; `None` in a comment and outside of every line.
 pub fn typing(text: &str, offset: usize) -> Option<Typing> {
     let before = text.get(..offset)?;
     let start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -174,8 +174,8 @@ fn document(text: &str, line: usize) -> Range<usize> {
     range
 }
 
-/// The keys and lists that hold what begins at a column, innermost first. `open`: it may be in an
-/// element of a list whose dash is further up.
+/// The keys and lists around a column, innermost first. `open`: it can be in a list element whose
+/// dash is further up.
 fn climb(above: &[&str], mut limit: usize, mut open: bool, found: &mut Vec<Segment>) {
     for line in above.iter().rev().filter_map(|line| Line::parse(line)) {
         let parent = line.column < limit && line.key.is_some();
@@ -191,7 +191,7 @@ fn climb(above: &[&str], mut limit: usize, mut open: bool, found: &mut Vec<Segme
             continue;
         }
         if let (true, Some(key)) = (parent, line.key) {
-            // What holds others has no value of its own, but for an anchor or a tag.
+            // A parent has no value of its own, except an anchor or a tag.
             if !line.value.is_empty() && !line.value.starts_with(['#', '&', '!']) {
                 continue;
             }

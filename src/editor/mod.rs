@@ -1,9 +1,9 @@
-//! What an editor asks about a place in a text.
+//! Answers for an editor about a position in a text.
 //!
-//! In: objects with their places, and texts as they are while they are typed. Out: what is at a
-//! place ([`at`]), which objects name which ([`names`]), and what may be written next ([`typing`]).
-//! This module has no protocol and decides nothing: names are those that the operators read, fields
-//! those of the schemas.
+//! In: objects with their positions, and texts while they are typed. Out: the field at a position
+//! ([`at`]), references between objects ([`names`]), and completions ([`typing`]). This module has
+//! no protocol and makes no decisions: references are those that the operators read, fields those
+//! of the schemas.
 
 mod cursor;
 mod cursor_context;

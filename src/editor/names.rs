@@ -1,8 +1,8 @@
-//! Which objects name which.
+//! References between objects.
 //!
-//! A name is where an operator reads one: services name what their decisions looked up, and what
-//! else is typed names what its readers found. The fields that hold names, for what is not written
-//! yet, are a table beside it; a test compares both.
+//! References of a service are the objects that its decision looked up; those of other objects are
+//! found by their readers. A table has the fields with references, for completion; a test compares
+//! both.
 
 use crate::api::{Object, Scope};
 use crate::catalog::Catalog;
@@ -12,7 +12,7 @@ use crate::source::Span;
 use crate::yaml::FieldPath;
 use ecow::EcoString;
 
-/// What is named.
+/// The kind of a referenced object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// A runtime.
@@ -112,8 +112,8 @@ fn of_service<'a>(catalog: &'a Catalog, planned: &Planned<'a>, found: &mut Vec<N
     }
 }
 
-/// Fields that hold a name: group, kind, path without positions of lists, what is named. A path
-/// that begins with a dot is one at any depth.
+/// Fields with a reference: group, kind, path without list indices, referenced kind. A path that
+/// begins with a dot matches at any depth.
 const FIELDS: &[(&str, &str, &str, Named)] = &[
     ("ome.io", "InferenceService", "spec.model.name", Named::Model),
     ("ome.io", "InferenceService", "spec.runtime.name", Named::Runtime),
@@ -136,7 +136,7 @@ const FIELDS: &[(&str, &str, &str, Named)] = &[
     ("kueue.x-k8s.io", "ClusterQueue", "spec.resourceGroups.flavors.name", Named::Flavor),
 ];
 
-/// What a field of a kind names.
+/// Returns the kind that a field refers to.
 pub fn field_names(schema: &Schema, path: &FieldPath) -> Option<Named> {
     let fields = path.0.iter().filter(|step| matches!(step, crate::yaml::Segment::Field(_)));
     let plain = FieldPath(fields.cloned().collect()).to_string();

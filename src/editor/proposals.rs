@@ -1,4 +1,4 @@
-//! What may be written at a place.
+//! Completions at a position.
 
 use super::cursor_context::{Part, Typing};
 use super::names::{field_names, names};
@@ -12,11 +12,11 @@ use crate::yaml::{FieldPath, Segment};
 pub struct Proposal {
     /// The word as it is shown.
     pub label: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub detail: String,
     /// The text that is written.
     pub insert: String,
-    /// The field it is, for what there is to say about it.
+    /// Its field, for the description.
     pub field: Option<FieldPath>,
 }
 
@@ -61,7 +61,7 @@ pub fn proposals(
     }
 }
 
-/// What follows a key.
+/// The text after a key.
 fn opening(ty: &Type) -> &'static str {
     match ty {
         Type::Object(_) | Type::Map(_) | Type::List(_) => ":",

@@ -8,12 +8,12 @@ use crate::yaml::Node;
 use std::fmt;
 use std::path::Path;
 
-/// How a file of a directory stands to what would be written.
+/// The state of a file compared with the file that would be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// It is not there.
     Missing,
-    /// It holds something else.
+    /// It has other content.
     Differs,
     /// The manifest lists it and it would no longer be written.
     Unexpected,
@@ -24,10 +24,10 @@ pub enum State {
 pub struct Difference {
     /// Path within the directory.
     pub path: String,
-    /// What is wrong.
+    /// The difference.
     pub state: State,
-    /// From what the file holds to what would be written, as a unified diff; of a file that
-    /// differs, when requested.
+    /// A unified diff from the file to the text that would be written; for a file that differs, if
+    /// requested.
     pub lines: Option<String>,
 }
 
@@ -99,8 +99,8 @@ impl Check {
         Ok(())
     }
 
-    /// Everything that is not as it would be written, by path. Nothing is known to be too much
-    /// unless the `whole` input was read.
+    /// Returns all differences, by path. Surplus files are reported only if the `whole` input was
+    /// read.
     ///
     /// # Errors
     /// As [`super::Directory::write`].

@@ -120,9 +120,9 @@ impl Directory {
         Ok(())
     }
 
-    /// Gives the files their names, removes those that are no longer written if the `whole` input
-    /// was read, and writes the manifest. Only files that a manifest lists are ever removed. When
-    /// anything is in the way, nothing is done.
+    /// Renames the files into place, removes files that are no longer written if the `whole` input
+    /// was read, and writes the manifest. Only files in a manifest are ever removed. If any file is
+    /// in the way, nothing is changed.
     ///
     /// # Errors
     /// The file system's; what was written until then is listed.
@@ -146,7 +146,7 @@ impl Directory {
         Ok(Done { held, removed: go, ..Done::default() })
     }
 
-    /// A file that was edited by hand is not removed, and what replaced it is not either.
+    /// A file that was edited by hand is not removed, and neither is one that replaced it.
     fn may_remove(&mut self, path: &str) -> Result<(), Error> {
         let place = self.ledger.root.place(path);
         let kept = match self.ledger.root.look(path)? {

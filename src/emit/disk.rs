@@ -19,7 +19,7 @@ use tempfile::TempPath;
 #[derive(Debug)]
 pub(super) struct Root(PathBuf);
 
-/// What has a name.
+/// The kind of a directory entry.
 #[derive(Debug)]
 pub(super) enum Found {
     Nothing,
@@ -59,7 +59,7 @@ impl Root {
         fs::create_dir_all(&self.0).map_err(|error| Error::io("create", &self.0, error))
     }
 
-    /// What is at a path.
+    /// Returns the entry at a path.
     pub(super) fn look(&self, relative: &str) -> Result<Found, Error> {
         let path = self.place(relative);
         self.walk(relative, false)?;
@@ -82,7 +82,7 @@ impl Root {
         }
     }
 
-    /// Puts a finished file where `target` says. A file that is new takes no place that is taken.
+    /// Renames a finished file to `target`. A new file replaces no existing one.
     pub(super) fn put(
         &self,
         relative: &str,
@@ -105,7 +105,7 @@ impl Root {
             Err(error) if absent(&error) => {}
             Err(error) => return Err(Error::io("remove", &path, error)),
         }
-        // Directories that hold something else refuse, which is what is wanted.
+        // Removing a directory with other entries fails, as intended.
         for above in
             Path::new(relative).ancestors().skip(1).filter(|above| !above.as_os_str().is_empty())
         {
@@ -116,8 +116,8 @@ impl Root {
         Ok(())
     }
 
-    /// Goes down to the directory of a file. Every step must be a directory and no link; `make`
-    /// makes what is missing. The root itself may be a link: the user named it.
+    /// Checks the directories on the path of a file. Each must be a directory and not a link;
+    /// `make` creates missing ones. The root itself can be a link, because the user named it.
     fn walk(&self, relative: &str, make: bool) -> Result<(), Error> {
         let mut place = self.0.clone();
         let steps: Vec<&str> = relative.split('/').collect();
@@ -154,11 +154,11 @@ fn absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Gives a new file the mode and the owner of the one that it is to replace.
+/// Sets the mode and the owner of a new file to those of the file that it replaces.
 ///
 /// # Errors
-/// The old file has several names, and renaming would part them; or its owner is another, whom this
-/// process may not give files to.
+/// The old file has several hard links, which renaming would separate; or it has an owner that this
+/// process may not set.
 pub(super) fn inherit(new: &Path, old: &Path, data: &Metadata) -> Result<(), Error> {
     #[cfg(unix)]
     {

@@ -1,8 +1,8 @@
 //! Repairs of findings, written into their files.
 //!
-//! In: findings with [`Edit`]s, and the texts they were found in. Out: changed files, and what was
-//! done. Only the bytes of the edits change: comments and layout stay. Nothing here decides what a
-//! safe repair is: whoever made the finding did.
+//! In: findings with [`Edit`]s, and their texts. Out: changed files, and a report. Only the bytes
+//! of the edits change: comments and layout stay. The author of a finding decides whether its
+//! repair is safe.
 
 use super::{Error, file};
 use crate::diag::{Diagnostic, Edit, edited};
@@ -10,10 +10,10 @@ use crate::source::{SourceId, SourceKind, SourceMap};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Why a file was left as it is.
+/// The reason why a file was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Left {
-    /// It is no longer what was read.
+    /// Its content changed after it was read.
     #[error("it changed while it was read")]
     Changed,
     /// It is not UTF-8, so the places in it are not those of its bytes.
@@ -24,7 +24,7 @@ pub enum Left {
     Io(#[from] Error),
 }
 
-/// What became of the repairs.
+/// The result of the repairs.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Positions of the findings that were repaired.
@@ -35,8 +35,8 @@ pub struct Outcome {
 
 /// Applies the repairs of findings to their files.
 ///
-/// A repair is made as a whole or not at all. One that meets another's bytes waits for the next
-/// run: what it was found in is about to change.
+/// A repair is made as a whole or not at all. One that overlaps another is left for the next run,
+/// because its text changes.
 pub fn fix(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
     let mut outcome = Outcome::default();
     for (id, chosen) in chosen(found, sources) {

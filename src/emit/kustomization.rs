@@ -1,4 +1,4 @@
-//! Lists of what a directory holds, as Kustomize and Flux read them.
+//! Lists of the files in a directory, for Kustomize and Flux.
 
 use super::path::KUSTOMIZATION;
 use super::stream;

@@ -32,16 +32,16 @@ pub struct Options {
     pub kustomization: Option<Layout>,
 }
 
-/// What earlier runs left and what this one brings.
+/// The files of earlier runs and of this one.
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub(super) root: Root,
     options: Options,
-    /// What the manifest lists.
+    /// The files in the manifest.
     pub(super) before: Files,
     /// The manifest has its old name.
     pub(super) old_name: bool,
-    /// What this run makes, with its sum.
+    /// The files of this run, with their checksums.
     pub(super) now: BTreeMap<String, String>,
 }
 
@@ -71,10 +71,10 @@ impl Ledger {
         Ok(Self { root, options, before, old_name, now: BTreeMap::new() })
     }
 
-    /// Takes up an object of this run: its path, which no other object has.
+    /// Adds an object of this run by its path, which no other object has.
     ///
     /// # Errors
-    /// A name that leads elsewhere; a third object of one path.
+    /// A name that leads out of the directory; a third object of one path.
     pub(super) fn take(
         &mut self,
         object: &Node,

@@ -1,9 +1,9 @@
 //! One writer per directory: the lock file `.ome-lock`, and the temporary files of its holder.
 //!
 //! In: a directory. Out: its lock, and temporary files in it. The lock file lists the holder's
-//! temporary files, each before it is created: the next run removes exactly what a killed run left
-//! behind, and no file of the user's that merely has a similar name. SIGINT and SIGTERM remove them
-//! at once. The operating system releases the lock of a killed run.
+//! temporary files, each before it is created: the next run removes exactly the files of a killed
+//! run, and no user file with a similar name. SIGINT and SIGTERM remove them at once. The operating
+//! system releases the lock of a killed run.
 
 #![expect(
     clippy::disallowed_methods,
@@ -78,7 +78,7 @@ impl Lock {
         }
     }
 
-    /// Removes what a killed run left behind, and starts a list of our own.
+    /// Removes the temporary files of a killed run, and starts a new list.
     fn begin(directory: &Path, mut file: File) -> Result<Self, Error> {
         let path = directory.join(NAME);
         let mut held = gate();
@@ -130,7 +130,7 @@ impl Drop for Lock {
     fn drop(&mut self) {
         let mut held = gate();
         held.retain(|directory| *directory != self.directory);
-        // Whoever waits has this file open and sees that its name is gone.
+        // A waiting run has this file open and notices that its name was removed.
         let _ = fs::remove_file(self.directory.join(NAME));
     }
 }
@@ -214,7 +214,7 @@ mod tests {
         let left = {
             let lock = Lock::take(scratch.path(), &mut || {}).unwrap();
             let path = lock.temporary(b"half", &gate()).unwrap().keep().unwrap();
-            // A killed run drops nothing: its list stays.
+            // A killed run runs no destructors: its list stays.
             let text = fs::read(scratch.path().join(NAME)).unwrap();
             drop(lock);
             fs::write(scratch.path().join(NAME), text).unwrap();

@@ -1,10 +1,10 @@
 //! The list of files that earlier runs wrote: `.ome-manifest`, JSON without an extension.
 //!
-//! A name that ends in `.json` is read by `kubectl apply -R` and by Argo CD, and refused for want
-//! of a kind. Lists of that name, [`OLD`], are taken over.
+//! A name that ends in `.json` is read by `kubectl apply -R` and by Argo CD, and rejected without a
+//! kind. Lists of that name, [`OLD`], are converted.
 //!
-//! While files are written the list holds two lines for each: what it held and what it will hold.
-//! After a kill either is ours.
+//! While files are written, the list has two checksums for each: of the old and of the new content.
+//! After a kill, both are files of this program.
 
 use super::path::is_ours;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,13 +18,13 @@ pub(super) const OLD: &str = ".ome-manifest.json";
 /// Version of its shape.
 const SCHEMA_VERSION: &str = "ome/v1";
 
-/// Files by path, each with the SHA-256 of what it may hold, in hexadecimal.
+/// Files by path, each with the SHA-256 of its possible contents, in hexadecimal.
 pub(super) type Files = BTreeMap<String, BTreeSet<String>>;
 
 /// Adds the files of a list.
 ///
 /// # Errors
-/// What is wrong with it: other text, or a path that leads elsewhere.
+/// The error: other text, or a path that leads out of the directory.
 pub(super) fn parse(text: &str, found: &mut Files) -> Result<(), String> {
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let files =

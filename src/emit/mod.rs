@@ -1,4 +1,4 @@
-//! Objects leave the program: as one text, or as files in a directory.
+//! Writes objects: as one text, or as files in a directory.
 //!
 //! In: trees. Out: YAML documents, a JSON list, files. This module decides nothing about objects;
 //! beside `load` it is the only one that touches the file system, and it never writes or removes
@@ -37,9 +37,9 @@ pub enum Error {
     /// The file system refused.
     #[error("cannot {action} `{}`: {source}", .path.display())]
     Io {
-        /// What was being done.
+        /// The failed operation.
         action: &'static str,
-        /// With what.
+        /// Its path.
         path: PathBuf,
         /// Why it failed.
         source: std::io::Error,
@@ -49,10 +49,10 @@ pub enum Error {
     Partly {
         /// Why.
         error: Box<Error>,
-        /// What was written; the manifest lists it.
+        /// The written files; the manifest lists them.
         written: Vec<PathBuf>,
     },
-    /// A symbolic link is where a directory of ours should: what is behind it may lie anywhere.
+    /// A symbolic link is in place of a directory; its target can be anywhere.
     #[error("`{}` is a symbolic link: nothing is written through it", .0.display())]
     Link(PathBuf),
     /// Something that is no directory is where one is needed.
@@ -81,7 +81,7 @@ pub enum Error {
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// The name of an object cannot be part of a path.

@@ -25,7 +25,7 @@ pub struct Stream {
 const DEPTH: usize = 2;
 
 impl Stream {
-    /// A text that holds nothing yet.
+    /// Starts an empty text.
     pub fn new(format: Format) -> Self {
         Self { format, written: 0 }
     }
@@ -50,7 +50,7 @@ impl Stream {
         self.written += 1;
     }
 
-    /// Appends what closes the text; an empty list is a list too.
+    /// Appends the end of the text; an empty list is written as a list.
     pub fn end(self, out: &mut String) {
         if self.format == Format::Yaml {
             return;

@@ -8,7 +8,7 @@ use std::fs;
 
 static GIVEN: Rule = Rule { id: "given", text: "Given by a test.", cite: "test" };
 
-/// A directory of its own for one test, gone when the test is over.
+/// A directory for one test, deleted at its end.
 struct Scratch(tempfile::TempDir);
 
 impl Scratch {
@@ -168,7 +168,7 @@ fn nothing_is_removed_after_a_part_of_the_input() {
     write(&scratch, &[service("a", 1), service("b", 1)]);
     let done = try_write(&scratch, all(), false, &[service("c", 1)]).expect("writes");
     assert_eq!(done.held, 2);
-    // What was written is listed, and so is what stayed.
+    // Written files are listed, and so are files that stayed.
     write(&scratch, &[service("a", 1)]);
     assert_eq!(scratch.files(), [".ome-manifest", "default/a/service-a.yaml"]);
     // Services that were not requested stay.
@@ -201,7 +201,7 @@ fn files_of_the_user_are_never_touched() {
         (1, "mine")
     );
     assert!(scratch.at("default/a/service-a.yaml").exists());
-    // A file that holds the same is as good as written.
+    // A file with the same content counts as written.
     scratch.put("default/b/service-b.yaml", &yaml(&service("b", 1).0));
     write(&scratch, &[service("b", 1)]);
     write(&scratch, &[service("b", 2)]);
@@ -330,7 +330,7 @@ fn kustomizations_follow_the_files() {
     let one = Prune::Services([("default".to_owned(), "b".to_owned())].into());
     try_write(&scratch, Options { prune: one, ..all() }, true, &[]).expect("writes");
     assert_eq!(listed("default/kustomization.yaml"), ["a/service-a.yaml"]);
-    // They go as other files do, and one of the user's stays.
+    // They are removed as other files, and the user's file stays.
     write(&scratch, &[service("a", 1)]);
     assert_eq!(scratch.files(), [".ome-manifest", "default/a/service-a.yaml"]);
     scratch.put("kustomization.yaml", "mine");

@@ -1,8 +1,8 @@
 //! A service with everything decided and merged: pods, replicas and metadata of its components.
 //!
-//! In: what an operator's composing made. Out: the same for every reader, with pods and
-//! accelerators counted from the pods as they are. Nothing is guessed again later: which container
-//! runs the model is known here.
+//! In: the result of an operator's composition. Out: the same for every reader, with pods and
+//! accelerators counted from the final pods. The container that runs the model is decided here, and
+//! nowhere later.
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, Model, Runtime, Service};
 use crate::diag::Diagnostic;
@@ -23,7 +23,7 @@ pub struct Component {
     /// The merged component spec: replicas, scaling, deploymentStrategy, timeouts, kedaConfig …
     /// are read from it.
     pub spec: Node,
-    /// Labels of objects and pods, before what the wrapper adds (`app`, queues).
+    /// Labels of objects and pods, without the additions of the workload (`app`, queues).
     pub labels: Map,
     /// Annotations of objects and pods.
     pub annotations: Map,
@@ -86,16 +86,16 @@ pub struct Built<'a> {
     pub components: Vec<Component>,
 }
 
-/// What is known of a component before its pods are, or where they cannot be built.
+/// The facts of a component before its pods are built, or if they cannot be built.
 #[derive(Clone, Debug)]
 pub struct Outline {
     /// Which one.
     pub kind: ComponentKind,
     /// How it is deployed.
     pub mode: DeploymentMode,
-    /// What decided about the mode, where several may.
+    /// The source of the mode, if there are several possible ones.
     pub mode_basis: Option<&'static str>,
-    /// Least number of replicas; none when what is written is no such number.
+    /// Minimum number of replicas; `None` if the value is not a valid number.
     pub min_replicas: Option<i64>,
     /// Greatest number of replicas; none when nothing scales it.
     pub max_replicas: Option<i64>,
@@ -130,18 +130,18 @@ pub enum Stopped {
     Objects(Component),
 }
 
-/// What became of a service before its objects are written.
+/// The state of a service before its objects are written.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome<'a> {
-    /// Its components as they are built; where building fails, as they are merged; where nothing
-    /// is decided, as far as the service alone says.
+    /// Its components as built; if building fails, as merged; without a decision, as in the service
+    /// alone.
     pub outlines: Vec<Outline>,
     /// The components with their pods, where nothing failed.
     pub built: Option<Built<'a>>,
     /// The earliest failure.
     pub error: Option<Failure>,
-    /// What is written all the same where it failed on a component or after the last one.
+    /// The objects that are written although a component, or a step after the last one, failed.
     pub unfinished: Option<Unfinished<'a>>,
-    /// What was found on the way, the error not included.
+    /// Findings, without the error.
     pub diagnostics: Vec<Diagnostic>,
 }

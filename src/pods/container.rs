@@ -1,7 +1,7 @@
 //! Edits of containers and volumes that keep origins.
 //!
-//! In: a container or a pod as a tree, what is to be in it, the rule that says so. Out: the tree,
-//! and for a recorder what gave way.
+//! In: a container or a pod as a tree, a new value, and its rule. Out: the changed tree, and
+//! replaced values for a recorder.
 
 use crate::merge::edit::{list_mut, lost, mapping, position, within};
 use crate::merge::history::{Record, Step};
@@ -31,8 +31,8 @@ pub(crate) fn default_env(container: &mut Node, name: &str, value: EcoString, ru
     }
 }
 
-/// Sets the value of a variable, which keeps its place, or adds it at the end. As upstream,
-/// valueFrom stays.
+/// Sets the value of a variable at its position, or appends the variable. As upstream, valueFrom
+/// stays.
 pub(crate) fn set_env<R: Record>(
     container: &mut Node,
     name: &str,

@@ -16,8 +16,7 @@ pub(crate) fn of_container(container: &Node, counts: impl Fn(&str) -> bool) -> O
         .try_fold(0_i64, |sum, entry| sum.checked_add(devices(entry)?))
 }
 
-/// The amount of one resource that a container requests, whatever it is: what the operator computes
-/// with, rounded up.
+/// The amount of one resource that a container requests, rounded up, as the operator uses it.
 pub(crate) fn as_written(container: &Node, resource: &str) -> Option<i64> {
     let entry = asked(container).find(|entry| entry.key == resource)?;
     Quantity::parse_field(&entry.node.scalar_text()?).ok()?.value()

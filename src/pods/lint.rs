@@ -1,7 +1,7 @@
-//! Faults of pods and components, each rule written once: composing asks them of what it built,
-//! `check` of single objects.
+//! Faults of pods and components, each rule once: for built pods when composing, and for single
+//! objects in `check`.
 //!
-//! Every function adds what it finds and decides nothing.
+//! Every function adds findings and makes no decisions.
 
 use crate::api::{ComponentKind, Runtime, Service};
 use crate::diag::{Code, Diagnostic, Nearby};
@@ -33,7 +33,7 @@ impl Place<'_> {
     }
 }
 
-/// Words the path of a component's field, given who wrote it and the field.
+/// Returns the path of a component's field, from its origin and the field.
 pub(crate) type PathOf<'a> = &'a dyn Fn(Origin, &str) -> String;
 
 /// A worker without `size` counts as no worker (OME docs, Serving Runtime, Multi-Node
@@ -86,7 +86,7 @@ pub(crate) fn replica_range(component: &Node, path: PathOf<'_>, findings: &mut V
     else {
         return;
     };
-    // What is no number of replicas is compared with nothing.
+    // An invalid number of replicas is not compared.
     let count = |node: &Node| node.as_int().and_then(|number| Range::COUNT.count(number));
     if let (Some(least), Some(most)) = (count(min), count(max))
         && most < least

@@ -1,6 +1,6 @@
 //! Pods of every operator: devices, variables, quantities, findings.
 //!
-//! In: pods as trees. Out: numbers and findings. Nothing here knows an operator.
+//! In: pods as trees. Out: numbers and findings. This module depends on no operator.
 
 pub mod built;
 pub(crate) mod container;

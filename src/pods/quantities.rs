@@ -7,8 +7,8 @@ use crate::merge::edit::{each_mut, field_mut};
 use crate::quantity::Quantity;
 use crate::yaml::{Node, Value};
 
-/// Writes the quantities of a pod in canonical form; what is no quantity stays for the findings
-/// about it.
+/// Writes the quantities of a pod in canonical form; invalid ones stay, and have findings
+/// elsewhere.
 pub(crate) fn canonical(pod: &mut Node) {
     for key in ["containers", "initContainers"] {
         each_mut(pod, key, amounts);
@@ -28,7 +28,7 @@ pub(crate) fn canonical(pod: &mut Node) {
     });
 }
 
-/// Rewrites the requests and limits of what has resources.
+/// Rewrites the requests and limits of a node with resources.
 fn amounts(node: &mut Node) {
     let Some(resources) = field_mut(node, "resources") else { return };
     for side in ["requests", "limits"] {

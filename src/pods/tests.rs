@@ -1,4 +1,4 @@
-//! Pods as trees: what is added to them, what is counted, what is found in them.
+//! Pods as trees: additions, counts and findings.
 
 use super::built::Component;
 use super::container::{
@@ -279,7 +279,7 @@ fn placeholders_outside_the_main_container_are_reported() {
     let pod = "{containers: [{name: '{{.Name}}'}, {args: ['{{.Labels.a}} {{.Name}}']}], \
                volumes: [{name: '{{.Namespace}}'}], hostname: plain}";
     placed("{}", pod, |place, _, service| {
-        // The main container, what is told.
+        // The main container, the findings.
         let rows: [(usize, &[&str]); 2] = [
             (
                 0,

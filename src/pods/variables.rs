@@ -11,7 +11,7 @@ use crate::template;
 use crate::template::{ErrorKind, Metadata, Mode};
 use crate::yaml::{FieldPath, Map, Node, Origin, Value};
 
-/// Whose pod a container is in; upstream words its errors by it
+/// The component of a container's pod; upstream's error messages depend on it
 /// (pkg/controller/v1beta1/inferenceservice/reconcilers/common/podspec_reconciler.go,
 /// MergeRuntimeContainers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum PodRole {
 }
 
 impl PodRole {
-    /// What upstream says before the reason why a template failed.
+    /// Upstream's prefix of the reason why a template failed.
     fn template_failed(self) -> &'static str {
         match self {
             Self::Main => {
@@ -33,7 +33,7 @@ impl PodRole {
         }
     }
 
-    /// What upstream says before the reason why the runner could not be merged.
+    /// Upstream's prefix of the reason why the runner could not be merged.
     pub(crate) fn merge_failed(self) -> &'static str {
         match self {
             Self::Main => "failed to reconcile pod spec: failed to merge runner container: ",
@@ -43,7 +43,7 @@ impl PodRole {
         }
     }
 
-    /// What upstream says of a pod without any container.
+    /// Upstream's message for a pod without containers.
     pub(crate) fn no_container(self) -> &'static str {
         match self {
             Self::Main => {
@@ -59,7 +59,7 @@ impl PodRole {
 /// The container with its variables replaced by the service's metadata; `annotations` are those of
 /// the service as the operator sees them.
 ///
-/// By the documents a variable that maps to nothing is a finding and the container stays as it is
+/// By the documents, a variable without a value is a finding and the container stays unchanged
 /// (OME docs, Serving Runtime, Multi-Node Configuration); the controller fails.
 pub(crate) fn expand(
     policy: &Policy,
@@ -138,7 +138,7 @@ fn finding(place: &Place<'_>, error: template::Error) -> Diagnostic {
         .help("use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`")
 }
 
-/// Warns about variables that stay as they are because they stand outside the main container
+/// Warns about variables outside the main container, which are not replaced
 /// (OME docs, Serving Runtime, Multi-Node Configuration).
 pub(crate) fn outside(place: &Place<'_>, pod: &Node, main: usize, findings: &mut Vec<Diagnostic>) {
     let mut warn = |variable: &str, node: &Node, path: &FieldPath| {

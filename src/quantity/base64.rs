@@ -1,6 +1,6 @@
-//! Base64: how many bytes a text stands for, and which.
+//! Base64: the decoded bytes of a text, and their number.
 //!
-//! The JSON form of proto messages takes both alphabets, with padding or without; Secrets use the
+//! The JSON form of proto messages allows both alphabets, with or without padding; Secrets use the
 //! first one.
 
 /// The number of bytes, or none when the text is not base64.
@@ -21,8 +21,7 @@ pub fn decoded_length(text: &str) -> Option<u64> {
     Some(digits.len() as u64 * 6 / 8)
 }
 
-/// The bytes, or none when the text is not base64. Whitespace between lines is left out, as
-/// Kubernetes does.
+/// The bytes; `None` if the text is not base64. Line breaks are ignored, as in Kubernetes.
 pub fn decoded(text: &str) -> Option<Vec<u8>> {
     let text: String = text.split_ascii_whitespace().collect();
     decoded_length(&text)?;

@@ -6,8 +6,8 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul};
 
-/// How many there are; unknown when a number it follows from is outside its range. What is computed
-/// from an unknown number is unknown.
+/// A count; unknown if it depends on a number outside its range. Results of unknown numbers are
+/// unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(Option<i64>);
 

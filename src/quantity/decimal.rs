@@ -90,8 +90,8 @@ impl Decimal {
 
     pub(super) fn times(&self, factor: i128) -> Self {
         let multiplier = factor.unsigned_abs();
-        // A product of a digit and any multiplier in use (2^60, a 64-bit integer) leaves room for
-        // the carry.
+        // The product of a digit and any multiplier in use (2^60, a 64-bit integer) plus the carry
+        // does not overflow.
         debug_assert!(multiplier <= u128::MAX / 20, "factors come from 64 bits");
         let mut digits = Vec::with_capacity(self.digits.len() + 20);
         let mut carry = 0_u128;
@@ -137,7 +137,7 @@ impl Decimal {
     /// This number in units of 10^`exponent`, rounded away from zero; `None` beyond 128 bits.
     pub(super) fn scaled_up(&self, exponent: i64) -> Option<i128> {
         let rounded = self.rounded_up(exponent);
-        // 128 bits hold 39 digits; asking first keeps 1e9999 from being written out.
+        // 128 bits have 39 digits; this check avoids writing out 1e9999.
         if rounded.leading() - exponent > 39 {
             return None;
         }

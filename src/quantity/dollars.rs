@@ -20,7 +20,7 @@ impl Dollars {
         Self(millionths.saturating_mul(i128::from(count)))
     }
 
-    /// As near as a float comes.
+    /// The nearest float.
     #[expect(clippy::cast_precision_loss, reason = "JSON and thresholds have no other numbers")]
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / 1e6

@@ -1,4 +1,4 @@
-//! Globs of names: `*` stands for any run of characters, everything else for itself.
+//! Globs of names: `*` matches any characters, every other character itself.
 
 /// Whether a glob means a name.
 pub fn glob(pattern: &str, name: &str) -> bool {

@@ -1,8 +1,9 @@
 //! Floating-point numbers as Go's `strconv.ParseFloat(text, 64)` reads them.
 //!
-//! In: a text. Out: the number, or none where Go reports an error. Rust's own parser is requested
-//! decimal numbers only after Go's grammar was checked: it knows no underscores and no hexadecimal
-//! numbers, takes `+nan`, and answers infinity where Go reports a number out of range.
+//! In: a text. Out: the number, or `None` if Go reports an error. Rust's own parser is used for
+//! decimal numbers only, after Go's grammar was checked: it accepts no underscores and no
+//! hexadecimal numbers, accepts `+nan`, and returns infinity where Go reports a number out of
+//! range.
 
 /// The number Go reads, or `None` where it reports a syntax or range error.
 pub(crate) fn parse(text: &str) -> Option<f64> {
@@ -77,7 +78,7 @@ fn decimal(text: &str) -> Option<f64> {
     text.parse().ok()
 }
 
-/// `digits` without `0x`; the exponent counts powers of two and is required.
+/// `digits` without `0x`; the exponent is a power of two and is required.
 fn hexadecimal(digits: &str) -> Option<f64> {
     let (whole, fraction, exponent) = split(digits, b'p', |byte| byte.is_ascii_hexdigit())?;
     let exponent = exponent?;
@@ -99,7 +100,7 @@ fn hexadecimal(digits: &str) -> Option<f64> {
     if mantissa == 0 {
         return Some(0.0);
     }
-    // Far beyond what a double holds, the exact exponent no longer matters.
+    // Far beyond the range of a double, the exact exponent has no effect.
     let bound = 1 << 40;
     let written = exponent
         .parse::<i64>()
@@ -117,8 +118,8 @@ fn nearest_double(mantissa: u64, more: bool, exponent: i64) -> f64 {
     let shift = mantissa.leading_zeros();
     let mantissa = u128::from(mantissa << shift);
     let exponent = exponent - i64::from(shift);
-    // The lowest bit that is kept stands for this power: 53 bits from the top, and never below the
-    // least double.
+    // The power of the lowest significant bit: 53 bits from the top, and never below the smallest
+    // double.
     let lowest = (exponent + 63 - 52).max(LEAST);
     let dropped = lowest - exponent;
     if dropped > 64 {

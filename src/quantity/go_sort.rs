@@ -1,6 +1,6 @@
-//! The order in which Go's `sort.Slice` leaves a list whose comparison is no order.
+//! The order of a list after Go's `sort.Slice` with a comparison that is not an order.
 //!
-//! A comparison that contradicts itself has no sorted order, only the one an algorithm ends with.
+//! A contradictory comparison has no sorted order, only the result of an algorithm.
 //! Where an operator sorts by such a comparison, its algorithm is part of the answer: this is
 //! `pdqsort_func` of Go 1.19 and later (`src/sort/zsortfunc.go`), function by function.
 
@@ -20,7 +20,7 @@ const MOST_SHIFTS: usize = 5;
 /// Exchanges of a median of nine that found everything the wrong way round.
 const MOST_SWAPS: usize = 12;
 
-/// Bits that a length takes.
+/// The number of bits of a length.
 fn bits(length: usize) -> u32 {
     usize::BITS - length.leading_zeros()
 }
@@ -130,10 +130,10 @@ impl<T, L: Fn(&T, &T) -> bool> Slice<'_, T, L> {
         }
     }
 
-    /// Where the pivot ends, and whether everything stood on its side already.
+    /// The final position of the pivot, and whether all elements were on their side already.
     fn partition(&mut self, from: usize, to: usize, pivot: usize) -> (usize, bool) {
         self.swap(from, pivot);
-        // Both are inclusive; `right` never passes below `from`, which holds the pivot.
+        // Both are inclusive; `right` is never below `from`, the index of the pivot.
         let (mut left, mut right) = (from + 1, to - 1);
         let mut already = true;
         loop {
@@ -301,7 +301,7 @@ mod tests {
         }
     }
 
-    /// Length, comparison and hash (modulo 9973) of the list that `sort.Slice` of Go 1.26 leaves.
+    /// Length, comparison and hash (modulo 9973) of the list after `sort.Slice` of Go 1.26.
     #[rustfmt::skip]
     const RECORDED: &[(u64, u64, u64)] = &[
         (0, 0, 0), (0, 1, 0), (0, 2, 0), (0, 3, 0), (0, 4, 0), (0, 5, 0),

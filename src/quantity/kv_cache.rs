@@ -1,8 +1,8 @@
-//! What a language model keeps of a request while it serves it: keys and values of every token, and
-//! the states of layers that have none.
+//! The memory of a request in a language model: keys and values of every token, and the states of
+//! layers without them.
 //!
 //! In: how each layer mixes tokens, from the model's config. Out: bytes, of a token and of a
-//! request of some length. Arithmetic only; where the numbers come from is not known here.
+//! request of some length. This module only computes; the callers read the numbers.
 //!
 //! | layers | elements kept | source |
 //! | --- | --- | --- |
@@ -13,7 +13,7 @@
 //! | compressed attention | a window of tokens, and one vector per run of tokens | DeepSeek-V4, inference/model.py |
 //! | gated delta net, state space | a request, whatever its length: the state of each head and the last tokens of the convolution | vLLM, model_executor/layers/mamba/mamba_utils.py, MambaStateShapeCalculator |
 
-/// What one layer keeps.
+/// The cache of one layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Keys and values of each token, per head.
@@ -63,18 +63,18 @@ pub enum Kept {
 pub struct KeptLayers {
     /// How many there are.
     pub layers: u64,
-    /// What each keeps.
+    /// The cache of each.
     pub kept: Kept,
 }
 
-/// What a model keeps.
+/// The cache of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KvCache {
     /// Layers, those that keep the same together.
     pub layers: Vec<KeptLayers>,
     /// Bytes of one element by the config: the width of the weights as they are computed with.
     pub width: u64,
-    /// The config says that keys and values are kept in 8 bits.
+    /// The config declares an 8-bit cache for keys and values.
     pub in_8_bits: bool,
 }
 
@@ -150,7 +150,7 @@ impl KeptLayers {
         self.layers.saturating_mul(one)
     }
 
-    /// The formula of what one layer keeps, with its numbers.
+    /// The formula for the cache of one layer, with its numbers.
     pub fn formula(&self, layout: Layout) -> String {
         let Layout { width, ways } = layout;
         let layers = self.layers;

@@ -1,7 +1,7 @@
 //! Amounts of memory in bytes.
 //!
-//! In: quantities such as `80Gi`, `81559Mi` or `80G`. Out: exact bytes, whole GiB where the shipped
-//! code counts in them, and the canonical text.
+//! In: quantities such as `80Gi`, `81559Mi` or `80G`. Out: exact bytes, whole GiB as the shipped
+//! code uses them, and the canonical text.
 
 use super::resource::{Quantity, QuantityError};
 use std::fmt;
@@ -44,7 +44,7 @@ impl Memory {
         gib.checked_mul(GIB).map(Self)
     }
 
-    /// Whole GiB, rounded down as the shipped accelerator selector counts: `80G` is 74, `81559Mi`
+    /// Whole GiB, rounded down as in the shipped accelerator selector: `80G` is 74, `81559Mi`
     /// is 79.
     pub fn whole_gib(self) -> u64 {
         self.0 / GIB
@@ -99,7 +99,7 @@ impl TryFrom<&Quantity> for Memory {
 }
 
 impl fmt::Display for Memory {
-    /// Writes the greatest binary unit that leaves no fraction: `80Gi`, `81559Mi`, `1000`.
+    /// Writes the greatest binary unit without a fraction: `80Gi`, `81559Mi`, `1000`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.quantity().canonical())
     }

@@ -1,9 +1,7 @@
-//! Units and names, exact: what Kubernetes and OME write as strings and mean as numbers, versions
-//! or names.
+//! Exact units and names: strings of Kubernetes and OME that are numbers, versions or names.
 //!
-//! In: single strings. Out: values that cannot be wrong, or typed errors that say what is. This
-//! module knows neither YAML nor findings: the caller, which has the place of a string, writes the
-//! finding.
+//! In: single strings. Out: valid values, or typed errors. This module depends neither on YAML nor
+//! on findings: the caller, which has the position of a string, writes the finding.
 
 pub mod base64;
 mod count;

@@ -1,8 +1,7 @@
-//! Names as the API server accepts them, with its own words for what is wrong.
+//! Names as the API server accepts them, with its error messages.
 //!
-//! In: one string. Out: the list of objections, empty when the name is fine; several rules may
-//! object at once. Lengths are bytes. Upstream: `k8s.io/apimachinery/pkg/util/validation` and
-//! `pkg/api/validation`.
+//! In: one string. Out: the list of errors, empty for a valid name; several rules can fail at once.
+//! Lengths are bytes. Upstream: `k8s.io/apimachinery/pkg/util/validation` and `pkg/api/validation`.
 
 use super::field_error::FieldError;
 use std::net::IpAddr;
@@ -154,8 +153,8 @@ pub fn generate_name_label(prefix: &str) -> Vec<String> {
     dns1123_label(&without_trailing_dash(prefix))
 }
 
-/// Upstream replaces the last two bytes by an `a`, which shortens the text by one and hides what
-/// stood before the dash.
+/// Upstream replaces the last two bytes by an `a`, which shortens the text by one and removes the
+/// character before the dash.
 fn without_trailing_dash(prefix: &str) -> String {
     match prefix.strip_suffix('-') {
         Some(rest) if rest.ends_with(|c: char| c.is_ascii()) => {
@@ -225,7 +224,7 @@ pub fn annotation_key(key: &str) -> Vec<String> {
     qualified_name(&lowered)
 }
 
-/// Objects to annotations whose keys and values together exceed [`ANNOTATIONS_LIMIT`].
+/// Returns an error for annotations whose keys and values together exceed [`ANNOTATIONS_LIMIT`].
 pub fn annotations_size<'a>(
     annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Option<FieldError> {

@@ -124,7 +124,7 @@ impl ParamCount {
         format!("{value:.decimals$}{unit}")
     }
 
-    /// The greatest unit that leaves at least one, and how many of it there are.
+    /// The greatest unit with a value of at least one, and the value.
     fn in_units(self) -> Option<(char, f64)> {
         let (unit, power) = UNITS.iter().find(|(_, power)| self.0 >= 10_u64.pow(*power))?;
         Some((*unit, self.as_f64() / 10_f64.powi(power.cast_signed())))
@@ -138,7 +138,7 @@ impl ParamCount {
 }
 
 impl fmt::Display for ParamCount {
-    /// Writes the greatest unit that leaves at least one, with as many decimals as exactness takes:
+    /// Writes the greatest unit with a value of at least one, with all decimals:
     /// `8B`, `1.5B`, `999`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((unit, power)) = UNITS.iter().find(|(_, power)| self.0 >= 10_u64.pow(*power))

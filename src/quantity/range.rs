@@ -1,9 +1,9 @@
-//! The numbers that a kind of number may have: what is outside is reported where it is read, and
+//! The valid range of each kind of number: a value outside is reported where it is read, and
 //! counted nowhere.
 //!
-//! Kubernetes leaves many of these bounds to whoever uses the number (a CustomResourceDefinition
-//! may have none at all), and its own arithmetic wraps around silently. One range per kind, so that
-//! the finding about a value and the decision not to count it cannot disagree.
+//! Kubernetes checks many of these bounds only where the number is used (a CustomResourceDefinition
+//! may have none), and its own arithmetic overflows silently. One range per kind, so that the
+//! finding about a value and the decision not to count it cannot disagree.
 
 use super::resource::Quantity;
 use super::resource_name::{is_accelerator, is_native};
@@ -26,14 +26,14 @@ impl Range {
     pub const DEVICES: Self = Self { least: 0, most: 1_000_000, whole: true };
     /// Devices that one model is spread over.
     pub const PARALLELISM: Self = Self { least: 1, ..Self::DEVICES };
-    /// Any other amount: what Kubernetes can hold in 64 bits (`Quantity.Value`).
+    /// Any other amount: the 64 bits of Kubernetes (`Quantity.Value`).
     pub const AMOUNT: Self = Self { least: 0, most: i64::MAX, whole: false };
 
     /// Pods or devices of one component or ModelServing, all replicas together: more than any fleet
     /// has, and so few that the sum over every service that can be read is exact.
     pub const TOTAL: Self = Self { least: 0, most: 1_000_000_000_000, whole: true };
 
-    /// Amounts of a resource. Extended resources are given out in whole numbers.
+    /// Amounts of a resource. Extended resources are integers.
     pub fn of_resource(name: &str) -> Self {
         if is_accelerator(name) {
             return Self::DEVICES;
@@ -62,7 +62,7 @@ impl Range {
         fits && !amount.is_negative() && (!self.whole || amount.is_integer())
     }
 
-    /// The quantity that a field holds, when it is one and inside.
+    /// Reads a quantity; `None` if it is invalid or outside the range.
     pub fn read(self, text: &str) -> Option<Quantity> {
         Quantity::parse_field(text).ok().filter(|amount| self.holds_amount(amount))
     }

@@ -1,8 +1,8 @@
-//! The tables of `testdata/recorded`, for tests: what Kubernetes' libraries, an API server and a
-//! control plane answered.
+//! The tables of `testdata/recorded`, for tests: recorded results of Kubernetes' libraries, an API
+//! server and a control plane.
 //!
 //! In: the name of a table, `apimachinery/quantity`, or of a suite of `testdata/conformance`. Out:
-//! its rows, or the folders of its cases. What is not there fails the test that requests it.
+//! its rows, or the folders of its cases. A missing table fails the test that requests it.
 
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;

@@ -1,4 +1,5 @@
-//! Kubernetes quantities, as `k8s.io/apimachinery/pkg/api/resource` reads, counts and prints them.
+//! Kubernetes quantities, as `k8s.io/apimachinery/pkg/api/resource` parses, computes and prints
+//! them.
 //!
 //! In: the text of a field. Out: exact numbers and the text that a Kubernetes client would write
 //! back. Upstream caps binary quantities at 2^63-1, overflows in `Value` and `MilliValue`, rounds
@@ -19,14 +20,13 @@ pub const MAX_DIGITS: usize = 1_000;
 /// before that.
 pub const MAX_EXPONENT: i64 = 99_999;
 
-/// Digits that the canonical form may have more than what was written: those of 2^60, and two
-/// zeros.
+/// The maximum number of digits that the canonical form adds: those of 2^60, and two zeros.
 const MOST_MORE: usize = 21;
 
 /// Finest unit; smaller amounts are rounded up to it.
 const NANO: i64 = -9;
 
-/// How a quantity likes to be printed. Comes from the suffix it was written with.
+/// The output format of a quantity, from the suffix of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// `n u m k M G T P E` or nothing: powers of 1000.
@@ -84,7 +84,7 @@ pub struct Quantity {
 impl Quantity {
     /// Reads a quantity.
     ///
-    /// Upstream takes more than its own grammar says: `.`, `-`, `m`, `Gi` and `e3` are zero, `5.`
+    /// Upstream accepts more than its own grammar: `.`, `-`, `m`, `Gi` and `e3` are zero, `5.`
     /// and `+5` are five. Anything finer than a nano is rounded up. White space is an error;
     /// see [`Self::parse_field`].
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
@@ -111,7 +111,7 @@ impl Quantity {
             if format == Format::BinarySi && below_one { Format::DecimalSi } else { format };
         let text = (small && unit.keeps_text(&parts)).then(|| EcoString::from(text));
         let quantity = Self { amount, format, text };
-        // What is printed is read again; another unit may need more digits than were written.
+        // The printed text is parsed again; another unit can need more digits than the input.
         if parts.digits() > MAX_DIGITS - MOST_MORE
             && Parts::split(&quantity.recomputed())?.digits() > MAX_DIGITS
         {

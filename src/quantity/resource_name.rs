@@ -1,14 +1,14 @@
-//! What the name of a resource tells: who defines it, and whether it counts devices.
+//! Facts from the name of a resource: who defines it, and whether it counts devices.
 
 /// Resources of `gpu.intel.com` that are shares or figures of a device, not devices.
 const INTEL_SHARES: [&str; 4] = ["millicores", "memory.max", "tiles", "monitoring"];
 
 /// Whether a resource name counts accelerators, of any vendor: devices, or the parts that a device
-/// is divided into (`nvidia.com/mig-3g.40gb`). What counts memory or computing power of a device
-/// does not.
+/// is divided into (`nvidia.com/mig-3g.40gb`). Resources that count memory or computing power of a
+/// device are not included.
 ///
 /// The only list of the program: services, ModelServings, gangs, rollouts, capacity and findings
-/// about routers ask it.
+/// about routers use it.
 pub fn is_accelerator(resource: &str) -> bool {
     is_device(resource) || is_slice(resource)
 }
@@ -38,7 +38,7 @@ pub fn is_device(resource: &str) -> bool {
 }
 
 /// Whether Kubernetes itself defines the resource; all others are extended resources, which are
-/// given out in whole numbers (k8s.io/component-helpers, `IsExtendedResourceName`).
+/// integers (k8s.io/component-helpers, `IsExtendedResourceName`).
 pub fn is_native(resource: &str) -> bool {
     !resource.contains('/') || resource.contains("kubernetes.io/")
 }

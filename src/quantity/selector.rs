@@ -73,7 +73,7 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    /// A condition whose key, values and number of values are fit for the operator.
+    /// A condition with a key, values and a number of values that are valid for the operator.
     pub fn new(
         key: impl Into<EcoString>,
         operator: SelectorOperator,
@@ -258,7 +258,7 @@ fn is_special(c: char) -> bool {
     matches!(c, '=' | '!' | '(' | ')' | ',' | '>' | '<')
 }
 
-/// Takes a text apart. Never fails: all else than signs and white space is a word.
+/// Splits a text into tokens. Never fails: everything except signs and white space is a word.
 fn scan(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -364,7 +364,7 @@ impl<'a> Parser<'a> {
         if is_word(token) { Ok(token) } else { Err(SelectorError::expected(token, "identifier")) }
     }
 
-    /// Values in parentheses; what is missing beside a comma is the empty value.
+    /// Values in parentheses; a missing value beside a comma is empty.
     fn list(&mut self) -> Result<Vec<Token<'a>>, SelectorError> {
         let open = self.take();
         if open != "(" {

@@ -40,7 +40,7 @@ pub enum VersionError {
     NotNumber {
         /// The part.
         part: Part,
-        /// What is there.
+        /// The text.
         text: EcoString,
     },
     /// A part has a zero before its number; to the controller alone an error.
@@ -48,7 +48,7 @@ pub enum VersionError {
     LeadingZero {
         /// The part.
         part: Part,
-        /// What is there.
+        /// The text.
         text: EcoString,
     },
     /// A part does not fit 64 bits.
@@ -56,7 +56,7 @@ pub enum VersionError {
     TooLarge {
         /// The part.
         part: Part,
-        /// What is there.
+        /// The text.
         text: EcoString,
     },
     /// Nothing follows a `-`, `+` or `.` after the numbers.
@@ -64,8 +64,8 @@ pub enum VersionError {
     EmptySuffix,
 }
 
-/// How a runtime's version must relate to the model's (`modelFormat.operator`); the documents know
-/// none.
+/// The comparison of a runtime's version with the model's (`modelFormat.operator`); the documents
+/// have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Operator {
     /// Equal; also when nothing is written.
@@ -137,8 +137,8 @@ impl Version {
         let major = written.strip_prefix('v').unwrap_or(written);
         let (minor, tail) = (parts.next(), parts.next());
         let precision = 1 + usize::from(minor.is_some()) + usize::from(tail.is_some());
-        // From the right: the build may hold anything, the rest no `+`, and what is left of that no
-        // `-`.
+        // From the right: the build can have any characters, the rest no `+`, and the version
+        // numbers no `-`.
         let (tail, build) = cut(tail.unwrap_or("0"), '+');
         let (tail, pre) = cut(tail, '-');
         let (patch, dev) = cut(tail, '.');
@@ -238,14 +238,14 @@ fn controller_number(text: &str, part: Part) -> Result<u64, VersionError> {
 pub struct DocumentedVersion {
     /// One to three numbers.
     numbers: Vec<u64>,
-    /// What follows the numbers, its first sign included; empty without suffix.
+    /// The text after the numbers, including its first sign; empty without a suffix.
     suffix: EcoString,
 }
 
 impl DocumentedVersion {
-    /// Whether a runtime of this version serves a model of that version: as many parts count as the
-    /// runtime writes, parts the model leaves out are 0, and a suffix the runtime writes must be
-    /// the model's, letter by letter (OME docs, Serving Runtime, Core Configuration;
+    /// Whether a runtime of this version serves a model of that version: only the parts in the
+    /// runtime's version are compared, parts that the model omits are 0, and a suffix of the
+    /// runtime must be equal to the model's (OME docs, Serving Runtime, Core Configuration;
     /// docs/decisions.md#version-precision).
     pub fn admits(&self, model: &Self) -> bool {
         let parts = model.numbers.iter().copied().chain(std::iter::repeat(0));

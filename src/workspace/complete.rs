@@ -1,10 +1,9 @@
-//! Models that leave out what selection needs, completed from elsewhere, once and before anything
-//! is decided.
+//! Completes models that omit fields of the selection, once and before any decision.
 //!
-//! In: the documents of models, and where facts may come from. Out: per document a [`Completion`],
-//! whose values carry the source they are known from, and findings. A value that the manifest sets
-//! is never touched; of several sources the first that has a value counts: a config.json, then the
-//! table of published models.
+//! In: the documents of models, and the sources of facts. Out: per document a [`Completion`], whose
+//! values have their source as origin, and findings. A value in the manifest is never changed; of
+//! several sources the first one with a value is used: a config.json, then the table of published
+//! models.
 
 use crate::api::{Completed, Completion, Evidence, Field};
 use crate::diag::{Code, Diagnostic, Severity};
@@ -33,10 +32,10 @@ impl Default for ModelFacts {
     }
 }
 
-/// What is known of one repository, nearest source first.
+/// The facts of one repository, in the order of precedence.
 type Layers = Vec<(Evidence, Facts)>;
 
-/// What the documents of models leave out, by position of the document.
+/// Returns the missing values of models, by position of the document.
 pub(crate) fn completions(
     documents: &[Document],
     given: &ModelFacts,
@@ -98,7 +97,7 @@ impl Run<'_> {
         completion
     }
 
-    /// The value of a fact with its origin, and how well it is known.
+    /// The value of a fact with its origin, and its evidence.
     fn value(&mut self, fact: &Fact, layer: Evidence) -> (Node, Evidence) {
         let evidence = match (layer, fact.evidence.basis) {
             (Evidence::Config, _) => Evidence::Config,
@@ -135,15 +134,15 @@ impl Run<'_> {
         layers
     }
 
-    /// What the config.json of a repository states, if there is one on this machine.
+    /// The facts in the config.json of a repository, if it is on this machine.
     fn config(&mut self, hub: HubId<'_>) -> Option<Facts> {
         let path = self.given.files.find(hub.id, hub.revision)?;
         let config = self.json(&path)?;
         let beside = path.with_file_name("model.safetensors.index.json");
         let index = if beside.is_file() { self.json(&beside) } else { None };
         let checked = models::of_config(&config, index.as_ref(), None);
-        // A count that fails leaves the size to the table; the model is known to be incomplete
-        // where that does not have it either.
+        // If counting fails, the size comes from the table; without it there, the model is
+        // incomplete.
         self.diagnostics.extend(
             checked.diagnostics.into_iter().filter(|found| found.severity > Severity::Info).map(
                 |found| match found.code {
@@ -153,7 +152,7 @@ impl Run<'_> {
             ),
         );
         let mut facts = checked.value;
-        // What no line of the file states follows from the file as a whole.
+        // A value without a line of its own has the whole file as origin.
         let whole = config.origin.span();
         for fact in &mut facts.values {
             fact.evidence.span = fact.evidence.span.or(whole);
@@ -180,7 +179,7 @@ impl Run<'_> {
         checked.value
     }
 
-    /// The command that fills in what a model leaves out.
+    /// The command that adds the missing values of a model.
     fn command(&self, document: &Document, hub: Option<HubId<'_>>) -> EcoString {
         let from = hub.map_or_else(|| "config.json".to_owned(), |hub| hub.to_string());
         let source = self.sources.get(document.source);
@@ -191,7 +190,7 @@ impl Run<'_> {
         format!("ome import {from}{into}").into()
     }
 
-    /// Says that a model was completed, when selection compares what was filled in.
+    /// Reports that a model was completed, if the selection compares an added value.
     fn report(&mut self, document: &Document, hub: HubId<'_>, completion: &Completion) {
         let compared: Vec<&Completed> = completion.compared().collect();
         if compared.is_empty() {
@@ -220,8 +219,8 @@ impl Run<'_> {
     }
 }
 
-/// Whether the manifest leaves a field to the model agent. The agent fills in format and framework
-/// as a whole, a format when it has no name (pkg/modelagent/config_parser.go, updateModelSpec).
+/// Whether the model agent fills in a field. The agent fills in format and framework as a whole,
+/// and a format if it has no name (pkg/modelagent/config_parser.go, updateModelSpec).
 fn is_open(spec: Option<&Node>, field: &str) -> bool {
     let Some(node) = spec.and_then(|spec| spec.get(field)) else { return true };
     match field {

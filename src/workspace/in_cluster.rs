@@ -1,12 +1,11 @@
-//! Which releases of the operators a live cluster runs.
+//! The releases of the operators in a live cluster.
 //!
-//! In: the documents of a dump, and the releases that are known. Out: per operator the release that
-//! its controller's image names, else the one whose CRDs the dump holds; and the known release that
-//! is nearest. Nothing is decided here.
+//! In: the documents of a dump, and the known releases. Out: per operator the release in its
+//! controller's image tag, else the release of the CRDs in the dump; and the nearest known release.
 //!
-//! Labels of charts and annotations of CRDs tell nothing: `app.kubernetes.io/version` is the same in
-//! several releases of OME and of Kthena, and so is `controller-gen.kubebuilder.io/version` in all
-//! releases of each operator.
+//! Labels of charts and annotations of CRDs are not used: `app.kubernetes.io/version` is the same
+//! in several releases of OME and of Kthena, and so is `controller-gen.kubebuilder.io/version` in
+//! all releases of each operator.
 
 use crate::api::{Api, Release};
 use crate::load::Document;
@@ -16,16 +15,16 @@ use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use semver::Version;
 
-/// What runs in a cluster, and what is followed of it.
+/// The release of an operator in a cluster, and the known release that is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterRelease {
-    /// Whose operator.
+    /// The operator.
     pub api: Api,
-    /// What was seen: the tag of the image, or what the CRDs hold.
+    /// The evidence: the tag of the image, or a field of the CRDs.
     pub seen: EcoString,
     /// Where it was seen.
     pub place: EcoString,
-    /// The known release that is followed.
+    /// The known release that is used.
     pub followed: &'static str,
 }
 
@@ -36,7 +35,8 @@ impl ClusterRelease {
     }
 }
 
-/// What the documents of a dump tell of an operator. `known` are its releases, oldest first.
+/// Returns the release of an operator in the documents of a dump. `known` are its releases, oldest
+/// first.
 pub(super) fn release(
     documents: &[Document],
     api: Api,
@@ -66,8 +66,8 @@ fn tag_of(image: &str, api: Api) -> Option<&str> {
     operators::operator(api).is_some_and(|own| own.image == name).then_some(tag)
 }
 
-/// The known release that is nearest to a tag: the same, else the newest that is not newer, else
-/// the oldest; of a tag that is no version, the newest.
+/// Returns the nearest known release of a tag: the same, else the newest one before it, else the
+/// oldest; for a tag that is not a version, the newest.
 fn nearest(tag: &str, known: &[Release]) -> Option<&'static str> {
     let version = |tag: &str| Version::parse(tag.strip_prefix('v').unwrap_or(tag)).ok();
     if let Some(same) = known.iter().find(|release| {
@@ -80,8 +80,8 @@ fn nearest(tag: &str, known: &[Release]) -> Option<&'static str> {
     known.iter().rev().find(earlier).or_else(|| known.first()).map(|release| release.tag)
 }
 
-/// What the CRDs of a dump tell: the oldest release that drops no field that they have, for a CRD
-/// has every field of its own release. CRDs without fields tell nothing.
+/// Returns the release of the CRDs in a dump: the oldest release that has all their fields. CRDs
+/// without fields give no release.
 pub(super) fn by_definitions(
     documents: &[Document],
     api: Api,
@@ -123,7 +123,7 @@ pub(super) fn by_definitions(
     Some(ClusterRelease { api, seen: release.tag.into(), place, followed: release.tag })
 }
 
-/// Whether a schema has a field; `*` stands for every key, `[]` behind a key for its elements.
+/// Whether a schema has a field; `*` matches every key, `[]` after a key its elements.
 fn holds(schema: &Node, path: &str) -> bool {
     if path.is_empty() {
         return true;

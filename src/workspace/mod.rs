@@ -1,7 +1,6 @@
-//! What a run knows: documents typed, indexed and frozen.
+//! The typed and indexed documents of a run.
 //!
-//! In: documents of `load`, and what flags and settings give. Out: a [`World`]. Nothing is decided
-//! here.
+//! In: documents of `load`, flags and settings. Out: a [`World`]. This module makes no decisions.
 
 pub(crate) mod complete;
 mod in_cluster;

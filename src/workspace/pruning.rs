@@ -1,7 +1,7 @@
-//! What the CRDs of a release keep of an object.
+//! The fields of an object that the CRDs of a release keep.
 //!
-//! In: a document as it was written, and what the release of its operator does not know. Out: the
-//! document as that release's API server stores it, with a finding per field that it drops.
+//! In: a document as written, and the fields that the release does not have. Out: the document as
+//! that release's API server stores it, with a finding per field that it drops.
 
 use crate::diag::{Code, Diagnostic};
 use crate::policy::Unknown;
@@ -9,7 +9,7 @@ use crate::source::Span;
 use crate::yaml::{Node, Value};
 use ecow::{EcoString, eco_format};
 
-/// What the CRDs of a release know.
+/// The kinds and fields of a release's CRDs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReleaseSchema {
     /// Operator and release, for people.
@@ -22,12 +22,12 @@ pub(super) struct ReleaseSchema {
     pub(super) retired: &'static [Unknown],
 }
 
-/// Whether a release knows a kind of its operator at all.
+/// Whether a release has a kind of its operator.
 pub(super) fn is_known(kind: &str, release: ReleaseSchema) -> bool {
     !release.unknown.iter().any(|unknown| unknown.path.is_empty() && unknown.kinds.contains(&kind))
 }
 
-/// The finding about an object of a kind that a release does not know.
+/// The finding about an object of a kind that a release does not have.
 pub(super) fn unknown_kind(kind: &str, span: Span, release: ReleaseSchema) -> Diagnostic {
     Diagnostic::new(
         Code::FieldOfAnotherRelease,
@@ -40,7 +40,7 @@ pub(super) fn unknown_kind(kind: &str, span: Span, release: ReleaseSchema) -> Di
     .help("leave it out of what is applied to this release")
 }
 
-/// Takes out what a release does not know, and what nothing of it ever read.
+/// Removes fields that a release does not have or never reads.
 pub(super) fn stored(
     node: &mut Node,
     kind: &str,
@@ -67,7 +67,7 @@ pub(super) fn stored(
     }
 }
 
-/// Removes every value at a path: `*` stands for every key, `[]` behind a key for every element.
+/// Removes every value at a path: `*` matches every key, `[]` after a key every element.
 fn remove(
     node: &mut Node,
     path: &str,

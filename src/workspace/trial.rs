@@ -1,7 +1,7 @@
-//! What was read, read again with other values: what a change does is found by making it.
+//! Reads objects again with other values, to find the effect of a change.
 //!
-//! In: a [`World`], and objects that are others. Out: a world of its own, without places and without
-//! findings. It holds one service: what is decided for one does not depend on the others.
+//! In: a [`World`], and changed objects. Out: a new world, without positions and findings, with one
+//! service: decisions about one service do not depend on others.
 
 use super::read::{World, read};
 use crate::api::{Api, Object, ObjectRef};
@@ -11,7 +11,7 @@ use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Node, Origin, Rule};
 use std::collections::BTreeMap;
 
-/// Who wrote what is tried.
+/// The origin of changed values.
 static TRIED: Rule = Rule {
     id: "trial",
     text: "a value tried out to see what it changes",
@@ -21,7 +21,7 @@ static TRIED: Rule = Rule {
 /// Objects that are others than they were read, by identity; none of one that is not there.
 pub type Replacements = BTreeMap<(Api, ObjectRef), Option<Node>>;
 
-/// What was read, but for services and ModelServings.
+/// The objects of a world, without services and ModelServings.
 pub struct Ground<'w> {
     world: &'w World,
     documents: Vec<((Api, ObjectRef), Document)>,
@@ -33,7 +33,7 @@ pub fn bare(node: &Node) -> Node {
 }
 
 impl World {
-    /// What was read, to be read again.
+    /// Returns the objects to read again.
     pub fn ground(&self) -> Ground<'_> {
         let beside = |object: &&Object| !is_service(&object.id.kind);
         let documents = self.catalog.objects().filter(beside).map(|object| {

@@ -1,4 +1,4 @@
-//! How much a reader takes before it refuses.
+//! Limits of a reader.
 
 /// Bounds of one run, each with its flag. A document or file beyond a bound is a finding that names
 /// the flag.
@@ -15,8 +15,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The deepest document that any setting admits: trees are walked by functions that call
-    /// themselves, and the scanner counts brackets and braces in 8 bits.
+    /// The maximum depth of any setting: trees are walked by recursive functions, and the scanner
+    /// counts brackets and braces in 8 bits.
     pub const DEEPEST: usize = 250;
 }
 

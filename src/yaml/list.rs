@@ -1,4 +1,4 @@
-//! Where the elements of a list are, by what identifies them.
+//! Indices of list elements by their keys.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -7,8 +7,8 @@ use std::hash::Hash;
 /// Most elements that are looked through one by one.
 const FEW: usize = 16;
 
-/// The places of the elements of a list by their keys: the first place counts. Of a few elements
-/// nothing is written down.
+/// The indices of list elements by their keys: the first index of a key is used. For a few elements
+/// there is no index.
 #[derive(Clone, Debug)]
 pub struct Places<K> {
     few: Vec<(K, usize)>,

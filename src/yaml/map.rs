@@ -32,7 +32,7 @@ impl Many {
         let places = self.places.get_or_init(|| {
             let mut places = HashMap::with_capacity(self.entries.len());
             for (index, entry) in self.entries.iter().enumerate() {
-                // The first one counts, as where there are few.
+                // The first one is used, as in short lists.
                 places.entry(entry.key.clone()).or_insert(index);
             }
             places
@@ -96,7 +96,7 @@ impl Map {
         }
     }
 
-    /// The value of a key, to be changed; copies what is shared.
+    /// The value of a key, mutable; copies a shared map.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         let index = self.position(key)?;
         Some(&mut self.at(index).node)
@@ -114,7 +114,7 @@ impl Map {
         }
     }
 
-    /// An entry whose key is not to be changed.
+    /// An entry; its key must not be changed.
     fn at(&mut self, index: usize) -> &mut Entry {
         match &mut self.0 {
             Entries::Few(entries) => &mut entries.make_mut()[index],
@@ -138,8 +138,8 @@ impl Map {
         }
     }
 
-    /// Sets the value at a path of fields, with the mappings on the way; a value on the way that is
-    /// no mapping and not null stays as it is.
+    /// Sets the value at a path of fields, and creates missing mappings; a value on the path that
+    /// is neither a mapping nor null stays.
     pub fn insert_at(&mut self, path: &FieldPath, node: &Node) {
         let mut map = self;
         let mut steps = path.0.iter().peekable();
@@ -170,7 +170,7 @@ impl Map {
         }
     }
 
-    /// Takes an entry out, keeping the order of the others.
+    /// Removes an entry and keeps the order of the others.
     pub fn remove(&mut self, key: &str) -> Option<Entry> {
         let index = self.position(key)?;
         Some(match &mut self.0 {
@@ -184,7 +184,7 @@ impl Map {
         self.entries().iter()
     }
 
-    /// The entries in order, to be changed; copies what is shared.
+    /// The entries in order, mutable; copies a shared map.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Entry> {
         match &mut self.0 {
             Entries::Few(entries) => entries.make_mut().iter_mut(),
@@ -259,7 +259,7 @@ mod tests {
         Entry { key: key.into(), key_origin: origin, node: Node::int(value, origin) }
     }
 
-    /// What is done to a mapping.
+    /// An operation on a mapping.
     #[derive(Clone, Debug)]
     enum Act {
         Insert(u8),

@@ -1,7 +1,7 @@
-//! YAML as trees in which every node knows who wrote it.
+//! YAML as trees in which every node has its origin.
 //!
 //! In: texts of [`crate::source`]. Out: [`Node`] trees with spans and findings; and back: text that
-//! kubectl and kustomize read as it was meant. This module knows no Kubernetes kind.
+//! kubectl and kustomize read alike. This module has no Kubernetes kinds.
 
 mod limits;
 mod list;

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 pub struct Rule {
     /// Stable kebab-case identifier.
     pub id: &'static str,
-    /// What it does, one sentence.
+    /// Its effect, in one sentence.
     pub text: &'static str,
     /// Document and heading, or upstream path and function.
     pub cite: &'static str,
@@ -31,7 +31,7 @@ pub enum Origin {
     Derived(&'static Rule),
     /// A flag of this run; the rule names it.
     Flag(&'static Rule),
-    /// What is known from outside the input; the name of the source says from where.
+    /// A fact from outside the input; the source names it.
     Fact(SourceId),
 }
 
@@ -156,9 +156,9 @@ impl Node {
         found
     }
 
-    /// Sets the value at a path, or takes it out with `None`. Mappings that are missing on the way
-    /// are made with the value's origin; a path that leads through a list element that is not
-    /// there, or through a scalar, changes nothing.
+    /// Sets the value at a path, or removes it with `None`. Missing mappings on the path are
+    /// created with the value's origin; a path through a missing list element or through a scalar
+    /// changes nothing.
     pub fn set(&mut self, path: &[Segment], value: Option<Node>) {
         let Some((segment, rest)) = path.split_first() else {
             if let Some(value) = value {
@@ -225,7 +225,7 @@ impl Node {
         }
     }
 
-    /// The integer, when this is one that fits; a float without fraction counts, as in JSON.
+    /// The integer, if this is one in 64 bits; a float without a fraction is one, as in JSON.
     #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and within 2^53")]
     pub fn as_int(&self) -> Option<i64> {
         match self.value {
@@ -312,7 +312,7 @@ impl Node {
         }
     }
 
-    /// What kind of value this is, in the words of a message.
+    /// The kind of this value, for messages.
     pub fn kind_name(&self) -> &'static str {
         match self.value {
             Value::Null => "null",

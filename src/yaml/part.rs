@@ -7,12 +7,12 @@ use std::ops::Range;
 pub struct Part {
     /// The bytes of the text.
     pub range: Range<usize>,
-    /// It is read as JSON when it is JSON, which knows other escapes than YAML.
+    /// It is read as JSON if it is JSON, which has other escapes than YAML.
     pub json: bool,
 }
 
 impl From<Range<usize>> for Part {
-    /// A text of its own: whether it is JSON is for the text to say.
+    /// A separate text: whether it is JSON depends on the text.
     fn from(range: Range<usize>) -> Self {
         Self { range, json: true }
     }

@@ -1,9 +1,9 @@
-//! A text falls into documents.
+//! Splits a text into documents.
 //!
-//! In: a whole text. Out: the parts that hold one document each, so that a broken one hides none of
-//! the others. The lines are divided as kubectl divides them, before anybody looks at what stands
-//! in them: every line that begins with `---` ends a part, even within quotes. A text that begins
-//! with a brace is a stream of JSON objects for as long as it is JSON.
+//! In: a whole text. Out: parts with one document each, so that a broken one hides none of the
+//! others. The text is split at lines as kubectl does it, before parsing: every line that begins
+//! with `---` ends a part, even within quotes. A text that begins with a brace is a stream of JSON
+//! objects for as long as it is JSON.
 
 use super::parse::json_value;
 use super::part::{Part, content};
@@ -11,10 +11,9 @@ use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::source::{SourceId, Span};
 use std::ops::Range;
 
-/// The documents of a text, in order, without those that hold nothing but white space and comments.
+/// The documents of a text, in order, without those that have only white space and comments.
 ///
-/// What follows `---` on its line is refused by kubectl; it is read nevertheless, for what else
-/// there is to say about it.
+/// kubectl rejects text after `---` on its line; it is read here nevertheless, for other findings.
 pub fn split(source: SourceId, text: &str) -> Checked<Vec<Part>> {
     let mut splitter = Splitter { source, text, parts: Vec::new(), diagnostics: Vec::new() };
     let start = if text.trim_start().starts_with('{') { splitter.objects() } else { 0 };
@@ -43,7 +42,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// JSON values one after the other; gives the place from which on the text is YAML.
+    /// Reads consecutive JSON values; returns the offset at which YAML begins.
     fn objects(&mut self) -> usize {
         let mut at = 0;
         let mut count = 0;
@@ -104,8 +103,8 @@ impl Splitter<'_> {
         );
     }
 
-    /// What follows `count` JSON values and is not JSON: kubectl goes on with YAML only where there
-    /// was no second one.
+    /// Handles text that is not JSON after `count` JSON values: kubectl continues with YAML only
+    /// after a single value.
     fn after_objects(&mut self, at: usize, content: usize, count: usize) -> usize {
         if count > 1 {
             let span = self.character(content);
@@ -123,7 +122,7 @@ impl Splitter<'_> {
         let rest = &self.text[at..];
         let blank = &rest[..rest.len() - rest.trim_start().len()];
         let blank = blank.find('\n').map_or(blank, |feed| &blank[..=feed]);
-        // kubectl reads it in pieces of four bytes and fails where fewer are left.
+        // kubectl reads it in pieces of four bytes and fails if fewer remain.
         let last = blank
             .char_indices()
             .next_back()

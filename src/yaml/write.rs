@@ -1,7 +1,7 @@
-//! Trees become text that kubectl, kustomize and readers of YAML 1.2 all read as it was meant.
+//! Writes trees as text that kubectl, kustomize and readers of YAML 1.2 all read alike.
 //!
-//! In: a tree, and if wanted a remark for each of its leaves. Out: block style as kubectl prints
-//! it, appended to one string. Order is the tree's. Sources: the recorded tables yaml-emit and
+//! In: a tree, and an optional remark for each leaf. Out: block style as kubectl prints it,
+//! appended to one string. Order is the tree's. Sources: the recorded tables yaml-emit and
 //! yaml-scalars.
 
 use super::node::{Node, Value};
@@ -17,8 +17,8 @@ pub fn write(out: &mut String, node: &Node) {
     Writer { out, remark: None, path: FieldPath::root() }.document(node);
 }
 
-/// As [`write()`], with a comment behind every leaf that `remark` has something to say about. A
-/// leaf is a scalar or an empty collection.
+/// As [`write()`], with a comment after every leaf for which `remark` returns one. A leaf is a
+/// scalar or an empty collection.
 pub fn write_with(out: &mut String, node: &Node, remark: &mut Remark<'_>) {
     Writer { out, remark: Some(remark), path: FieldPath::root() }.document(node);
 }
@@ -215,17 +215,17 @@ fn push_inline(out: &mut String, text: &str) {
     }
 }
 
-/// What a text needs on one line.
+/// The quoting style of a one-line text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     Plain,
     /// Its characters would be taken for punctuation.
     Single,
-    /// It would be taken for something other than text, or holds characters that need an escape.
+    /// Plain, it would not be read as text, or it has characters that need an escape.
     Double,
 }
 
-/// What a byte means within a plain scalar.
+/// The meaning of a byte within a plain scalar.
 const ORDINARY: u8 = 0;
 const CHECK: u8 = 1;
 const ESCAPE: u8 = 2;
@@ -286,7 +286,7 @@ fn look(text: &str) -> Look {
     if punctuation { Look::Single } else { Look::Plain }
 }
 
-/// Whether anybody takes a plain text for something else.
+/// Whether a reader of YAML would not read a plain text as text.
 fn means_more(text: &str) -> bool {
     let meaning = scalars::plain(text);
     meaning != Meaning::Text
@@ -347,7 +347,7 @@ fn block_header(text: &str) -> Option<&'static str> {
     }
     let mut before = b'a';
     for byte in bytes {
-        // White space at the end of a line is lost too easily to be left bare.
+        // White space at the end of a line is easily lost, so it is quoted.
         if *byte == b'\n' && matches!(before, b' ' | b'\t')
             || (*byte < 0x20 && !matches!(byte, b'\n' | b'\t'))
             || *byte == 0x7f

@@ -40,7 +40,7 @@ const FIELD_RULES: [(&str, &str, FieldRule); 4] = [
     ("ip", "ip", ip_address),
 ];
 
-/// What the table records for a kind; `None` for kinds that are not checked.
+/// The recorded errors of a kind; `None` for kinds that are not checked.
 fn errors(kind: &str, text: &str) -> Option<Vec<String>> {
     if let Some((_, path, rule)) = FIELD_RULES.iter().find(|(name, _, _)| *name == kind) {
         return Some(rule(text).iter().map(|error| error.at(path)).collect());

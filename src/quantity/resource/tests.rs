@@ -3,7 +3,7 @@ use crate::quantity::recordings;
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Compares the fields of one row that are not recorded as inexact; the answer is what differs.
+/// Returns the fields of one row that differ and are not recorded as inexact.
 fn differences(row: &Value, fields: &[(&str, Value)]) -> Vec<String> {
     let inexact = |field: &str| {
         row["inexact"].as_array().is_some_and(|list| list.iter().any(|item| item == field))
@@ -127,7 +127,7 @@ fn hostile_numbers_are_refused_at_once() {
         (&digits, QuantityError::TooManyDigits),
         (&format!("0.{digits}"), QuantityError::TooManyDigits),
         (&format!("{digits}Gi"), QuantityError::TooManyDigits),
-        // What is printed for it would have more.
+        // Its canonical text would have more digits.
         (&format!("{}.5Gi", "7".repeat(999)), QuantityError::TooManyDigits),
         (&format!("{}.5", "7".repeat(999)), QuantityError::TooManyDigits),
         (&format!("1{}", "m".repeat(4_000)), QuantityError::Suffix),

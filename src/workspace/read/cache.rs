@@ -1,7 +1,7 @@
-//! Typed documents of one reading, for the next one.
+//! A cache of typed documents between two reads.
 //!
-//! In: what a reading typed. Out: the same where text, place and options are the same. Forgetting
-//! costs time only.
+//! In: the typed documents of a read. Out: those with equal text, position and options. Without the
+//! cache, the results are the same and slower.
 
 use super::ReadOptions;
 use super::dispatch::Read;
@@ -18,14 +18,14 @@ pub(super) struct ReadDocument {
     pub(super) typed: Option<Read>,
     /// It is built in.
     pub(super) builtin: bool,
-    /// What was found.
+    /// The findings.
     pub(super) found: Vec<Diagnostic>,
 }
 
 /// A document by its text and its position in it.
 type Place = (SourceId, usize);
 
-/// What is known of an earlier reading.
+/// The results of an earlier read.
 #[derive(Default)]
 pub struct Kept {
     /// The options, spelled out.
@@ -58,7 +58,7 @@ impl Same<'_> {
 }
 
 impl Kept {
-    /// Keeps what was read.
+    /// Stores the results of a read.
     pub(super) fn new<'r>(
         given: &ReadOptions,
         sources: &SourceMap,
@@ -71,7 +71,7 @@ impl Kept {
         Self { given: format!("{given:?}"), texts: ids.into_iter().map(text).collect(), read }
     }
 
-    /// What is as it was.
+    /// Returns the unchanged documents.
     pub(super) fn same(&self, given: &ReadOptions, sources: &SourceMap) -> Same<'_> {
         let mut same = HashSet::new();
         if self.given == format!("{given:?}") {

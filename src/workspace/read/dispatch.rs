@@ -23,12 +23,12 @@ pub(super) static PROTOCOL_FLAG: Rule = Rule {
     cite: "OME docs, Serving Runtime, Protocol Version Support; docs/decisions.md#protocols",
 };
 
-/// What a document is.
+/// The classification of a document.
 #[derive(Clone)]
 pub(super) enum Read {
     /// An object of the catalog.
     Item(Item),
-    /// Settings of an operator, and the ConfigMap that holds them.
+    /// Settings of an operator, and their ConfigMap.
     Settings(Settings, Object),
 }
 
@@ -138,7 +138,7 @@ pub(super) fn labels_of_node(object: &Object) -> impl Iterator<Item = Diagnostic
 }
 
 /// Annotations that Kustomize and other orchestrators write while functions run, by prefix. They
-/// number the items of one run and mean nothing to what is made of them.
+/// number the items of one run and are not part of the objects.
 pub(super) const ORCHESTRATOR: [&str; 4] = [
     "config.kubernetes.io/",
     "internal.config.kubernetes.io/",
@@ -163,7 +163,7 @@ pub(super) fn without_orchestrator(object: &Object) -> Object {
     object
 }
 
-/// A service by both readings; only the one in force reports what it finds.
+/// Reads a service under both semantics; only the selected one reports findings.
 pub(super) fn services(
     dialect: &Dialect,
     object: &Object,

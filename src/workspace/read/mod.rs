@@ -24,7 +24,7 @@ pub use cache::Kept;
 use ecow::EcoString;
 use rayon::prelude::*;
 
-/// What flags and settings say about reading.
+/// Flags and settings for reading.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// The mode: documents or controllers.
@@ -35,14 +35,14 @@ pub struct ReadOptions {
     pub protocol: Option<EcoString>,
     /// The releases that are followed.
     pub releases: Releases,
-    /// Operators whose release a flag or the settings name; that of the others a live cluster
-    /// tells.
+    /// Operators whose release is set by a flag or a setting; for the others a live cluster
+    /// decides.
     pub named: Vec<Api>,
     /// By which document or release ModelServings are read.
     pub kthena: &'static KthenaPolicy,
-    /// Deployment mode of services of KServe that do not say it themselves.
+    /// Deployment mode of KServe services without one of their own.
     pub deployment_mode: Option<EcoString>,
-    /// What webhooks add to pods of KServe is wanted.
+    /// Whether KServe pods are rendered with the additions of webhooks.
     pub expand: bool,
     /// Probes of the V2 protocol are wanted.
     pub v2_probes: bool,
@@ -55,7 +55,7 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// What is given when no flag says more.
+    /// The options without flags.
     pub fn new(semantics: impl Into<Follow>, kthena: &'static KthenaPolicy) -> Self {
         Self {
             semantics: semantics.into(),
@@ -83,17 +83,17 @@ pub struct World {
     pub catalog: Catalog,
     /// Everything found on the way.
     pub diagnostics: Vec<Diagnostic>,
-    /// Why something of the input is not in the catalog: files and documents that were left out,
-    /// whatever the settings make of their severity.
+    /// Reasons why parts of the input are not in the catalog: unread files and documents,
+    /// independent of severity settings.
     pub unread: Vec<Diagnostic>,
     /// The releases of the cluster that was read, where it is a live one.
     pub in_cluster: Vec<ClusterRelease>,
-    /// What it was read by.
+    /// The options it was read with.
     pub(super) given: ReadOptions,
 }
 
 impl World {
-    /// What ModelServings follow.
+    /// The policy of ModelServings.
     pub fn kthena(&self) -> &'static KthenaPolicy {
         self.given.kthena
     }
@@ -111,7 +111,7 @@ pub fn read_again(loaded: Loaded, given: &ReadOptions, kept: &mut Kept) -> World
 
 fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> World {
     let Loaded { mut sources, mut documents, mut diagnostics, .. } = loaded;
-    // A server has given its objects a uid: what such an input lacks, the cluster lacks.
+    // Objects of a server have a uid: objects that such an input lacks are not in the cluster.
     let is_live = documents.iter().any(|document| !document.builtin && is_live(&document.node));
     if is_live && given.builtin == BuiltinMode::Auto {
         documents.retain(|document| !document.builtin);
@@ -124,7 +124,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
     let places = kept.as_ref().map_or_else(Vec::new, |_| places(&documents));
     let same = kept.as_deref().map(|kept| kept.same(given, &sources));
-    // Values from outside the manifest name sources whose numbers other documents decide.
+    // Values from outside the manifest refer to sources whose ids depend on other documents.
     let is_own = |index: usize| completed.get(&index).is_none_or(|known| !known.is_known());
     let typed: Vec<ReadDocument> = documents
         .into_par_iter()
@@ -227,8 +227,8 @@ fn running(documents: &[Document], given: &mut ReadOptions) -> Vec<ClusterReleas
     found
 }
 
-/// The release of Kthena of a tag. What is followed already stays, where it is that one: it may say
-/// more of what the server admits.
+/// The Kthena release of a tag. If the selected policy has that tag, it stays: it can have more
+/// rules of the server.
 fn kthena_release(tag: &str, now: &'static KthenaPolicy) -> &'static KthenaPolicy {
     let mut releases = operators::kthena::releases::RELEASES.into_iter();
     releases.find(|release| release.id.tag == tag && now.id.tag != tag).unwrap_or(now)
@@ -239,7 +239,7 @@ fn is_live(object: &Node) -> bool {
     object.at(&["metadata", "uid"]).and_then(Node::as_str).is_some_and(|uid| !uid.is_empty())
 }
 
-/// Whether a finding of loading means that a file or a document was left out.
+/// Whether a finding of loading means that a file or a document was not read.
 fn leaves_out(finding: &Diagnostic) -> bool {
     finding.severity == Severity::Error
         || matches!(finding.code, Code::FileNotRead | Code::HelmTemplate)
@@ -262,7 +262,7 @@ fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
     }
 }
 
-/// What the CRDs of the release know that decides about services of an API; none under the
+/// The kinds and fields of the release that decides about services of an API; `None` under the
 /// documents.
 fn followed(api: Api, given: &ReadOptions) -> Option<ReleaseSchema> {
     let policy = given.releases.policy(api, given.semantics)?;
@@ -275,7 +275,7 @@ fn followed(api: Api, given: &ReadOptions) -> Option<ReleaseSchema> {
     })
 }
 
-/// Whose objects a group holds.
+/// The operator of a group.
 fn api_of(group: &str) -> Api {
     let own = operators::OPERATORS.iter().find(|own| own.group == group);
     own.map_or(Api::Cluster, |own| own.api)

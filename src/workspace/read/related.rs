@@ -1,5 +1,5 @@
-//! What is beside the objects in a cluster and settles how they are read: ConfigMaps of the
-//! operators, settings of Knative.
+//! Objects of a cluster that change how others are read: ConfigMaps of the operators, settings of
+//! Knative.
 
 use crate::api::{Api, KServeConfig, Object, OperatorConfig, Semantics};
 use crate::operators::kserve::read as kserve;

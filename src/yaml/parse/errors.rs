@@ -1,4 +1,4 @@
-//! What the scanner complains of, in the words of this tool.
+//! The messages for errors of the scanner.
 
 /// The message and the next action for a complaint of the scanner; `rest` is the text from its
 /// place on.

@@ -1,7 +1,7 @@
-//! Tokens become events: what opens, what is in it, what closes.
+//! Turns tokens into events: start, content and end of nodes.
 //!
 //! In: the tokens of one document. Out: its events, in the order of the text, with anchors and tags
-//! resolved to names. The grammar is that of go-yaml 2. It calls itself nowhere, so no document can
+//! resolved to names. The grammar is that of go-yaml 2. It is not recursive, so no document can
 //! exhaust the stack.
 
 mod flow;
@@ -9,7 +9,7 @@ mod flow;
 use super::scan::{Kind, Scanner, Style, SyntaxError, Token};
 use std::borrow::Cow;
 
-/// What may be before a node.
+/// The properties before a node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Properties<'a> {
     pub(super) anchor: Option<&'a str>,
@@ -70,7 +70,7 @@ pub(super) struct Events<'a> {
     scanner: Scanner<'a>,
     state: State,
     states: Vec<State>,
-    /// Handles of tags with what they stand for.
+    /// Tag handles with their prefixes.
     tags: Vec<(&'a str, Cow<'a, str>)>,
     /// Where the open brackets and braces are.
     open: Vec<usize>,
@@ -96,13 +96,13 @@ impl<'a> Events<'a> {
         self.scanner.peek()
     }
 
-    /// Takes the next token away and shows the one behind it.
+    /// Skips the next token and returns the one after it.
     fn skip(&mut self) -> Result<&Token<'a>, SyntaxError> {
         self.scanner.take();
         self.scanner.peek()
     }
 
-    /// Goes back to what the innermost collection expects next.
+    /// Returns to the state of the innermost collection.
     fn leave(&mut self) {
         self.state = self.states.pop().unwrap_or(State::DocumentEnd);
     }
@@ -398,7 +398,7 @@ impl<'a> Events<'a> {
         self.node(true, true)
     }
 
-    /// Takes the bracket or brace that closes.
+    /// Reads the closing bracket or brace.
     fn close(&mut self) -> Event<'a> {
         let end = self.scanner.take().map(|token| token.end);
         self.open.pop();

@@ -1,7 +1,7 @@
-//! JSON with places, for texts that are JSON; kubectl tries it before YAML.
+//! JSON with positions, for texts that are JSON; kubectl tries it before YAML.
 //!
-//! In: a text that begins with a brace. Out: what [`super::parse`] gives, or nothing when the text
-//! is not one JSON object, so that it is read as YAML.
+//! In: a text that begins with a brace. Out: the result of [`super::parse`], or nothing if the text
+//! is not one JSON object; then it is read as YAML.
 
 use super::super::limits::Limits;
 use super::super::node::{Node, Origin, Value};
@@ -114,8 +114,8 @@ struct Json<'a> {
     text: &'a str,
     base: usize,
     position: usize,
-    /// What kustomize, which knows no JSON, reads otherwise: from where to where, and why. One of
-    /// each kind.
+    /// Parts that kustomize, which parses JSON as YAML, reads differently: start, end and reason.
+    /// One of each kind.
     odd: Vec<(usize, usize, &'static Odd)>,
 }
 
@@ -156,7 +156,7 @@ impl Json<'_> {
                     tree.scalar(Node::new(value, origin), start, 0)?;
                 }
             }
-            // What may follow a value.
+            // The text after a value.
             loop {
                 self.space();
                 let Some(mapping) = open.last().copied() else {

@@ -1,13 +1,12 @@
-//! Texts become trees.
+//! Parses texts into trees.
 //!
-//! In: a text, and the part of it that holds one document. Out: its tree with spans in bytes of the
+//! In: a text, and the part of it with one document. Out: its tree with spans in bytes of the
 //! whole text, and all findings. Characters become tokens ([`scan`]), tokens become events
 //! ([`events`]), events become the tree ([`tree`]).
 //!
-//! The scanner is our own, so that a text means here what kubectl's reader, go-yaml 2, takes it
-//! for, refusals and slips included. Of 6,000 texts drawn from a grammar, a library of YAML 1.2
-//! bent towards that reader took 707 otherwise; ports of libyaml, from which it descends, were not
-//! tried.
+//! The scanner is our own, so that a text has the meaning that kubectl's reader, go-yaml 2, gives
+//! it, including its errors and quirks. Of 6,000 texts from a random grammar, an adapted library
+//! for YAML 1.2 read 707 differently; ports of libyaml, on which go-yaml is based, were not tried.
 
 mod errors;
 mod events;
@@ -32,8 +31,8 @@ use tree::{Key, Stopped, Tree};
 /// Reads one document; `part` is its part of `text`, as [`super::split()`] gives it, or any range.
 ///
 /// The value is absent when the document is empty or null, and when a finding says that it cannot
-/// be used: text that is not YAML, a limit, an alias that leads nowhere. A duplicate key is a
-/// finding, and the last one counts.
+/// be used: text that is not YAML, a limit, an undefined alias. A duplicate key is a finding, and
+/// the last one is used.
 pub fn parse(
     source: SourceId,
     text: &str,
@@ -41,7 +40,7 @@ pub fn parse(
     limits: &Limits,
 ) -> Checked<Option<Node>> {
     let mut read = read(source, text, part.into(), limits);
-    // What is shown of a place ends with a whole character.
+    // A displayed span ends with a whole character.
     for label in read.diagnostics.iter_mut().flat_map(|finding| &mut finding.labels) {
         let cut = |end: &u32| !text.is_char_boundary(*end as usize);
         label.span.end = (label.span.end..)
@@ -56,7 +55,7 @@ fn read(source: SourceId, text: &str, part: Part, limits: &Limits) -> Checked<Op
     let Part { range, json } = part;
     let base = range.start;
     let Some(part) = text.get(range) else { return Checked::clean(None) };
-    // kubectl takes a text that begins with a brace for JSON, and for YAML when it is not.
+    // kubectl reads a text that begins with a brace as JSON, and as YAML if it is not JSON.
     if json
         && part.trim_ascii_start().starts_with('{')
         && let Some(found) = json::parse(source, part, base, limits)
@@ -74,7 +73,7 @@ struct Reader<'a> {
     text: &'a str,
     /// Where the document begins in the whole text.
     base: usize,
-    /// The document holds characters that end a line in YAML 1.1 only.
+    /// The document has characters that end a line in YAML 1.1 only.
     old_breaks: bool,
 }
 
@@ -128,7 +127,7 @@ impl<'a> Reader<'a> {
         let mut events = Events::new(self.text);
         let mut anchors: HashMap<&str, usize> = HashMap::new();
         let mut anchored = 0;
-        // Anchors have numbers from 1 on; the same name may be given again.
+        // Anchors have numbers from 1; a name can be defined again.
         let mut announce = |anchors: &mut HashMap<&'a str, usize>, name: Option<&'a str>| {
             name.map_or(0, |name| {
                 anchored += 1;
@@ -190,8 +189,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says so where text follows that is not read: kubectl and kustomize take one document from
-    /// each part.
+    /// Reports text that is not read: kubectl and kustomize read one document of each part.
     fn unread(&self, tree: &mut Tree<'_>, from: usize) {
         let Some(content) = super::part::content(self.text, from) else { return };
         let at = self.place(content);
@@ -211,7 +209,7 @@ impl<'a> Reader<'a> {
         let mut at = fault.at.min(self.text.len());
         let (message, help) = errors::words(fault.what, &self.text[at..]);
         if fault.what.ends_with("':'") {
-            // Noticed at the next token; the fault is in what is before it.
+            // Detected at the next token; the error is before it.
             let before = self.text[..at].trim_end();
             let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
             at = before.len() - before[line..].trim_start().len();
@@ -242,7 +240,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Adds what an alias stands for, as a key or as a value.
+/// Adds the value of an alias, as a key or as a value.
 fn alias(tree: &mut Tree<'_>, anchor: usize, span: Span) -> Result<(), Stopped> {
     if !tree.awaits_key() {
         return tree.alias(anchor, span);
@@ -256,7 +254,7 @@ fn alias(tree: &mut Tree<'_>, anchor: usize, span: Span) -> Result<(), Stopped> 
     Err(tree.syntax(span, message))
 }
 
-/// Says that an alias leads nowhere.
+/// Reports an undefined alias.
 fn undefined_alias(tree: &mut Tree<'_>, name: &str, span: Span) {
     tree.finding(
         Diagnostic::new(

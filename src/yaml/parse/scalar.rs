@@ -11,7 +11,7 @@ use crate::source::Span;
 use ecow::{EcoString, eco_format};
 use std::borrow::Cow;
 
-/// A scalar as the scanner gives it.
+/// A scalar as the scanner returns it.
 pub(super) struct Written<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) style: Style,
@@ -24,7 +24,7 @@ pub(super) struct Written<'a> {
     pub(super) absent: bool,
 }
 
-/// What a scalar came to.
+/// The value of a scalar.
 enum Found {
     Text(EcoString),
     Meaning(Meaning),
@@ -199,8 +199,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What a key is to kustomize, which decodes a mapping within another only when all of its keys
-    /// are text.
+    /// The type of a key in kustomize, which decodes a nested mapping only if all of its keys are
+    /// text.
     #[expect(clippy::unused_self, reason = "reads as a question to the reader")]
     fn kustomize_key(&self, written: &Written<'_>) -> KeyType {
         match written.tag {
@@ -316,7 +316,7 @@ impl Reader<'_> {
         Err(stopped)
     }
 
-    /// Quoted and block scalars that kustomize or a reader of YAML 1.2 takes otherwise.
+    /// Reports quoted and block scalars that kustomize or a reader of YAML 1.2 reads differently.
     fn styled(&self, tree: &mut Tree<'_>, written: &Written<'_>) {
         let text = &*written.text;
         let span = tree.span(written.start, written.end);
@@ -408,7 +408,7 @@ impl Reader<'_> {
         }
         let written_here = self.slice(span.start, span.end);
         if written.style == Style::Plain && written_here.ends_with(&*written.text) {
-            // An anchor stays; a tag goes, because the quotes have its meaning.
+            // An anchor stays; a tag is removed, because the quotes have its meaning.
             let anchored = written.anchor > 0;
             let start = if anchored { span.end - offset(written.text.len()) } else { span.start };
             finding = finding.fix(Span { start, ..span }, write::quoted(&written.text));
@@ -424,7 +424,7 @@ fn binary(tree: &mut Tree<'_>, text: &str, span: Span) -> Result<Found, Stopped>
         tree.help("delete the tag, or correct the value");
         return Err(stopped);
     };
-    // What is not UTF-8 becomes a replacement character per byte on the way through JSON.
+    // Each byte that is not UTF-8 becomes a replacement character in JSON.
     let mut decoded = EcoString::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         decoded.push_str(chunk.valid());
@@ -435,7 +435,7 @@ fn binary(tree: &mut Tree<'_>, text: &str, span: Span) -> Result<Found, Stopped>
     Ok(Found::Text(decoded))
 }
 
-/// Decodes base64 as Go's standard encoding does: padded, line breaks left out.
+/// Decodes base64 as Go's standard encoding: padded, line breaks ignored.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => Some(u32::from(byte - b'A')),

@@ -1,12 +1,11 @@
-//! Characters become tokens, by the rules of the reader that kubectl uses.
+//! Turns characters into tokens, by the rules of kubectl's reader.
 //!
-//! In: the text of one document, which holds no control characters. Out: tokens with places in
-//! bytes of that text. The rules are those of YAML 1.1 as go-yaml 2 has them, its slips included:
-//! what kubectl takes is taken here, what it refuses is refused. Columns count characters, as
-//! there.
+//! In: the text of one document, without control characters. Out: tokens with byte offsets in that
+//! text. The rules are those of YAML 1.1 in go-yaml 2, including its quirks: the same texts are
+//! accepted and rejected as in kubectl. Columns count characters, as there.
 //!
-//! A `:` makes a key of what is before it, so a token may be held back until the line or 1024
-//! characters have passed; more than that is never looked ahead.
+//! A `:` makes the text before it a key, so a token can be delayed until the end of the line or for
+//! 1024 characters; the lookahead is never longer.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -21,7 +20,7 @@ pub(super) enum Style {
     Folded,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind<'a> {
     StreamEnd,
@@ -221,7 +220,7 @@ impl<'a> Scanner<'a> {
         self.line_start = self.at;
     }
 
-    /// Takes a line break into a text: a line feed, but for the two separators of Unicode, which
+    /// Appends a line break to a text: a line feed, except for the two separators of Unicode, which
     /// stay.
     fn take_break(&mut self, into: &mut String) {
         let bytes = self.break_ahead(0);
@@ -245,7 +244,7 @@ impl<'a> Scanner<'a> {
         Err(SyntaxError { what, at: self.at, from: Some(from) })
     }
 
-    /// The next token, which stays.
+    /// The next token, without removing it.
     pub(super) fn peek(&mut self) -> Result<&Token<'a>, SyntaxError> {
         loop {
             if !self.tokens.is_empty() {
@@ -268,7 +267,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Takes the token that [`Self::peek`] showed.
+    /// Removes the token that [`Self::peek`] returned.
     pub(super) fn take(&mut self) -> Option<Token<'a>> {
         let token = self.tokens.pop_front()?;
         self.taken += 1;
@@ -368,7 +367,8 @@ impl<'a> Scanner<'a> {
         self.tokens.push_back(Token { kind, start, end: self.at });
     }
 
-    /// Puts a token before the one with the given number. Where that is gone, go-yaml puts it last.
+    /// Inserts a token before the one with the given number. If that was removed, go-yaml appends
+    /// it.
     fn insert(&mut self, number: usize, kind: Kind<'a>, at: usize) {
         let token = Token { kind, start: at, end: at };
         match number.checked_sub(self.taken) {
@@ -573,7 +573,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Moves over letters, digits, `_` and `-`, and gives them.
+    /// Reads letters, digits, `_` and `-`.
     fn word(&mut self) -> &'a str {
         let start = self.at;
         while is_word(self.byte()) {
@@ -855,7 +855,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Empty lines and the indentation of a block; finds the indentation out when it is not known.
+    /// Reads empty lines and the indentation of a block; detects an unknown indentation.
     fn block_breaks(
         &mut self,
         start: usize,

@@ -30,7 +30,7 @@ struct Frame {
     /// Where its items or entries begin on the shared stack.
     first: usize,
     anchor: usize,
-    /// The key whose value is awaited.
+    /// The key whose value is next.
     key: Option<Key>,
     /// Positions of keys, once there are many.
     index: Option<HashMap<EcoString, usize>>,
@@ -112,7 +112,7 @@ impl<'a> Tree<'a> {
         self.frames.len() > 1
     }
 
-    /// The path of the node that comes next, for findings.
+    /// The path of the next node, for findings.
     pub(super) fn path(&self) -> FieldPath {
         let mut path = FieldPath::root();
         for (position, frame) in self.frames.iter().enumerate() {
@@ -307,7 +307,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Adds what an alias stands for.
+    /// Adds the value of an alias.
     pub(super) fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stopped> {
         let Some(Anchor::Done(node, nodes, height)) = self.anchors.get(anchor) else {
             let finding = Diagnostic::new(
@@ -329,7 +329,7 @@ impl<'a> Tree<'a> {
         self.place(node, height)
     }
 
-    /// Sets the key whose value comes next.
+    /// Sets the key of the next value.
     pub(super) fn key(&mut self, key: Key) {
         if let Some(frame) = self.frames.last_mut() {
             frame.key = Some(key);
@@ -355,8 +355,7 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Adds an entry to the innermost mapping. The last of two equal keys counts, as kubectl has
-    /// it.
+    /// Adds an entry to the innermost mapping. The last of two equal keys is used, as in kubectl.
     fn insert(&mut self, text: EcoString, span: Span, node: Node, merging: bool) {
         let Some(frame) = self.frames.last_mut() else { return };
         let entries = &mut self.entries[frame.first..];
@@ -414,7 +413,7 @@ impl<'a> Tree<'a> {
         self.entries.push(Entry { key: text, key_origin: Origin::File(span), node });
     }
 
-    /// Lays the mappings under `<<` into the innermost mapping, over what it has already.
+    /// Merges the mappings under `<<` into the innermost mapping, overriding its entries.
     fn merge(&mut self, key: &Key, node: &Node) -> Result<(), Stopped> {
         if let Some(frame) = self.frames.last_mut()
             && let Some(first) = frame.merge_key.replace(key.span)
@@ -424,7 +423,7 @@ impl<'a> Tree<'a> {
                 .label(first, "first here");
             self.finding(finding.help("write one `<<` with a list of aliases"));
         }
-        // The first of several mappings counts, so it is laid on last.
+        // The first of several mappings has precedence, so it is merged last.
         let one = std::slice::from_ref(node);
         let mappings = if matches!(node.value, Value::List(_)) { node.items() } else { one };
         for mapping in mappings.iter().rev() {

@@ -1,4 +1,4 @@
-//! What holds for any text and any tree.
+//! Properties of all texts and trees.
 
 use super::*;
 use proptest::prelude::*;

@@ -35,7 +35,7 @@ impl<'a> super::Events<'a> {
         let token = self.peek()?;
         let end = token.end;
         if matches!(token.kind, Kind::Value | Kind::FlowEntry | Kind::FlowSequenceEnd) {
-            // Quirk: go-yaml takes the token away.
+            // Quirk: go-yaml skips the token.
             self.scanner.take();
             self.state = State::PairValue;
             return Ok(empty(end, false));
