@@ -333,3 +333,35 @@ fn model_serving_max_unavailable_comes_from_the_deployment_strategy() {
         assert_eq!(done.stderr.contains("the maxUnavailable of"), told, "{most}: {}", done.stderr);
     }
 }
+
+#[test]
+fn classes_with_equal_scores_are_in_the_order_of_the_controllers_sort() {
+    // Score of class `i`: i * 7 % 3. The expected first class is that of Go's `sort.Slice`, which is
+    // stable for up to 12 elements only.
+    for (count, expected) in [(12, "c02"), (13, "c08"), (16, "c05"), (30, "c11")] {
+        let names: Vec<String> = (0..count).map(|index| format!("c{index:02}")).collect();
+        let classes: Vec<String> = names
+            .iter()
+            .enumerate()
+            .map(|(index, name)| {
+                format!(
+                    "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: {name}}}\nspec: {{vendor: nvidia, family: f, model: m, discovery: {{nodeSelector: {{a: b}}}}, capabilities: {{memoryGB: {}Gi}}}}\n",
+                    10 + index * 7 % 3 * 10
+                )
+            })
+            .collect();
+        let runtime = format!(
+            "{RUNTIME}  acceleratorRequirements: {{acceleratorClasses: [{}]}}\n",
+            names.join(", ")
+        );
+        let service = service(
+            "",
+            "{model: {name: m}, engine: {}, acceleratorSelector: {policy: MostCapable}}",
+        );
+        let explain = call("explain", &[MODEL, &runtime, &service, &classes.join("---\n")]);
+        let found: Value = serde_json::from_str(&explain.stdout).expect("JSON");
+        let decision = &found["services"][0]["accelerators"][0];
+        assert_eq!(decision["chosen"], expected, "{count}: {decision}");
+        assert_eq!(decision["notes"].as_array().is_some_and(|notes| !notes.is_empty()), count > 12);
+    }
+}

@@ -314,8 +314,8 @@ impl<'a> Writer<'a> {
                 if waits {
                     self.remark(
                         Severity::Warning,
-                        "there will be no VirtualService: the controller waits for the condition RoutesReady of the router, which it sets of serverless services only",
-                        "write the annotation `ome.io/deploymentMode: Serverless` on the service",
+                        "there will be no VirtualService: for a router, the controller waits for the condition RoutesReady, which requires a serverless service with a serverless engine",
+                        "write the annotation `ome.io/deploymentMode: Serverless` on the service, and `minReplicas: 0` in the engine",
                         None,
                     );
                 } else {

@@ -229,7 +229,7 @@ static FIELDS: Switch = Switch {
 
 /// Rules that change no object of a service, or objects that are not the operator's.
 static EFFECTS: &[Effect] = effects! { ome
-    "B6" [address_with_port] "`status.url` and `status.address` end with the port of the Service"
+    "B6" [status_of_raw_services] "`status.url` and `status.address` end with the port of the Service"
         "#416, reconcilers/ingress" "change clients that read the address from the status to use its port"
         |object, _| is_service(object) && !is_serverless(object)
     "B7" [owned_router_roles] "ServiceAccount, Role and RoleBinding of the router are deleted together with the service"

@@ -13,7 +13,7 @@ use crate::decision::{
     Verdict,
 };
 use crate::diag::{Code, nearest};
-use crate::operators::ome::accelerators::policy::rank::{Ranking, UNSTABLE_FROM, hourly, rank};
+use crate::operators::ome::accelerators::policy::rank::{Ranking, hourly, rank};
 use crate::quantity::Quantity;
 use crate::select::gates::entry_weight;
 use crate::yaml::{Origin, Rule};
@@ -125,11 +125,18 @@ pub(super) fn decide<'a>(
     if let Some(by) = chosen {
         decision.chosen = order.first().map(|(class, _)| *class);
         decision.decided_by = Some(by);
+        let best = order.first().and_then(|(_, score)| *score);
+        let is_best = |class: &&AcceleratorClass| {
+            order.iter().any(|(other, score)| std::ptr::eq(*other, *class) && *score == best)
+        };
+        let listed = || passed.iter().copied().find(is_best).map(AcceleratorClass::name);
         if by == ClassDecidedBy::Order
-            && order.len() >= UNSTABLE_FROM
-            && matches!(policy.value.as_str(), "BestFit" | "MostCapable")
+            && best.is_some()
+            && listed() != decision.chosen.map(AcceleratorClass::name)
         {
-            decision.notes.push("tie: the controller's order of equals is not specified".into());
+            decision.notes.push(
+                "tie: with more than 12 classes, the controller's sort changes the order of equal scores".into(),
+            );
         }
     }
     (decision.eligible, decision.rejected) = (order.len(), rejected.len());

@@ -46,7 +46,7 @@ pub(super) enum Entrance {
     /// An Ingress.
     Ingress(Option<Node>),
     /// A VirtualService and an alias. If `waits`, there is no VirtualService: the controller waits
-    /// for a condition that it sets only for serverless services.
+    /// for a condition that it never sets.
     Knative { waits: bool },
 }
 
@@ -277,6 +277,10 @@ fn ray_clusters<'a>(
             ));
         }
     };
+    if clusters < 0 && settings.policy.ome().replicas != ReplicaRule::Runtime {
+        let message = format!("a list of {clusters} RayClusters: makeslice: cap out of range");
+        return Err(panic(message, span, "write `minReplicas: 0` or more"));
+    }
     if clusters > MOST_CLUSTERS {
         let message = format!(
             "`minReplicas: {clusters}` would be as many RayClusters; at most {MOST_CLUSTERS} are rendered"
@@ -357,14 +361,28 @@ pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<E
             Ok(Entrance::None)
         }
         DeploymentMode::Serverless => Ok(Entrance::Knative {
-            // Quirk: for a router, the controller waits for a condition that it sets only if the
-            // mode of the service itself is Serverless (status/status_reconciler.go,
-            // PropagateStatus).
-            waits: last.kind == ComponentKind::Router
-                && compose::service_mode(service, config) != Some(DeploymentMode::Serverless),
+            waits: last.kind == ComponentKind::Router && !has_routes(composed, settings),
         }),
         mode => Err(refused(format!("unsupported deployment mode: {}", mode.as_str()))),
     }
+}
+
+/// Whether the controller sets the condition RoutesReady, for which the VirtualService of a router
+/// waits (controller.go, Reconcile; status/status_reconciler.go, PropagateCrossComponentStatus).
+///
+/// Quirk: for a serverless service it is the condition of the engine's route alone. For other
+/// services it is not set, or, in older releases, requires the routes of all components. Only a
+/// component in serverless mode has a route.
+fn has_routes(composed: &Built<'_>, settings: Settings<'_>) -> bool {
+    let of_service = compose::service_mode(composed.service, settings.config);
+    let is_serverless = of_service == Some(DeploymentMode::Serverless);
+    let mut components = composed.components.iter();
+    if is_serverless {
+        let engine = components.find(|component| component.kind == ComponentKind::Engine);
+        return engine.is_some_and(|engine| engine.mode == DeploymentMode::Serverless);
+    }
+    !settings.policy.ome().status_of_raw_services
+        && components.all(|component| component.mode == DeploymentMode::Serverless)
 }
 
 /// The values of a service that its Ingress, routes or VirtualService use.

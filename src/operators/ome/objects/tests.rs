@@ -146,14 +146,15 @@ fn the_ingress_kind_follows_the_entry_component_and_settings() {
             &["Ingress/chat 3"],
         ),
         (vec![part(Engine, Serverless)], &ingress(), &["VirtualService/chat 3", "Service/chat 3"]),
-        // The controller reports a router as ready only if the service itself is serverless.
+        // With a router, both the service and the engine must be serverless.
+        (vec![part(Engine, Serverless), part(Router, Serverless)], &ingress(), &["Service/chat 3"]),
         (
             vec![part(Engine, RawDeployment), part(Router, Serverless)],
-            &ingress(),
+            &serverless,
             &["Service/chat 3"],
         ),
         (
-            vec![part(Engine, RawDeployment), part(Router, Serverless)],
+            vec![part(Engine, Serverless), part(Router, Serverless)],
             &serverless,
             &["VirtualService/chat 3", "Service/chat 3"],
         ),

@@ -84,9 +84,22 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
     if let Some((entry, text)) = texts("multinodeProber") {
         match prober(text, entry.node.origin) {
             Ok(prober) => config.multinode_prober = Some(prober),
-            Err(message) => {
+            Err(ProberError::Quantity(message)) => {
                 const HELP: &str = "services that run on Ray fail until this is corrected";
                 fail(entry, Severity::Warning, &message, HELP);
+            }
+            // The controller decodes the key in every reconcile (controllerconfig/configmap.go,
+            // NewInferenceServicesConfig).
+            Err(ProberError::Json(message)) => {
+                const HELP: &str = "every service fails until this is corrected";
+                fail(entry, Severity::Error, &message, HELP);
+                config.error = config.error.or_else(|| {
+                    let cause = message.strip_prefix(PROBER_PREFIX).unwrap_or(&message);
+                    Some(eco_format!(
+                        "fails to create InferenceServicesConfig: unable to unmarshall \
+                         multinodeProber json string due to {cause}"
+                    ))
+                });
             }
         }
     }
@@ -124,8 +137,25 @@ fn read_ingress(text: &str, found: &mut IngressConfig) -> Result<(), EcoString> 
     ingress::path_has_a_domain(found)
 }
 
+/// The prefix of messages about the prober's JSON.
+const PROBER_PREFIX: &str = "unable to parse multinodeProber config json: ";
+
+/// An error in the prober's settings.
+enum ProberError {
+    /// The controller cannot decode the JSON.
+    Json(EcoString),
+    /// A quantity is invalid.
+    Quantity(EcoString),
+}
+
+impl From<EcoString> for ProberError {
+    fn from(message: EcoString) -> Self {
+        Self::Json(message)
+    }
+}
+
 /// The prober's settings under their canonical names, quantities in canonical form.
-fn prober(text: &str, origin: Origin) -> Result<Node, EcoString> {
+fn prober(text: &str, origin: Origin) -> Result<Node, ProberError> {
     const WHAT: &str = "multinodeProber config";
     let mut map = Map::new();
     for (key, value) in fields(text, WHAT)? {
@@ -147,7 +177,8 @@ fn prober(text: &str, origin: Origin) -> Result<Node, EcoString> {
                         &value,
                         &format!("MultiNodeProberConfig.{name}"),
                         "int32",
-                    ));
+                    )
+                    .into());
                 }
             }
         } else if let Some(name) = PROBER_QUANTITIES.iter().chain(&["image"]).find(named) {
@@ -155,7 +186,10 @@ fn prober(text: &str, origin: Origin) -> Result<Node, EcoString> {
             string(&mut text, &value, WHAT, &format!("MultiNodeProberConfig.{name}"))?;
             if *name != "image" && !text.is_empty() {
                 text = Quantity::parse(&text)
-                    .map_err(|error| eco_format!("`{name}: {text}` is no quantity: {error}"))?
+                    .map_err(|error| {
+                        let message = eco_format!("`{name}: {text}` is not a quantity: {error}");
+                        ProberError::Quantity(message)
+                    })?
                     .canonical();
             }
             put(name, Value::Str(text));
@@ -267,6 +301,23 @@ mod tests {
             prober.to_json(),
             serde_json::json!({"image": "p:1", "cpuLimit": "500m", "startupPeriodSeconds": 30})
         );
+        for (prober, expected) in [
+            ("", "EOF while parsing a value at line 1 column 0"),
+            (
+                "{\"image\": 3}",
+                "json: cannot unmarshal number into Go struct field MultiNodeProberConfig.image of type string",
+            ),
+        ] {
+            let (config, findings) = read(&format!("  multinodeProber: '{prober}'\n"));
+            let error = config.error.expect("every reconcile fails");
+            assert_eq!(
+                error,
+                format!(
+                    "fails to create InferenceServicesConfig: unable to unmarshall multinodeProber json string due to {expected}"
+                )
+            );
+            assert_eq!(findings.len(), 1);
+        }
         let (config, findings) = read("  multinodeProber: '{\"cpuLimit\": \"much\"}'\n");
         assert!(config.multinode_prober.is_none() && config.error.is_none());
         assert_eq!(findings.len(), 1);

@@ -2,12 +2,9 @@
 
 use crate::api::{AcceleratorClass, Capabilities, Constraints, Cost, Field, Figure};
 use crate::decision::ClassDecidedBy;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, go_sort};
 use ecow::{EcoString, eco_format};
 use std::cmp::Ordering;
-
-/// From this number of classes on, upstream's sort is not stable (docs/accelerators.md).
-pub(super) const UNSTABLE_FROM: usize = 13;
 
 /// The result of ranking classes by a policy.
 pub(super) enum Ranking<'a> {
@@ -53,14 +50,15 @@ pub(super) fn rank<'a>(
     }
 }
 
-/// Ordered by score, highest first; classes with equal scores keep the runtime's order.
+/// Ordered by score, highest first; classes with equal scores are in the order of Go's `sort.Slice`
+/// (pkg/acceleratorclassselector/policy_helpers.go, sortScoredCandidates).
 pub(super) fn scored<'a>(
     passed: &[&'a AcceleratorClass],
     mut score: impl FnMut(&AcceleratorClass) -> f64,
 ) -> Ranking<'a> {
     let mut order: Vec<(&AcceleratorClass, Option<f64>)> =
         passed.iter().map(|class| (*class, Some(score(class)))).collect();
-    order.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap_or(Ordering::Equal));
+    go_sort(&mut order, |a, b| a.1 > b.1);
     let tie = order[0].1 == order[1].1;
     Ranking::Ordered(order, if tie { ClassDecidedBy::Order } else { ClassDecidedBy::Policy })
 }

@@ -2,6 +2,7 @@
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go;
 //! pkg/controller/v1beta1/inferenceservice/reconcilers/keda/keda_reconciler.go; docs/render.md).
 
+use super::{go_int32, int32};
 use crate::objects::build::{IntoNode, node, set};
 use crate::objects::metadata::without;
 use crate::objects::rules;
@@ -47,20 +48,19 @@ pub(crate) fn class(annotations: &Map) -> Result<Class, String> {
 }
 
 /// Smallest and largest number of replicas: the smallest is at least 1, the largest at least the
-/// smallest.
-fn bounds(frame: &Frame<'_>) -> (Option<Node>, Option<Node>) {
-    let given =
-        |key| frame.spec(key).and_then(|node| node.as_int().map(|number| (number, node.clone())));
+/// smallest. Both are int32; `compares` is the type in which the largest is compared
+/// (reconcilers/hpa/hpa_reconciler.go and reconcilers/keda/keda_reconciler.go, calculateMaxReplicas).
+fn bounds(frame: &Frame<'_>, compares: fn(i64) -> i64) -> (Option<Node>, Option<Node>) {
+    let given = |key| frame.spec(key).and_then(|node| node.as_int().map(|number| (number, node)));
     let min = given("minReplicas").filter(|(number, _)| *number >= 1);
-    let least = min.as_ref().map_or(1, |(number, _)| *number);
-    let min = min
-        .map(|(_, node)| node)
-        .or_else(|| 1.into_node(Origin::Default(&rules::AUTOSCALER_BOUNDS)));
-    let max = given("maxReplicas")
-        .filter(|(number, _)| *number >= least)
-        .map(|(_, node)| node)
-        .or_else(|| least.into_node(Origin::Default(&rules::AUTOSCALER_BOUNDS)));
-    (min, max)
+    let least = min.map_or(1, |(number, _)| go_int32(number));
+    let default = || least.into_node(Origin::Default(&rules::AUTOSCALER_BOUNDS));
+    let max = given("maxReplicas").filter(|(number, _)| {
+        let number = compares(*number);
+        number >= least
+    });
+    let written = |(_, node): (i64, &Node)| int32(node);
+    (min.map(written).or_else(default), max.map(written).or_else(default))
 }
 
 /// The Deployment that the autoscaler scales.
@@ -72,7 +72,7 @@ fn target(frame: &Frame<'_>, rule: &'static Rule) -> Option<Node> {
 /// printed.
 pub(crate) fn horizontal(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::HPA;
-    let (min, max) = bounds(frame);
+    let (min, max) = bounds(frame, go_int32);
     let metric = frame
         .spec("scaleMetric")
         .filter(|node| node.as_str() != Some(""))
@@ -101,7 +101,7 @@ fn utilization(frame: &Frame<'_>) -> Option<Node> {
         }
         None => frame
             .spec("scaleTarget")
-            .cloned()
+            .map(int32)
             .or_else(|| 80.into_node(Origin::Default(&rules::HPA_METRIC))),
     }
 }
@@ -132,7 +132,7 @@ pub(crate) fn scaled_object(frame: &Frame<'_>) -> (Option<Node>, Option<String>)
         config.and_then(|config| config.get(key)).filter(|node| node.as_str() != Some("")).cloned()
     };
     let annotated = |key: &str| frame.annotations.get(key).cloned();
-    let (min, max) = bounds(frame);
+    let (min, max) = bounds(frame, std::convert::identity);
     let metric = frame
         .spec("scaleMetric")
         .filter(|node| node.as_str() != Some(""))
@@ -254,12 +254,23 @@ mod tests {
             (r#"{"minReplicas":0,"maxReplicas":5}"#, (1, 5)),
             (r#"{"minReplicas":4,"maxReplicas":2}"#, (4, 4)),
             (r#"{"minReplicas":2,"maxReplicas":8}"#, (2, 8)),
+            // Both are converted to int32.
+            (r#"{"minReplicas":2147483648,"maxReplicas":5}"#, (-2_147_483_648, 5)),
+            (r#"{"minReplicas":4294967298,"maxReplicas":2147483648}"#, (2, 2)),
         ] {
             let case = Case::engine(spec, "{}");
             let built = horizontal(&case.frame()).expect("an object");
             let number = |key| built.at(&["spec", key]).and_then(Node::as_int).expect(key);
             assert_eq!((number("minReplicas"), number("maxReplicas")), expected, "{spec}");
         }
+    }
+
+    #[test]
+    fn keda_compares_max_replicas_before_the_conversion() {
+        let case = Case::engine(r#"{"minReplicas":4294967298,"maxReplicas":2147483648}"#, "{}");
+        let built = scaled_object(&case.frame()).0.expect("an object");
+        let number = |key| built.at(&["spec", key]).and_then(Node::as_int).expect(key);
+        assert_eq!((number("minReplicaCount"), number("maxReplicaCount")), (2, -2_147_483_648));
     }
 
     #[test]

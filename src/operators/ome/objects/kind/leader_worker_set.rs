@@ -1,6 +1,7 @@
 //! LeaderWorkerSet, `leaderworkerset.x-k8s.io/v1`
 //! (pkg/controller/v1beta1/inferenceservice/reconcilers/lws/lws_reconciler.go).
 
+use super::int32;
 use crate::objects::build::{IntoNode, node};
 use crate::objects::metadata::{label, with, without};
 use crate::objects::{pod_defaults as pod, rules};
@@ -16,7 +17,7 @@ const SCRAPED: [&str; 3] = ["prometheus.io/path", "prometheus.io/port", "prometh
 pub(crate) fn object(frame: &Frame<'_>, leader: &Node, worker: &Node, size: i64) -> Option<Node> {
     const RULE: &Rule = &rules::LEADER_WORKER_SET;
     let replicas =
-        frame.spec("minReplicas").cloned().or_else(|| 1.into_node(Origin::Default(RULE)));
+        frame.spec("minReplicas").map(int32).or_else(|| 1.into_node(Origin::Default(RULE)));
     // The label `app` is not shortened here, unlike a Deployment's.
     let leader_labels = with(
         &frame.queued_labels,

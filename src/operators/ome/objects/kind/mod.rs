@@ -16,3 +16,21 @@ pub(crate) mod route;
 pub(crate) mod service;
 pub(crate) mod sidecar;
 pub(crate) mod virtual_service;
+
+use crate::yaml::{Node, Value};
+
+/// A Go conversion to int32, which wraps around.
+#[expect(clippy::cast_possible_truncation, reason = "as upstream does")]
+fn go_int32(number: i64) -> i64 {
+    i64::from(number as i32)
+}
+
+/// An integer field of the service as an int32 field of an object.
+fn int32(node: &Node) -> Node {
+    match node.as_int() {
+        Some(number) if go_int32(number) != number => {
+            Node::new(Value::Int(go_int32(number).into()), node.origin)
+        }
+        _ => node.clone(),
+    }
+}
