@@ -10,7 +10,7 @@ pub(crate) fn fields(text: &str, what: &str) -> Result<serde_json::Map<String, J
         Ok(Json::Object(fields)) => Ok(fields),
         Ok(other) => Err(eco_format!(
             "unable to parse {what} json: json: cannot unmarshal {} into Go value",
-            kind(&other)
+            kind(&other, "")
         )),
         Err(error) => Err(eco_format!("unable to parse {what} json: {error}")),
     }
@@ -49,16 +49,21 @@ pub(crate) fn list(value: &Json, what: &str, name: &str) -> Result<Vec<EcoString
 pub(crate) fn mismatch(what: &str, value: &Json, field: &str, wanted: &str) -> EcoString {
     eco_format!(
         "unable to parse {what} json: json: cannot unmarshal {} into Go struct field {field} of type {wanted}",
-        kind(value)
+        kind(value, wanted)
     )
 }
 
-/// What Go calls a JSON value of the wrong kind.
-fn kind(value: &Json) -> EcoString {
+/// Go's name of a JSON value of the wrong kind. A number is shown only for a numeric type.
+fn kind(value: &Json, wanted: &str) -> EcoString {
     match value {
         Json::Null => "null".into(),
         Json::Bool(_) => "bool".into(),
-        Json::Number(number) => eco_format!("number {number}"),
+        Json::Number(number)
+            if ["int", "uint", "float"].iter().any(|ty| wanted.starts_with(ty)) =>
+        {
+            eco_format!("number {number}")
+        }
+        Json::Number(_) => "number".into(),
         Json::String(_) => "string".into(),
         Json::Array(_) => "array".into(),
         Json::Object(_) => "object".into(),

@@ -76,7 +76,7 @@ pub(crate) fn merged(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<Node> {
         all.insert(key(&group[0].0).into(), group);
     }
     let flat: Vec<Piece> = all.into_values().flatten().collect();
-    if is_script(base) {
+    if is_script(base) && !flat.is_empty() {
         let lines: Vec<&str> = flat.iter().map(|(text, _)| text.as_str()).collect();
         return EcoVec::from([Node::str(lines.join(" \\\n"), base[0].origin)]);
     }
@@ -295,6 +295,7 @@ mod tests {
             (r#"["--a b=c"]"#, r#"["--a","z"]"#, vec!["--a b=c", "--a", "z"]),
             (r#"["--a=1"]"#, r#"["--b=1","--b=2","--a=3"]"#, vec!["--a=3", "--b=2"]),
             (r#"[" a "]"#, "[]", vec![" a "]),
+            (r#"["\\\n"]"#, r#"[" "]"#, vec![]),
             ("[]", r#"[" a "]"#, vec![" a "]),
         ] {
             assert_eq!(texts(&merged(&list(base), &list(over))), expected, "{base} with {over}");

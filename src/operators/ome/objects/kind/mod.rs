@@ -29,7 +29,7 @@ fn go_int32(number: i64) -> i64 {
 fn int32(node: &Node) -> Node {
     match node.as_int() {
         Some(number) if go_int32(number) != number => {
-            Node::new(Value::Int(go_int32(number).into()), node.origin)
+            Node::new(Value::Int(go_int32(number)), node.origin)
         }
         _ => node.clone(),
     }
