@@ -365,3 +365,42 @@ fn classes_with_equal_scores_are_in_the_order_of_the_controllers_sort() {
         assert_eq!(decision["notes"].as_array().is_some_and(|notes| !notes.is_empty()), count > 12);
     }
 }
+
+#[test]
+fn a_container_without_arguments_changes_the_overrides_of_the_next_container() {
+    const CLASS: &str = "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: h}\nspec: {discovery: {}, capabilities: {}}\n";
+    let runtime = |engine: &str| {
+        format!(
+            "apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {{name: rt}}
+spec:
+  acceleratorRequirements: {{acceleratorClasses: [h]}}
+  supportedModelFormats:
+  - modelFormat: {{name: safetensors, version: '1.0.0'}}
+    modelFramework: {{name: transformers, version: '4.43.0'}}
+    autoSelect: true
+    acceleratorConfig:
+      h: {{runtimeArgsOverride: ['--tp=4'], tensorParallelismOverride: {{tensorParallelSize: 8}}}}
+  engineConfig: {{runner: {{name: e, image: 'e:1', {engine}}}}}
+  decoderConfig: {{runner: {{name: d, image: 'd:1', args: ['--tp-size', '2']}}}}
+"
+        )
+    };
+    let service = service(
+        "",
+        "{model: {name: m}, engine: {}, decoder: {}, acceleratorSelector: {acceleratorClass: h}}",
+    );
+    for (engine, expected) in [
+        // The engine's args are the list of the runtime, into which its size is written.
+        ("command: [serve]", (json!(["--tp=8"]), json!(["--tp-size", "8", "--tp=8"]))),
+        ("args: ['--x']", (json!(["--x", "--tp=8"]), json!(["--tp-size", "8", "--tp=4"]))),
+    ] {
+        let (_, objects) = render(&[MODEL, &runtime(engine), &service, CLASS]);
+        let args = |name: &str| {
+            objects[name]["spec"]["template"]["spec"]["containers"][0]["args"].clone()
+        };
+        let found = (args("Deployment/demo-engine"), args("Deployment/demo-decoder"));
+        assert_eq!(found, expected, "{engine}");
+    }
+}

@@ -11,6 +11,8 @@ use crate::merge::written as merge;
 use crate::policy::ome::{ArgumentRule, ClassResourceRule, OmeRelease};
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Node, Value};
+use ecow::EcoVec;
+use std::cell::RefCell;
 
 const TENSOR: [&str; 3] = ["--tp-size", "--tp", "--tensor-parallel-size"];
 const PIPELINE: [&str; 3] = ["--pp-size", "--pp", "--pipeline-parallel-size"];
@@ -213,12 +215,36 @@ pub(crate) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
         })
 }
 
+/// The argument overrides that an earlier container of the service changed.
+///
+/// Quirk: a container without args gets the list of the runtime itself, so parallel sizes that are
+/// written into its args change the overrides of the next containers
+/// (pkg/controller/v1beta1/inferenceservice/utils/merging.go, MergeArgs and OverrideArgParam).
+#[derive(Debug, Default)]
+pub(crate) struct ChangedOverrides(RefCell<Vec<(*const Node, EcoVec<Node>)>>);
+
+impl ChangedOverrides {
+    /// The arguments that override those of a container.
+    fn of(&self, config: &Node) -> EcoVec<Node> {
+        let changed = self.0.borrow();
+        let known = changed.iter().rev().find(|(own, _)| std::ptr::eq(*own, config));
+        known.map_or_else(
+            || match config.get("runtimeArgsOverride").map(|over| &over.value) {
+                Some(Value::List(over)) => over.clone(),
+                _ => EcoVec::new(),
+            },
+            |(_, over)| over.clone(),
+        )
+    }
+}
+
 /// Applies the environment, arguments and parallel sizes of the runtime's acceleratorConfig to a
 /// container, over existing values (pkg/controller/v1beta1/inferenceservice/components/base.go,
 /// UpdateEnvVariables and MergeRuntimeArgumentsOverride). Quirk: also over the service's values.
 pub(crate) fn overwrite_container<R: Record>(
     release: &OmeRelease,
     accelerator: &Accelerator<'_>,
+    changed: &ChangedOverrides,
     container: &mut Node,
     rec: &mut R,
 ) {
@@ -230,13 +256,15 @@ pub(crate) fn overwrite_container<R: Record>(
     for entry in variables {
         set_variable(container, entry, rec);
     }
-    if let Some(over) = config.get("runtimeArgsOverride").filter(|over| !over.items().is_empty())
-        && let Value::List(over) = &over.value
+    let over = changed.of(config);
+    let mut is_shared = false;
+    if !over.is_empty()
         && let Some(args) = list_mut(container, "args", config.origin)
     {
+        is_shared = args.is_empty();
         let merged = match release.arguments {
-            ArgumentRule::Flags => arguments::merged(args, over),
-            ArgumentRule::FirstElement => arguments::merged_lines(args, over),
+            ArgumentRule::Flags => arguments::merged(args, &over),
+            ArgumentRule::FirstElement => arguments::merged_lines(args, &over),
         };
         *args = merged;
     }
@@ -269,6 +297,9 @@ pub(crate) fn overwrite_container<R: Record>(
                 slot.value = Value::List(list);
             }
         }
+    }
+    if is_shared && let Some(Value::List(args)) = container.get("args").map(|args| &args.value) {
+        changed.0.borrow_mut().push((config, args.clone()));
     }
 }
 

@@ -117,6 +117,7 @@ pub fn assemble<'a, R: Record>(
     }
     let fine_tuned = FineTuned::of(service, context.weights).map_err(Stop::from)?;
     let service_annotations = metadata::of_service(policy, service, context.config);
+    let overrides = accelerator::ChangedOverrides::default();
     for component in merged {
         let fine_tuned = fine_tuned.as_ref().filter(|_| component.kind != ComponentKind::Router);
         let sources = Sources { policy, service, model, runtime, fine_tuned };
@@ -127,6 +128,7 @@ pub fn assemble<'a, R: Record>(
             policy,
             place,
             sources: &sources,
+            overrides: &overrides,
             annotations: &annotations,
             service_annotations: &service_annotations,
             component: &component,
@@ -177,6 +179,7 @@ struct Builder<'a> {
     policy: &'a Policy,
     place: Place<'a>,
     sources: &'a Sources<'a>,
+    overrides: &'a accelerator::ChangedOverrides,
     annotations: &'a Map,
     service_annotations: &'a Map,
     component: &'a MergedComponent<'a>,
@@ -230,6 +233,7 @@ impl Builder<'_> {
         let steps = Steps {
             policy: self.policy,
             accelerator,
+            overrides: self.overrides,
             model: self.sources.model,
             fine_tuned: self.sources.fine_tuned,
             annotations: self.annotations,

@@ -1,6 +1,6 @@
 //! How the operator completes the container that runs the model and adds it to the pod.
 
-use super::accelerator::{self, Accelerator};
+use super::accelerator::{self, Accelerator, ChangedOverrides};
 use super::fine_tuned::FineTuned;
 use super::go_struct::LIBRARY;
 use super::metadata::{
@@ -38,6 +38,7 @@ const PARALLELISM: &str = "PARALLELISM_SIZE";
 pub(crate) struct Steps<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) accelerator: Option<&'a Accelerator<'a>>,
+    pub(crate) overrides: &'a ChangedOverrides,
     pub(crate) model: Option<&'a Model>,
     pub(crate) fine_tuned: Option<&'a FineTuned>,
     pub(crate) annotations: &'a Map,
@@ -56,7 +57,8 @@ impl Steps<'_> {
         self.mounts(container);
         let over = self.accelerator.filter(|_| self.policy.ome().class == ClassRule::Overwrite);
         if let Some(accelerator) = over {
-            accelerator::overwrite_container(self.policy.ome(), accelerator, container, rec);
+            let release = self.policy.ome();
+            accelerator::overwrite_container(release, accelerator, self.overrides, container, rec);
         }
         // From v0.1.5 on PARALLELISM_SIZE is set only where no class was chosen
         // (pkg/controller/v1beta1/inferenceservice/components/engine.go,
