@@ -184,7 +184,7 @@ pub(crate) struct DecisionArgs {
 }
 
 impl DecisionArgs {
-    /// What the flags ask of a session.
+    /// The session options of the flags.
     ///
     /// # Errors
     /// As [`AcceleratorArgs::options`].
@@ -201,7 +201,8 @@ impl DecisionArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Accelerators (documented mode)")]
 pub(crate) struct AcceleratorArgs {
-    /// Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default true).
+    /// Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default
+    /// true).
     #[arg(long, value_name = "GATES", value_delimiter = ',')]
     pub feature_gates: Vec<String>,
     /// Fail if no preferred class is eligible.
@@ -239,7 +240,7 @@ pub(crate) enum ArgsOrderArg {
 }
 
 impl AcceleratorArgs {
-    /// What the flags mean.
+    /// The options of the flags.
     ///
     /// # Errors
     /// An unknown gate, a size that is none.
@@ -307,7 +308,7 @@ pub(crate) fn release_names() -> Vec<String> {
 }
 
 impl InputArgs {
-    /// What `--watch` looks at: the input, and the settings with the paths that they add.
+    /// The paths that `--watch` watches: the input, and the settings with their paths.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
         let here = || settings::find(&std::env::current_dir().ok()?);
         let file = self.config.clone().or_else(|| here().filter(|_| !self.no_config));

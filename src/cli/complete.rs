@@ -27,7 +27,7 @@ fn words() -> Vec<String> {
 /// where nothing else may follow, as kubectl offers them.
 pub(super) fn asked(command: Command) -> Command {
     let words = words();
-    // Shells say which word it is; without that it is the last.
+    // Shells set the index of the word; without it, it is the last one.
     let index = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|text| text.parse().ok());
     let word = index.map_or(words.last(), |index: usize| words.get(index));
     if word.is_some_and(|word| word.starts_with('-')) { command } else { without_flags(command) }
@@ -117,7 +117,8 @@ pub(super) fn runtimes() -> ArgValueCompleter {
     })
 }
 
-/// What `explain` takes: services, and `runtime/NAME` and `model/NAME` once their word is typed.
+/// The subjects of `explain`: services, and `runtime/NAME` and `model/NAME` after their first word
+/// is typed.
 pub(super) fn subjects() -> ArgValueCompleter {
     let services = services();
     ArgValueCompleter::new(move |typed: &OsStr| {

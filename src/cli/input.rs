@@ -33,7 +33,7 @@ pub(crate) struct Session {
     pub(crate) semantics: Follow,
     /// The releases that were requested.
     releases: Vec<String>,
-    /// What ModelServings follow.
+    /// The policy of ModelServings.
     pub(super) kthena: &'static KthenaPolicy,
     /// Secret values, which are kept out of findings.
     pub(super) secrets: OnceLock<Secrets>,
@@ -362,7 +362,7 @@ impl Session {
         out
     }
 
-    /// What settings contribute to the header of plan and explain.
+    /// The settings in the header of plan and explain.
     pub(crate) fn header(&self) -> String {
         let catalog = &self.world.catalog;
         let read = catalog.all_runtimes().filter(|runtime| !runtime.object.builtin).count();

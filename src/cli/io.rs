@@ -145,7 +145,7 @@ impl<'a> Io<'a> {
         self.err
     }
 
-    /// Writes data, without what a terminal would obey.
+    /// Writes data, without terminal control sequences.
     pub fn print(&mut self, text: &str) -> io::Result<()> {
         let colored = self.out_color();
         self.out.write_all(guarded(text, colored).as_bytes())

@@ -51,7 +51,7 @@ pub(super) fn last(wanted: &str) -> &str {
     wanted.rsplit('/').next().unwrap_or(wanted)
 }
 
-/// What to do about a service that is not in the input; `known` are namespaces and names.
+/// The help for a service that is not in the input; `known` are namespaces and names.
 pub(super) fn instead_of<'a>(
     wanted: &str,
     known: impl Iterator<Item = (&'a str, &'a str)>,

@@ -1,4 +1,4 @@
-//! Which releases a run follows: `--release`, the settings, and the older flags that say the same.
+//! The releases of a run: `--release`, the settings, and equivalent older flags.
 
 use super::Failure;
 use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
@@ -15,7 +15,7 @@ pub(super) struct Followed {
     pub(super) semantics: Follow,
     /// By which releases controllers decide.
     pub(super) releases: Releases,
-    /// What ModelServings follow.
+    /// The policy of ModelServings.
     pub(super) kthena: &'static KthenaPolicy,
     /// The releases that were requested, as `--release` takes them.
     pub(super) named: Vec<String>,
@@ -79,7 +79,7 @@ pub(super) fn followed(
     Ok(Followed { semantics, releases, kthena, named })
 }
 
-/// What ModelServings follow: the flag, else the settings, else the document. `controller` is the
+/// The policy of ModelServings: the flag, else the settings, else the document. `controller` is the
 /// newest release, where a release is followed.
 fn of_kthena(
     args: &InputArgs,

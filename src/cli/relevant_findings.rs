@@ -83,7 +83,7 @@ impl About {
     }
 }
 
-/// What a page prints as the error of a service is not printed beside it.
+/// Findings that a page prints as errors of services are not printed again.
 pub(super) fn beside_page(found: &[Diagnostic], planned: &[Planned<'_>]) -> Vec<Diagnostic> {
     let errors = planned.iter().filter_map(|own| own.error.as_ref());
     let on_page: HashSet<(Code, Option<Span>)> =

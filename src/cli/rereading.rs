@@ -1,6 +1,6 @@
 //! A session over an input that was read before: unchanged files are not read again.
 //!
-//! In: what the session before left. Out: the same session as without it, sooner.
+//! In: the cache of the previous session. Out: the same session as without it, faster.
 
 use super::Failure;
 use super::args::InputArgs;
@@ -16,7 +16,7 @@ use crate::yaml::Limits;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-/// What one session leaves for the next one over the same input.
+/// The cache of one session for the next one over the same input.
 #[derive(Default)]
 pub(super) struct Known {
     /// Texts and documents.
@@ -50,7 +50,7 @@ impl Session {
         Ok(session)
     }
 
-    /// What a session before found about objects of the sources that are the same, under the same
+    /// Findings of the previous session about objects of unchanged sources, under the same
     /// settings.
     fn still_about_objects(
         &self,

@@ -44,7 +44,7 @@ impl Session {
         Ok(chosen)
     }
 
-    /// What to do about a service, or with `servings` a ModelServing, that is not in the input.
+    /// The help for a service, or with `servings` a ModelServing, that is not in the input.
     pub(super) fn instead_of(&self, wanted: &str, servings: bool) -> String {
         names::instead_of(wanted, self.known_services(servings))
     }
@@ -123,7 +123,7 @@ impl Session {
         names::is_named(wanted, self.namespace.as_deref(), object, namespace)
     }
 
-    /// Refuses a namespace of `-n` in which none of what a command is about lives.
+    /// Rejects a namespace of `-n` without any object for the command.
     pub(super) fn require_any(&self, count: usize) -> Result<(), Failure> {
         let Some(namespace) =
             self.namespace.as_ref().filter(|_| count == 0 && !self.has_selector())
@@ -143,8 +143,8 @@ impl Session {
         ))
     }
 
-    /// Something named is not in the input; what of the input was not read comes first, because it
-    /// may hold it.
+    /// The error for a name that is not in the input; unread files are reported first, because they
+    /// can contain it.
     pub(crate) fn not_found(&self, message: String, help: Option<String>) -> Failure {
         let mut unread = self.grade(self.world.unread.iter().cloned());
         unread.retain(|finding| finding.severity > Severity::Info);

@@ -12,13 +12,13 @@ pub(crate) struct SessionOptions<'a> {
     pub(crate) accelerators: AcceleratorOptions,
     /// Paths that are also read, without findings about them.
     pub(crate) context: &'a [PathBuf],
-    /// What webhooks add to pods is printed.
+    /// Whether the additions of pod webhooks are rendered.
     pub(crate) expand: bool,
     /// Probes of the V2 protocol are printed.
     pub(crate) v2_probes: bool,
     /// The input is in a cluster: its ModelServings were admitted by another release.
     pub(crate) admitted: bool,
-    /// The runtimes that the followed release of OME ships stand for the built-in catalog, and for
-    /// those of the input that have their names.
+    /// The runtimes that the selected release of OME ships replace the built-in catalog, and
+    /// runtimes of the input with their names.
     pub(crate) shipped: bool,
 }

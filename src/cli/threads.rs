@@ -5,8 +5,7 @@ use std::num::NonZero;
 
 /// Most threads for one core: more of them only wait for each other, and cost memory.
 const PER_CORE: usize = 4;
-/// Bytes of the stack of the thread that everything begins on: several times what the deepest
-/// nesting that is permitted needs.
+/// Stack size of the main thread in bytes: several times the need of the deepest permitted nesting.
 const STACK: usize = 16 << 20;
 
 /// Threads that are requested: by the flag or its variable, else by the one that the library of

@@ -1,7 +1,7 @@
 //! Progress on the terminal while a run reads and decides.
 //!
-//! In: what a run is doing, and standard error. Out: after 300 ms one line with what takes the time
-//! and how long, until anything else is written. Never without a terminal, with `TERM=dumb` or
+//! In: the current step of a run, and standard error. Out: after 300 ms one line with the step and
+//! its duration, until anything else is written. Never without a terminal, with `TERM=dumb` or
 //! `--quiet`, and never on stdout.
 
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ const EVERY: Duration = Duration::from_millis(200);
 struct Line {
     /// Where it goes; none where it is not wanted.
     to: Option<Box<dyn Write + Send>>,
-    /// What takes the time; none while nothing does.
+    /// The current step, if any.
     what: Option<&'static str>,
     /// It is on the screen.
     is_shown: bool,

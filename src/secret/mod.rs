@@ -1,7 +1,7 @@
-//! Which values are kept off screens and reports.
+//! Secret values, which are never printed.
 //!
-//! In: trees, texts of sources, strings. Out: the same with [`MASK`] in place of secrets. Whoever
-//! draws a line of a source or prints a value asks here; only manifests are printed as they are.
+//! In: trees, texts of sources, strings. Out: the same with [`MASK`] in place of secrets. All code
+//! that prints a source line or a value uses this module; only manifests are printed unchanged.
 //!
 //! A secret is a value of a Secret, of an environment variable, a flag, a parameter or a field that
 //! is named like one, the password of a URL, and a token of a well-known shape.
@@ -17,7 +17,7 @@ pub use text::redacted;
 use crate::yaml::{FieldPath, Map, Node, Segment, Value};
 use std::borrow::Cow;
 
-/// What is shown in place of a secret.
+/// The text in place of a secret.
 pub const MASK: &str = "•••";
 
 /// An object, a list of objects or any other document, as it may be shown.
@@ -25,7 +25,7 @@ pub fn shown(node: &Node) -> Node {
     Place::default().shown(node)
 }
 
-/// What is known of a value by where it is in its document.
+/// The facts about a value from its position in the document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     /// Nothing; so it is with the root.
@@ -33,7 +33,7 @@ pub enum Place {
     Plain,
     /// In the data of a Secret: everything is hidden.
     Data,
-    /// Under a name that says secret: numbers and texts are hidden.
+    /// Under a name of a secret: numbers and texts are hidden.
     Named,
 }
 
@@ -50,7 +50,7 @@ impl Place {
         place
     }
 
-    /// The place of what is under a key or an index of `node`, which has this place.
+    /// The position of a child of `node` by key or index.
     pub fn step(self, node: &Node, segment: &Segment) -> Self {
         match (self, segment, &node.value) {
             (Self::Data, ..) => Self::Data,
@@ -77,7 +77,7 @@ impl Place {
         }
     }
 
-    /// What may be shown of a value; origins stay.
+    /// A value without its secrets; origins stay.
     pub fn shown(self, node: &Node) -> Node {
         let value = match (&node.value, self) {
             (Value::Map(map), _) => {

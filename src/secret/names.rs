@@ -1,13 +1,13 @@
-//! Which names say that their value is a secret.
+//! Names whose value is a secret.
 //!
-//! Nothing here looks at a value.
+//! This module does not read values.
 
 /// Words of which one makes the name of a variable or flag that of a secret.
 const WORDS: [&str; 8] =
     ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "KEY", "APIKEY", "CREDENTIALS", "AUTHORIZATION"];
 
-/// Whether the value of a variable or a flag is a secret: a word of its name says so, and the last
-/// one does not say that the value is only about a secret, such as the file it is in.
+/// Whether the value of a variable or a flag is a secret: its name has such a word, and the last
+/// word does not mean that the value only describes a secret, such as its file.
 pub fn names_secret(name: &str) -> bool {
     const LAST: [&str; 10] =
         ["FILE", "PATH", "DIR", "NAME", "ID", "URL", "URI", "ENDPOINT", "HOST", "SIZE"];

@@ -55,7 +55,7 @@ impl Secrets {
         Self(sought.collect())
     }
 
-    /// Where secrets are in a source, in order, each within a line. What is built in has none.
+    /// The ranges of secrets in a source, in order, each within a line. Built-in texts have none.
     pub fn of(&self, sources: &SourceMap, id: SourceId) -> &[Range<usize>] {
         self.0[id.0 as usize].get_or_init(|| match sources.get(id) {
             source if source.kind == SourceKind::Builtin => Vec::new(),
@@ -63,7 +63,7 @@ impl Secrets {
         })
     }
 
-    /// Takes the secrets out of what a finding says about its places.
+    /// Removes secrets from a finding.
     pub fn redact(&self, finding: &mut Diagnostic, sources: &SourceMap) {
         let spans: Vec<Span> = finding.labels.iter().map(|label| label.span).collect();
         for span in spans {

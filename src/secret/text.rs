@@ -26,7 +26,7 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a value only refers to a secret, or stands for one that is still to be written.
+/// Whether a value only refers to a secret, or is a placeholder for one.
 pub(super) fn is_reference(text: &str) -> bool {
     let within = |open: &str, close: &str| text.starts_with(open) && text.ends_with(close);
     text.is_empty()
@@ -37,8 +37,8 @@ pub(super) fn is_reference(text: &str) -> bool {
         || within("<", ">")
 }
 
-/// What a text holds that has secrets: words of names, beginnings of tokens, and what stands
-/// behind a password in a URL.
+/// Hints of secrets in a text: words of names, prefixes of tokens, and the character after a
+/// password in a URL.
 const HINTS: [&str; 8] =
     ["token", "passw", "passphrase", "secret", "key", "credential", "authorization", "@"];
 
@@ -101,7 +101,7 @@ fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// What is between a name and its value.
+/// The separator between a name and its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
     Colon,

@@ -1,4 +1,5 @@
-//! What one command refuses or cannot find, the others do not accept: one input, several commands.
+//! Agreement of commands: an input that one command rejects or cannot find is not accepted by the
+//! others.
 
 use crate::process::Folder;
 use serde_json::Value;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 
-/// What each room may use, ground floor first; what is not written is forbidden. A folder of
+/// The modules that each module may use, lowest layer first; all others are forbidden. A folder of
 /// `operators` is a module of its own.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("source", &[]),
@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("builtin", &[]),
     ("diag", &["source"]),
     ("yaml", &["source", "diag"]),
-    // Asked by whoever draws a line of a source or prints a value.
+    // Used by all code that prints a source line or a value.
     ("secret", &["source", "diag", "yaml"]),
     ("schema", &["source", "quantity", "diag", "yaml"]),
     // Two states of an object, field by field.
@@ -31,7 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cluster", &["source", "quantity", "yaml", "api", "facts"]),
     // Decisions as data; no verbs.
     ("decision", &["source", "quantity", "diag", "yaml", "api", "policy"]),
-    // Engines: none of them knows an operator.
+    // Engines: none of them depends on an operator.
     ("merge", &["source", "yaml", "schema"]),
     ("template", &["quantity", "yaml"]),
     (
@@ -75,7 +75,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "decision", "merge", "template", "pods", "catalog", "select", "check", "objects",
         ],
     ),
-    // The only files that name all operators; whoever stands above asks them.
+    // The only files that name all operators; upper layers use them.
     (
         "operators",
         &[
@@ -97,7 +97,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("load", &["source", "diag", "yaml", "api", "policy"]),
-    // It must not know a terminal.
+    // It must not depend on a terminal.
     (
         "workspace",
         &[
@@ -163,7 +163,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
-    // What an editor asks; it knows no protocol.
+    // Answers for editors; without a protocol.
     ("editor", &["source", "yaml", "schema", "api", "catalog", "pipeline"]),
     (
         "diff",
@@ -249,8 +249,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What still points the wrong way, with the reason. The list only shrinks: a pair that is no longer
-/// used fails.
+/// Remaining arrows in the wrong direction, with the reason. The list only shrinks: an unused pair
+/// fails.
 const NOT_YET: &[(&str, &str)] = &[];
 
 /// Rooms that may touch the file system.
@@ -414,7 +414,7 @@ fn group(text: &str) -> Vec<String> {
     found
 }
 
-/// What a file uses of the top of the crate, with the line.
+/// The top-level modules that a file uses, with the line.
 fn uses(file: &File) -> Vec<(usize, String)> {
     let mut found = names_after(&file.code, "crate::");
     found.extend(

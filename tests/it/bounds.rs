@@ -1,4 +1,4 @@
-//! What bounds memory, threads and time, as docs/limits.md says it.
+//! The limits on memory, threads and time of docs/limits.md.
 
 use super::process::{Call, Done, Folder, binary, in_directory, run};
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ const NOT_RUN: [(&str, &str); 3] = [
     ("hub-refused", "needs a Hub that asks for a token; tests/it/hub.rs"),
 ];
 
-/// The codes in what a call printed: the headings of findings, as text or in JSON, and the reasons
+/// The codes in the output of a call: the headings of findings, as text or in JSON, and the reasons
 /// and notes of candidates in JSON.
 fn codes(topic: Topic, done: &process::Done) -> BTreeSet<&'static str> {
     fn of_json<'a>(value: &'a Value, key: &str, found: &mut Vec<&'a str>) {
@@ -50,7 +50,7 @@ fn codes(topic: Topic, done: &process::Done) -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// What is wrong with an example.
+/// The error of an example.
 fn untrue(doc: &CodeDoc) -> Option<String> {
     let entry = doc.entry();
     let folder = process::Folder::new(&entry.files);
@@ -113,7 +113,7 @@ fn every_file_in_the_codes_folder_belongs_to_a_code() {
     }
 }
 
-/// Every code is used: no entry describes what is never reported.
+/// Every code is used: no entry describes a finding that is never reported.
 #[test]
 fn every_code_is_reported_somewhere() {
     let code: String = crate::architecture::files()

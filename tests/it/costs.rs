@@ -66,7 +66,7 @@ fn a_plan_includes_the_cost_of_model_servings() {
         "modelServings": [row("a", 5), row("b", 10)],
     });
     assert_eq!(found["costs"], expected);
-    // Only what is shown is counted.
+    // Only printed services are counted.
     let found = plan(&scratch, &["-f", "all.yaml", "d/b"]);
     assert_eq!(found["costs"]["perHour"], json!(10));
     assert_eq!(found["costs"]["modelServings"], json!([row("b", 10)]));
@@ -86,7 +86,7 @@ fn a_diff_includes_the_cost_of_model_servings_before_and_after() {
     assert_eq!(found["summary"]["costs"], json!({"before": 10, "after": 20}));
     assert_eq!(found["services"][0]["name"], "b");
     assert_eq!(found["services"][0]["costs"], json!({"before": 5, "after": 15}));
-    // A state without a change costs what it costs.
+    // Without a change, the costs of both states are equal.
     let (_, found) = scratch.diff(&["--base", "after.yaml", "-f", "after.yaml"]);
     assert_eq!(found["summary"]["costs"], json!({"before": 20, "after": 20}));
     assert_eq!(found["services"], json!([]));

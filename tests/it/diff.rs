@@ -1,4 +1,4 @@
-//! `ome diff`: bases of git, comments, pages, what is hidden, what is refused.
+//! `ome diff`: bases of git, comments, pages, hidden values and errors.
 
 use super::process::{Call, Done, in_directory, run};
 use serde_json::Value;
@@ -170,7 +170,7 @@ fn the_default_base_is_the_merge_base_of_the_branch() {
     scratch.git(&["init", "-q", "-b", "main"]).git(&["add", "."]).git(&["commit", "-qm", "one"]);
     scratch.git(&["checkout", "-qb", "change"]).write("c.yaml", &service("team", "c"));
     scratch.git(&["add", "."]).git(&["commit", "-qm", "two"]);
-    // What main has since is no change of this branch.
+    // Later commits of main are not changes of this branch.
     scratch.git(&["checkout", "-q", "main"]).write("d.yaml", &service("team", "d"));
     scratch.git(&["add", "."]).git(&["commit", "-qm", "three"]).git(&["checkout", "-q", "change"]);
     let (exit, found) = scratch.diff(&["-f", "."]);
@@ -341,7 +341,7 @@ fn only_edits_that_change_the_output_are_causes() {
             .collect();
         assert!(touched.contains(&objects), "{edits:?}: {touched:?}");
     }
-    // What does not reach the output changes nothing.
+    // A value that does not reach the output changes nothing.
     scratch.write("new.yaml", &all.replace("max: 9B", "max: 10B"));
     assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0, Some(0));
 }
@@ -492,7 +492,7 @@ fn a_cause_quotes_the_rule_whose_outcome_changed() {
         assert_eq!((name.as_str(), reason.as_str()), (candidate, code), "{edits:?}: {sentence}");
         assert_eq!(sentence, detail, "{edits:?}");
     }
-    // As `explain` says it of the new state, and in every shape.
+    // As in `explain` of the new state, and in every format.
     let sentence = "8.03B is outside 7B..8.01B";
     for shape in ["table", "markdown", "html"] {
         assert!(said(&size, &["-o", shape]).contains(&format!("small: {sentence}")), "{shape}");
@@ -539,7 +539,7 @@ fn a_refused_service_hides_no_other() {
     assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0, Some(0));
     let sentence = "1 service is refused before and after; `ome plan` prints why";
     assert!(text(&["--base", "old.yaml"]).contains(sentence));
-    // What cannot be read may hide something.
+    // A file that cannot be read can contain changes.
     scratch.write("new.yaml", &format!("{broken}---\na: [\n"));
     assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0, Some(1));
 }

@@ -104,8 +104,8 @@ fn a_second_run_changes_nothing() {
         (scratch.read("classes/nvidia-h100-80gb-hbm3.yaml"), scratch.names("classes").len()),
         (text, 2)
     );
-    // What was written passes the gate: that the shipped definition lacks figures of the proposal
-    // is a warning.
+    // The written files pass the check: figures of the proposal that the shipped definition lacks
+    // are a warning.
     let args =
         ["validate", "classes", "--no-config", "--no-builtin"].map(ToString::to_string).to_vec();
     let gate = run(&Call {

@@ -14,7 +14,7 @@ const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
 fn calls(node: &Node, found: &mut Vec<String>) {
     match &node.value {
         Value::Str(text) => {
-            // Words that only a run knows are none of this build's.
+            // Values that only a run has are not part of this build.
             let is_call =
                 |line: &&str| line.strip_prefix("ome ").is_some_and(|rest| !rest.starts_with('"'));
             found.extend(text.lines().filter(is_call).map(str::to_owned));

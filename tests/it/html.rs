@@ -116,7 +116,7 @@ fn headings_do_not_skip_levels_and_tables_have_header_cells() {
     }
 }
 
-/// What the stylesheet has: its variables in light and in dark.
+/// The variables of the stylesheet in light and in dark.
 fn colors(style: &str) -> Vec<BTreeMap<&str, &str>> {
     all(style, ":root{", "}")
         .iter()

@@ -1,5 +1,5 @@
-//! `ome import hf://…` against a Hub on this machine: what is asked for, what is believed, and what
-//! is said of every answer that is no file.
+//! `ome import hf://…` against a Hub on this machine: its requests, accepted answers, and the
+//! errors for all other answers.
 
 use super::process::{Call, Done, run};
 use rustls::pki_types::pem::PemObject;
@@ -333,8 +333,7 @@ fn a_refused_token_is_a_finding_and_nothing_is_written() {
     assert!(hub.asked().iter().all(|line| line.ends_with("with Bearer st4le")));
 }
 
-/// A certificate that nobody vouches for: nothing is asked, no token is sent. One that is named in
-/// `SSL_CERT_FILE` is trusted.
+/// An untrusted certificate: no request and no token is sent. One in `SSL_CERT_FILE` is trusted.
 #[test]
 fn a_certificate_of_its_own_is_trusted_where_it_is_named() {
     let model = "apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata: {name: m}\nspec:\n  storage: {storageUri: hf://acme/tiny}\n";
@@ -417,7 +416,7 @@ fn a_catalog_is_completed_in_place_and_one_failure_stops_no_other() {
     let text = folder.text("models/a.yaml");
     assert!(text.starts_with("# ours\n") && text.contains("vendor: acme # who"), "{text}");
     assert_eq!(text.matches("modelParameterSize: 1.10B").count(), 2, "{text}");
-    // What the cache has is not asked for.
+    // Files in the cache are not requested.
     assert!(hub.asked().iter().all(|path| !path.contains("/other/")), "{:?}", hub.asked());
     // A second run finds nothing to do.
     let again = folder.ome(&http(&hub), "import --all -f models", &[]);

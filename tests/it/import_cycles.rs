@@ -14,7 +14,7 @@ const TABLES: [&str; 2] = ["facts/devices/products.rs", "yaml/parse/scan.rs"];
 const CIRCLES: &[&[&str]] = &[
     // Values hold lists, lists hold values.
     &["merge/smp/list", "merge/smp/walk"],
-    // A type is read from its table when it is first asked, with what the overlay adds.
+    // A type is read from its table when it is first used, with the additions of the overlay.
     &["schema/overlay", "schema/table", "schema/types"],
     // A node is a map of nodes.
     &["yaml/map", "yaml/node"],
@@ -105,7 +105,7 @@ fn uses(file: &File, own: &Module, all: &BTreeSet<Module>, room: usize) -> BTree
     used
 }
 
-/// What can be reached from a module.
+/// The modules that can be reached from a module.
 fn reached(from: &Module, edges: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<&Module> = edges[from].iter().collect();

@@ -1,11 +1,11 @@
-//! What an input holds begins no line of what is printed for people: GitHub Actions obeys a line
-//! that begins with `::error::`, with or without spaces before it, and a reader believes a line
-//! that looks like one of the tool. What is not seen is spelled out.
+//! Text of an input never begins a line of the output for people: GitHub Actions executes a line
+//! that begins with `::error::`, with or without spaces before it, and a reader trusts a line that
+//! looks like one of the tool. Invisible characters are escaped.
 
 use crate::process::Folder;
 use std::collections::BTreeSet;
 
-/// What is planted behind a value.
+/// The text that is appended to a value.
 const PLANTED: &str = "\\n::error::planted\\u202e\\u200b";
 const QUICKSTART: [&str; 4] = ["models.yaml", "nodes.yaml", "runtimes.yaml", "services.yaml"];
 
@@ -34,7 +34,7 @@ fn quickstart(file: &str) -> String {
     std::fs::read_to_string(format!("{root}{file}")).expect("the quick start can be read")
 }
 
-/// Lines that the input began, and lines with what is not seen.
+/// Lines that begin with input text, and lines with invisible characters.
 fn obeyed(text: &str) -> Vec<&str> {
     let is_obeyed = |line: &&str| {
         line.trim_start().starts_with("::error::planted") || line.contains(['\u{202e}', '\u{200b}'])
@@ -42,7 +42,7 @@ fn obeyed(text: &str) -> Vec<&str> {
     text.lines().filter(is_obeyed).collect()
 }
 
-/// Calls the tool; what it printed that is obeyed.
+/// Calls the tool; returns output lines that would be executed.
 fn called(folder: &Folder, call: &str, wrong: &mut Vec<String>) {
     let done = folder.ome(&format!("{call} --no-config"));
     assert!(!done.stderr.contains("unexpected argument"), "{call}: {}", done.stderr);

@@ -1,5 +1,5 @@
-//! `testdata/invalid/CODE_WHAT`: more input that must end in the finding its name begins with, beside
-//! the examples of the reference.
+//! `testdata/invalid/CODE_WHAT`: more input that must end in the finding its name begins with,
+//! beside the examples of the reference.
 
 use crate::process;
 use ome::internals::diag::Code;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const FOLDER: &str = "testdata/invalid";
 
-/// Calls that make a code appear where `validate` does not; FILE stands for the file.
+/// Calls that report a code that `validate` does not; FILE is the file.
 const CALLS: [(&str, &str); 3] = [
     ("conversion-loss", "convert --to ome -f FILE"),
     ("unreadable-label", "discover -f FILE"),

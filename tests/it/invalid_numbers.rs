@@ -1,5 +1,5 @@
-//! Numbers outside the range of what they count: every command that reads one says so with the
-//! value and the range, and none counts it.
+//! Numbers out of range: every command that reads one reports it with the value and the range, and
+//! none counts it.
 
 use super::process::{Call, Done, run};
 use serde_json::Value;

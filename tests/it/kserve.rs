@@ -1,5 +1,4 @@
-//! What KServe's controller writes for a service (kserve.md), one row per rule: what is written,
-//! the object, the value.
+//! Objects of KServe's controller for a service, one row per rule: input, object, value.
 
 use super::process::{Call, Done, run};
 use serde_json::{Value, json};
@@ -60,8 +59,7 @@ fn config(mode: &str, ingress: &str, keys: &str) -> String {
     )
 }
 
-/// The objects that were rendered, each under `Kind/name`. What the controller writes and a server
-/// refuses counts too.
+/// The rendered objects, by `Kind/name`, including those that a server would reject.
 pub(super) fn objects(done: &Done) -> BTreeMap<String, Value> {
     assert!(done.exit == Some(0) || done.stderr.contains("server-refuses"), "{}", done.stderr);
     let list: Value = serde_json::from_str(&done.stdout).expect("JSON");
@@ -97,7 +95,7 @@ fn rows(rows: &[(&str, &str, &str, &str, Value)]) {
     }
 }
 
-/// The controller or its webhook says no.
+/// The controller or its webhook rejects it.
 pub(super) fn refused(documents: &[&str], words: &str) {
     let done = render(documents, &[]);
     assert!(

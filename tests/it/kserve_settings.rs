@@ -1,5 +1,5 @@
-//! What KServe's controller and webhooks do with settings that lack something, with the runtime of a
-//! variant and with fields of newer clusters: each found by random inputs beside the controller of
+//! KServe's controller and webhooks with incomplete settings, with the runtime of a variant and
+//! with fields of newer clusters: each found by random inputs beside the controller of
 //! kserve/kserve aaac4e29.
 
 use super::kserve::{MODEL, RAW, RUNTIME, at, objects, refused, render, service};
@@ -22,7 +22,8 @@ const SIZED: &str =
     r#"{"memoryRequest": "1Gi", "memoryLimit": "1Gi", "cpuRequest": "1", "cpuLimit": "1"}"#;
 
 // pkg/apis/serving/v1beta1/configmap.go, GetStorageInitializerConfigs;
-// pkg/webhook/admission/pod/mutator.go, mutate: getLoggerConfigs, getBatcherConfigs, getAgentConfigs.
+// pkg/webhook/admission/pod/mutator.go, mutate: getLoggerConfigs, getBatcherConfigs,
+// getAgentConfigs.
 #[test]
 fn an_invalid_sidecar_size_fails_only_output_that_uses_it() {
     let raw = service(RAW, &format!("{{predictor: {{{MODEL}}}}}"));
@@ -86,8 +87,8 @@ fn a_config_map_without_ingress_or_explainers_sets_neither() {
     assert!(found["Service/iris"]["spec"].get("externalName").is_none());
 }
 
-// components/predictor.go, reconcileCanaryDeployments: a variant names the runtime of the stable
-// predictor, which reconcileModel asks as it asks one that a user names.
+// components/predictor.go, reconcileCanaryDeployments: a variant refers to the runtime of the
+// stable predictor, which reconcileModel checks like one that a user names.
 #[test]
 fn the_runtime_of_a_canary_must_support_its_model_format() {
     let runtime = RUNTIME.replace(

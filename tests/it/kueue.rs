@@ -33,7 +33,7 @@ fn world(text: &str) -> World {
             &ome::internals::operators::kthena::releases::KTHENA_DOCUMENTED,
         ),
     );
-    // A world without objects is asked about, too.
+    // A world without objects works, too.
     let found = |finding: &&ome::internals::diag::Diagnostic| {
         finding.code != ome::internals::diag::Code::EmptyInput
     };
@@ -168,7 +168,7 @@ fn flavors_are_tried_in_the_order_of_the_queue() {
     let h100 = json!({"nodeSelector": {"nvidia.com/gpu.product": "H100"}, "tolerations": [{"key": "spot", "operator": "Exists"}]});
     for (objects, shape, replicas_asked, expected, admitted) in [
         (all(8, json!({}), json!({})), pod(8, &json!({})), 1, "spot:taint a100", "1xa100"),
-        // The flavor `spot` has no product label: Kueue takes it, and the tool says that it is
+        // The flavor `spot` has no product label: Kueue accepts it, and the tool reports that it is
         // loose.
         (all(8, json!({}), json!({})), pod(8, &h100.clone()), 1, "spot", "1xspot"),
         (
@@ -322,7 +322,7 @@ fn options(prefer: Option<Prefer>, split: bool, selected: &dyn Fn(&Object) -> bo
 
 const ALL: &dyn Fn(&Object) -> bool = &|_| true;
 
-/// What import makes of objects: the classes by name with their action.
+/// The result of an import: the classes by name with their action.
 fn imported(objects: &[Value]) -> Vec<(String, Action, Value)> {
     let world = world(&documents(objects));
     let classes = kueue::import(&world.catalog, options(None, false, ALL)).value.classes;
@@ -332,7 +332,7 @@ fn imported(objects: &[Value]) -> Vec<(String, Action, Value)> {
         .collect()
 }
 
-/// What export makes of objects.
+/// The result of an export.
 fn exported(objects: &[Value], split: bool) -> Vec<(String, FlavorAction, Value)> {
     let world = world(&documents(objects));
     let flavors = kueue::export(&world.catalog, options(None, split, ALL)).value.exported;
@@ -357,7 +357,7 @@ fn labels() -> impl Strategy<Value = BTreeMap<String, String>> {
         })
 }
 
-/// The spec of a flavor: everything that it can say.
+/// The spec of a flavor, with all fields.
 fn specs() -> impl Strategy<Value = Value> {
     let taints = prop::collection::btree_map(
         "[t-w]",
@@ -397,8 +397,7 @@ fn holds<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), Tes
     }
 }
 
-/// OEP-0003, Goals: what both can say goes there and back unchanged, and a second run has nothing
-/// to do.
+/// OEP-0003, Goals: fields that both have survive a round trip, and a second run changes nothing.
 #[test]
 fn a_flavor_survives_the_round_trip_through_a_class() {
     holds(specs(), |spec| {
@@ -433,7 +432,7 @@ fn a_class_updated_from_its_flavor_is_in_sync() {
         let followed = imported(&[class.clone(), after.clone()]);
         prop_assert_ne!(followed[0].1, Action::Conflict);
         prop_assert_eq!(followed[0].1 == Action::Unchanged, followed[0].2 == class);
-        // It says what a class that was made of the flavor as it is now would say.
+        // It is equal to a class made from the present flavor.
         prop_assert_eq!(&followed[0].2, &imported(std::slice::from_ref(&after))[0].2);
         prop_assert_eq!(imported(&[followed[0].2.clone(), after.clone()])[0].1, Action::Unchanged);
         prop_assert_eq!(

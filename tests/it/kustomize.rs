@@ -97,7 +97,7 @@ fn findings_and_provenance_name_the_file_of_the_base() {
     }
     // The misspelled field is where it was written.
     assert_eq!(place(&json(&done), "unknown-field"), "base/runtime.yaml:16", "{done:?}");
-    // So is what the overlay leaves as it is; what it changes is in what was built.
+    // So are values that the overlay does not change; changed ones are in the built text.
     let page = ome(&folder, "explain prod-chat --merge --no-builtin -k overlays/prod").stdout;
     for place in ["base/service.yaml:4", "base/runtime.yaml:4", "service  kustomize:overlays/prod:"]
     {
@@ -165,7 +165,8 @@ fn a_kustomization_at_a_git_revision_is_built_like_the_work_tree() {
     folder.write("old/patch.yaml", "- op: test\n");
     let done = ome(&folder, "diff --no-builtin --base old -k overlays/prod -o json");
     assert_eq!((done.exit, &json(&done)["summary"]["changed"]), (Some(2), &1.into()), "{done:?}");
-    // What the revision does not have is new; what it cannot build is said, by the names in it.
+    // Objects that the revision does not have are new; a failed build is reported, with the names
+    // in it.
     git("mv overlays later");
     let done = ome(&folder, "diff --no-builtin --base main -k later/prod -o json");
     assert_eq!(json(&done)["summary"]["added"], 1, "{done:?}");

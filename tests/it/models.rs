@@ -1,5 +1,5 @@
-//! Models that leave out what selection needs: where facts come from, which of them counts, and
-//! what is said of it.
+//! Models without values that selection needs: the sources of facts, their precedence, and the
+//! findings.
 
 use crate::process::{Call, Done, run};
 use serde_json::Value;
@@ -112,7 +112,7 @@ fn a_manifest_overrides_a_config_and_a_config_the_known_models() {
     assert_eq!(config["modelParameterSize"], ("1.10B".into(), "config".into(), place(4)));
     assert_eq!(config["modelFramework.version"], ("4.35.0".into(), "config".into(), place(7)));
     assert_eq!(config["maxTokens"], (2048.into(), "config".into(), place(6)));
-    // What a config leaves out is known from the table still.
+    // Values that a config omits come from the table.
     let half = folder.facts("--model-configs half");
     assert_eq!(half["modelFormat.name"].1, "config");
     assert_eq!(half["modelFramework.version"], ("4.42.3".into(), "known".into(), known));
@@ -192,7 +192,7 @@ fn known_models_are_not_used_when_model_facts_is_never() {
     assert_eq!(error("--model-facts never"), incomplete);
     assert_eq!(error("--config never/ome.toml"), incomplete);
     assert_eq!(error("--config never/ome.toml --model-facts auto"), Value::Null);
-    // The controller on nothing but what is read, before the model agent has run.
+    // The controller with the manifest only, before the model agent has run.
     assert_eq!(error("--semantics controller --no-builtin"), incomplete);
     assert_ne!(error("--semantics controller --no-builtin --model-facts always"), incomplete);
     assert_ne!(error("--semantics controller"), incomplete);

@@ -1,4 +1,4 @@
-//! Rare turns of OME's controller, seen from outside: what it does where two of its rules meet.
+//! Rare cases of OME's controller, through the command line: interactions of its rules.
 
 use super::process::{Call, Done, run};
 use serde_json::{Value, json};
@@ -138,7 +138,8 @@ fn a_migrated_predictor_is_served_by_the_namespaced_model() {
 
 #[test]
 fn a_service_in_virtual_mode_renders_nothing_and_must_pass_the_webhook() {
-    // What validateInferenceService of the webhook accepts has no error, although the selection has.
+    // A service that the webhook's validateInferenceService accepts has no error, although its
+    // selection fails.
     for (spec, error) in [
         ("{}", None),
         ("{engine: {runner: {name: r, image: 'x:1'}}}", None),
@@ -243,7 +244,7 @@ fn empty_class_fields_do_not_count_as_set() {
         let document: Value = serde_json::from_str(&done.stdout).expect("JSON");
         document["services"][0]["accelerators"][0]["chosen"].as_str().map(str::to_owned)
     };
-    // A minimum of nothing still asks for a capability.
+    // A minimum of 0 still requires a capability.
     let (a, b) = (
         class("a", "{memoryGB: 80Gi}", "{}"),
         class("b", "{memoryGB: 80Gi, computeCapability: '8.0'}", "{}"),
@@ -336,8 +337,8 @@ fn model_serving_max_unavailable_comes_from_the_deployment_strategy() {
 
 #[test]
 fn classes_with_equal_scores_are_in_the_order_of_the_controllers_sort() {
-    // Score of class `i`: i * 7 % 3. The expected first class is that of Go's `sort.Slice`, which is
-    // stable for up to 12 elements only.
+    // Score of class `i`: i * 7 % 3. The expected first class is that of Go's `sort.Slice`, which
+    // is stable for up to 12 elements only.
     for (count, expected) in [(12, "c02"), (13, "c08"), (16, "c05"), (30, "c11")] {
         let names: Vec<String> = (0..count).map(|index| format!("c{index:02}")).collect();
         let classes: Vec<String> = names
@@ -397,9 +398,8 @@ spec:
         ("args: ['--x']", (json!(["--x", "--tp=8"]), json!(["--tp-size", "8", "--tp=4"]))),
     ] {
         let (_, objects) = render(&[MODEL, &runtime(engine), &service, CLASS]);
-        let args = |name: &str| {
-            objects[name]["spec"]["template"]["spec"]["containers"][0]["args"].clone()
-        };
+        let args =
+            |name: &str| objects[name]["spec"]["template"]["spec"]["containers"][0]["args"].clone();
         let found = (args("Deployment/demo-engine"), args("Deployment/demo-decoder"));
         assert_eq!(found, expected, "{engine}");
     }

@@ -1,5 +1,5 @@
-//! Operators as folders: what a release says is asked somewhere, what an operator has is written
-//! about, and what merges override is kept only for those who show it.
+//! Operators as folders: every field of a release is read somewhere, every part of an operator is
+//! documented, and overridden values are recorded only for commands that print them.
 
 use crate::architecture::{below_src, files, sources};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ fn policies_and_others() -> (Vec<String>, String, String) {
     for file in files() {
         let path = Path::new(&file.path);
         if path == Path::new("policy/upgrade.rs") {
-            // What the preview says of a rule is no way of one.
+            // The preview's text about a rule is not a use of it.
         } else if path.starts_with("policy") || path == Path::new("policy.rs") {
             policies.push(file.code);
         } else if path.ends_with("releases.rs") && path.starts_with("operators") {
@@ -57,7 +57,7 @@ fn every_release_policy_field_is_read_by_a_rule() {
         for field in body.lines().filter_map(|line| line.trim().strip_prefix("pub ")) {
             let field = field.split(':').next().expect("a name");
             seen += 1;
-            // A rule asks for it, or the preview of an upgrade says what it changes.
+            // A rule reads it, or the preview of an upgrade lists its change.
             let asked = has(&others, &format!(".{field}"));
             if !asked && !others.contains(&format!("[{field}]")) {
                 unread.push(format!("{name}.{field}"));

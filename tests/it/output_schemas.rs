@@ -1,5 +1,5 @@
-//! What commands print with `-o json` has the shape that its schema says: no field is missing, and
-//! none is there that the schema does not know.
+//! The output of `-o json` matches its schema: no field is missing, and none is outside of the
+//! schema.
 
 use crate::process::in_directory;
 use jsonschema::Validator;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// A validator for each document, which refuses unknown fields; readers are told to ignore them.
+/// A validator for each document, which rejects unknown fields; readers should ignore them.
 static VALIDATORS: LazyLock<BTreeMap<&str, Validator>> = LazyLock::new(|| {
     let strict = |mut schema: Value| {
         let definitions = schema["$defs"].as_object_mut().expect("types");
@@ -45,7 +45,7 @@ fn document(args: &[String], stdout: &str) -> Option<(String, Value)> {
     (value.get("schemaVersion")?.as_str()? == "ome/v1").then(|| (name(args, &value), value))
 }
 
-/// In what a printed document is not what its schema says.
+/// The differences of a printed document from its schema.
 pub(crate) fn problems(args: &[String], stdout: &str) -> Vec<String> {
     let Some((name, value)) = document(args, stdout) else { return Vec::new() };
     let Some(validator) = VALIDATORS.get(name.as_str()) else {

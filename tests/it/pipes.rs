@@ -68,7 +68,7 @@ fn input_from_pipes_is_read() {
     assert!(done.stdout.contains("quickstart"), "{done:?}");
 }
 
-/// What the tool writes to a terminal.
+/// The output on a terminal.
 fn on_a_terminal(folder: &Folder, environment: &str, call: &str) -> Option<String> {
     let script = Command::new("script").arg("--version").output();
     if !script.is_ok_and(|done| text(&done.stdout).contains("util-linux")) {

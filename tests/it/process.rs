@@ -1,4 +1,4 @@
-//! The tool as a process: how it ends, what it is called, and a reader that goes away.
+//! The tool as a process: exit codes, its name, and a closed pipe.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(crate) struct Call<'a> {
     /// Its arguments.
     pub(crate) args: Vec<String>,
-    /// What it reads from standard input.
+    /// Its standard input.
     pub(crate) stdin: &'a str,
     /// Where it runs.
     pub(crate) directory: &'a Path,
@@ -100,7 +100,7 @@ pub(crate) fn run(call: &Call<'_>) -> Option<Done> {
     Some(Done { exit: status.code(), stdout: text(out), stderr: text(err) })
 }
 
-/// Everything a stream still says.
+/// The rest of a stream.
 fn drain(stream: Option<impl Read>) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(mut stream) = stream {

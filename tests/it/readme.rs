@@ -1,7 +1,7 @@
 //! The README's sessions: every fenced block that begins with `$ ome …` or `$ cargo run --release
-//! -- …` is run, and what it prints is compared byte for byte.
+//! -- …` is run, and its output is compared byte for byte.
 //!
-//! `OME_BLESS=1 cargo test --test it readme` writes what is printed now. Commands run in the root
+//! `OME_BLESS=1 cargo test --test it readme` writes the present output. Commands run in the root
 //! of the repository with both streams in one, as on a terminal.
 
 use crate::process;
@@ -47,7 +47,7 @@ fn rerun(text: &str, mut run: impl FnMut(&str) -> String) -> String {
     out
 }
 
-/// What a command line prints in the root of the repository.
+/// The output of a command line in the root of the repository.
 fn shell(command: &str) -> String {
     let binary = process::binary();
     let folder = Path::new(&binary).parent().expect("the binary is in a folder");

@@ -1,11 +1,11 @@
-//! Releases of operators: what is followed, and what an upgrade does.
+//! Releases of operators: their selection, and upgrades.
 
 use super::diff::Scratch;
 use super::process::Done;
 use super::upgrades::rolled;
 use serde_json::Value;
 
-/// What a fleet is made of in the tests of upgrades: a class, a model, a runtime and two services.
+/// The objects of a fleet in the tests of upgrades: a class, a model, a runtime and two services.
 const FLEET: &str = "apiVersion: ome.io/v1beta1
 kind: AcceleratorClass
 metadata: {name: h100}
@@ -68,13 +68,13 @@ fn an_upgrade_names_the_rules_that_hit_each_service() {
     }
     assert!(!rules("a/named").contains(&"A1".to_owned()), "{:?}", rules("a/named"));
     assert!(rules("a/silent").contains(&"A1".to_owned()), "{:?}", rules("a/silent"));
-    // Without a class PARALLELISM_SIZE stays, whatever the rule for chosen classes says.
+    // Without a class PARALLELISM_SIZE stays, independent of the rule for chosen classes.
     assert!(!rules("a/silent").contains(&"A5".to_owned()), "{:?}", rules("a/silent"));
     assert_eq!(group("a/silent")["accelerators"]["engine"]["to"], Value::Null);
     assert_eq!(answer["summary"]["restarts"], 2);
     assert_eq!(answer["summary"]["fails"], 0);
     assert_eq!(group("a/named")["leftBehind"][0]["object"], "Ingress/a/named");
-    // The CRDs know other fields, and none of them is in the fleet.
+    // The CRDs have other fields, and none of them is in the fleet.
     assert!(!rules("a/named").contains(&"C9".to_owned()), "{:?}", rules("a/named"));
     let notes: Vec<&str> = answer["notes"]
         .as_array()
@@ -143,7 +143,7 @@ fn unused_built_in_objects_cause_no_findings() {
 #[test]
 fn a_release_of_one_operator_leaves_the_others_as_they_were() {
     let scratch = Scratch::new("one-operator");
-    // A published image of sklearn has no v2; the documents say so, the controller asks for v1.
+    // A published image of sklearn has no v2, by the documents; the controller requires v1.
     let kserve = "---
 apiVersion: serving.kserve.io/v1beta1
 kind: InferenceService
@@ -179,7 +179,7 @@ spec: {predictor: {model: {modelFormat: {name: sklearn}, storageUri: gs://acme/i
     assert!(header(&["--release", "ome=v0.1.4"]).starts_with(mixed));
     let all = ["--release", "ome=v0.1.4", "--semantics", "controller"];
     assert!(header(&all).starts_with("mode: controller · release: ome=v0.1.4"));
-    // What the documents are compared with.
+    // The release that the documents are compared with.
     let beside = ["--release", "ome=v0.1.4", "--semantics", "documented"];
     assert!(header(&beside).starts_with("mode: documented · release: ome=v0.1.4"));
 }
@@ -264,7 +264,7 @@ spec: {model: {name: ghost}, engine: {}}
     assert!(!reached(&later, "B6").contains(&service("zero")), "{later:?}");
     assert!(reached(&later, "B6").contains(&service("routed")), "{later:?}");
     assert_eq!(reached(&later, "B7"), service("routed"));
-    // Every release refuses one whose engine asks for a runtime.
+    // Every release rejects one whose engine requires a runtime.
     assert_eq!(reached(&later, "C5"), service("ghost"));
     assert_eq!(reached(&later, "C6"), [service("most"), service("old")].join(" "));
     assert!(reached(&later, "C8").contains(&service("refused")), "{later:?}");
@@ -274,7 +274,7 @@ spec: {model: {name: ghost}, engine: {}}
     assert!(reached(&later, "D").contains("ClusterBaseModel/llama"), "{later:?}");
     let earlier = notes("ome=v0.1.3", "ome=v0.1.4");
     assert_eq!(reached(&earlier, "G8"), "FineTunedWeight/lora");
-    // The webhook asks for the class, and the controller takes the predictor for used.
+    // The webhook requires the class, and for the controller the predictor is used.
     let checked: Vec<&String> =
         earlier.iter().filter(|(id, _)| id == "G7").flat_map(|(_, objects)| objects).collect();
     assert_eq!(checked, ["ClusterServingRuntime/typo", &service("most")], "{earlier:?}");
@@ -301,7 +301,8 @@ fn metadata_of_existing_objects_is_not_updated() {
         .filter(|object| object["action"] == "update")
         .map(|object| &object["object"])
         .collect();
-    // v0.1.5 makes the Service without the annotation, and does not take it from the one that exists.
+    // v0.1.5 makes the Service without the annotation, and does not take it from the one that
+    // exists.
     assert_eq!(changed, ["Deployment/a/named-engine"], "{group:#}");
 }
 
@@ -512,7 +513,7 @@ spec:
     {
         assert!(near.contains(part), "{near}");
     }
-    // What decides is what was seen: each release prints another revision of the same roles.
+    // The observed revision decides: each release prints another revision of the same roles.
     let revision = |files: &[&str], more: &[&str]| -> String {
         scratch.write("dump.yaml", &files.concat());
         let args = ["render", "group", "--no-config", "--expand", "-o", "yaml", "-f", "dump.yaml"];
@@ -535,7 +536,7 @@ spec:
     let flag = ["--release", "kthena=head"];
     assert_eq!(revision(&[&group, &kthena("v0.4.0")], &flag), asked("head"));
     assert!(!header(&[&group, &kthena("v0.4.0")], &flag).contains("cluster:"));
-    // A CRD has every field of its release: the oldest one that knows all of them is it.
+    // A CRD has every field of its release: the release is the oldest one with all of them.
     for (path, tag) in [
         (
             "template: {type: object, properties: {roles: {type: array, items: {type: object, properties: {maxUnavailable: {type: integer}}}}}}",

@@ -1,5 +1,5 @@
-//! Secrets of an input reach no screen and no report: they are planted wherever one can be, and
-//! every command is asked for every format.
+//! Secrets of an input are never printed: they are planted in all possible places, and every
+//! command is run with every format.
 
 use crate::process::Folder;
 use std::collections::BTreeSet;
@@ -156,7 +156,7 @@ fn no_command_and_no_format_shows_a_secret() {
         }
     }
     assert!(leaked.is_empty(), "\n{}", leaked.join("\n"));
-    // What is hidden was there, and a manifest is what the operator would write.
+    // The hidden value exists, and a manifest is printed as the operator would write it.
     let shown = folder.ome("render -f one --no-builtin --no-config").stdout;
     for place in ["variable", "json", "flag", "argument", "url", "shell", "assigned", "overriding"]
     {

@@ -1,5 +1,5 @@
-//! What `plan` and `explain` show to people: errors first and once, findings of what is asked about
-//! and not of its neighbors, pages that are whole at any width, and Markdown that is Markdown.
+//! The text output of `plan` and `explain`: errors first and once, findings about the named objects
+//! only, tables that are complete at any width, and valid Markdown.
 
 use crate::process::{Done, Folder};
 use ome::internals::api::Semantics;
@@ -36,7 +36,7 @@ fn quickstart(args: &str) -> Done {
     folder.ome(&format!("{args} -f {}", input.display()))
 }
 
-/// What a terminal shows.
+/// The visible text of a terminal.
 fn both(done: &Done) -> String {
     format!("{}{}", done.stderr, done.stdout)
 }
@@ -64,7 +64,7 @@ fn unread_files_are_reported_before_missing_objects() {
         done.stderr.contains("\nerror: no InferenceService or ModelServing `chat`\n"),
         "{done:?}"
     );
-    // Findings of what was read say nothing about what is missing.
+    // Findings about the input do not report missing objects.
     assert!(!done.stderr.contains("unknown-field"), "{done:?}");
 }
 
@@ -194,7 +194,7 @@ fn explain_prints_the_selection_in_its_first_lines() {
         lines[2],
         "  next: vllm-qwen2-5: priority 1 < 2 · builtin:nvidia-l40s for the engine: score 0.40 < 0.75"
     );
-    // Every candidate has a rule and, unless it is a class, what it was compared with.
+    // Every candidate has a rule and, unless it is a class, the compared values.
     for line in lines.iter().filter(|line| {
         ["✓ chosen", "· eligible", "✗ rejected"].iter().any(|verdict| line.contains(verdict))
     }) {

@@ -1,4 +1,4 @@
-//! Edits before an upgrade for rules about what is read, and for those of KServe and Kthena.
+//! Edits before an upgrade for rules about reading, and for those of KServe and Kthena.
 
 use super::diff::Scratch;
 use super::upgrade_edits::{Kept, fleet, found, prove, text};

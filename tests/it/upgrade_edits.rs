@@ -5,7 +5,7 @@ use super::diff::Scratch;
 use super::upgrades::rolled;
 use serde_json::{Value, json};
 
-/// Everything but the service: two classes, a model and a runtime with what a case adds to each.
+/// Everything except the service: two classes, a model and a runtime with the additions of a case.
 pub(super) struct Fleet {
     pub(super) runtime: Value,
     pub(super) service: Value,
@@ -159,8 +159,8 @@ fn rule(answer: &Value, id: &str) -> Option<Value> {
     rules.iter().find(|rule| rule["id"] == id).cloned()
 }
 
-/// What is expected of an edit: that it changes nothing before the upgrade, or that it has to be
-/// made with it.
+/// The expectation about an edit: it changes nothing before the upgrade, or it must be made
+/// together with it.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kept {
     Before,
@@ -406,7 +406,7 @@ fn objects_written_before_a_failure_still_restart() {
     assert_eq!(objects[0]["beforeFailure"], true);
     let text = scratch.ome(&[&["diff", "--no-builtin", "--no-config"], &args[..]].concat()).stdout;
     assert!(text.contains("the objects below are written before it fails"), "{text}");
-    // What is rendered is a service that works.
+    // The rendered service works.
     let args = ["render", "--no-builtin", "--no-config", "--release", "ome=v0.1.4"];
     let done = scratch.ome(&[&args[..], &["-f", "fleet.yaml"]].concat());
     assert!(done.exit == Some(1) && done.stdout.is_empty(), "{}", done.stdout);

@@ -1,4 +1,4 @@
-//! What upgrades of Kthena and of KServe do, rule by rule.
+//! Upgrades of Kthena and of KServe, rule by rule.
 
 use super::diff::Scratch;
 use serde_json::Value;
@@ -69,7 +69,7 @@ fn a_kthena_upgrade_restarts_groups_outside_the_partition() {
             let revision = &group["rollout"]["revision"];
             assert_ne!(revision["from"], revision["to"], "{group}");
         }
-        // What holds everything back comes last.
+        // The edit that stops the whole rollout is last.
         assert_eq!(answer["groups"][3]["services"][0], "a/held");
         assert_eq!(
             of("a/role")["rules"].as_array().map_or(0, Vec::len),
@@ -100,7 +100,7 @@ fn a_kthena_upgrade_uses_controller_mode() {
     assert!(done.stdout.starts_with("mode: controller · base: kthena=v0.4.0"), "{}", done.stdout);
 }
 
-/// What a fleet of KServe is made of in the tests of its upgrades.
+/// The objects of a KServe fleet in the tests of its upgrades.
 const OF_KSERVE: &str = "apiVersion: serving.kserve.io/v1alpha1
 kind: ClusterServingRuntime
 metadata: {name: acme-vllm, annotations: {serving.kserve.io/server-type: vllmserver}}
@@ -211,7 +211,7 @@ spec: {maxReplicas: 4, scaleTargetRef: {apiVersion: workload.serving.volcano.sh/
     for (from, to, scaled, queued) in [
         ("kthena=v0.4.0", "kthena=v1.0.0", &["H1", "H4"][..], &["H1", "H3"][..]),
         ("kthena=v0.4.0", "kthena=head", &["H1", "H4"], &["H1", "H3"]),
-        // Both know the entry pods and the queue.
+        // Both releases have the entry pods and the queue.
         ("kthena=v1.0.0", "kthena=head", &["H1"], &["H1"]),
     ] {
         let args = ["--from-release", from, "--to-release", to, "-f", "fleet.yaml"];
@@ -288,7 +288,7 @@ spec: {container: {name: storage-initializer, image: 'fast:1'}, supportedUriForm
     };
     let [old, new, head] = ["kserve=v0.19.0", "kserve=v0.20.0", "kserve=head"];
     let pods = |release: &str, name: &str| pods(&scratch, release, name);
-    // The first image alone, and nothing beside it; then each its own, and what is fetched.
+    // First the first image only; then each image, and fetched files.
     assert_eq!(names(&pods(old, "several"), "containers"), ["kserve-container", "modelcar"]);
     assert_eq!(names(&pods(old, "several"), "initContainers"), ["modelcar-init"]);
     let several = pods(new, "several");

@@ -43,8 +43,8 @@ fn pre_commit_hooks_check_the_given_files() {
             assert_eq!(folder.ome(&format!("{entry} {}", args.join(" "))).exit, Some(1));
             continue;
         }
-        // Only the changed file is named; what it ties with is context, and the broken file there
-        // is nobody's business.
+        // Only the changed file is named; the runtime that it ties with is context, and the broken
+        // file there is not reported.
         let done = folder.ome(&format!("{entry} --no-builtin --format json a.yaml"));
         assert_eq!(done.exit, Some(2), "{}", done.stderr);
         assert!(
@@ -80,7 +80,7 @@ fn repairs_keep_comments_and_layout() {
         .replace("8080", "\"8080\"");
     assert_eq!(folder.read("a.yaml"), after);
     assert_eq!(done.stderr.matches("repaired").count(), 3, "{}", done.stderr);
-    // The misspelled field stays: what it means is there already.
+    // The misspelled field stays: the correct one exists already.
     assert!(
         done.exit == Some(2)
             && done.stdout.contains("unknown-field")
@@ -128,7 +128,7 @@ fn allowed_findings_are_omitted_and_unused_allows_are_reported() {
         "{}",
         done.stdout
     );
-    // Only the rule that was asked for is known to say nothing.
+    // Only the selected rule can be reported as unused.
     assert_eq!(
         folder.ome("validate --no-builtin --strict --rule one-sided-range a.yaml").exit,
         Some(0)

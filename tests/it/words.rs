@@ -99,7 +99,7 @@ const BRITISH: [&str; 34] = [
     "judgement",
 ];
 
-/// Folders and files that hold text of our own; this file lists what it refuses.
+/// Folders and files with our own text, except this file, which contains the forbidden words.
 const OURS: [&str; 13] = [
     "src",
     "docs",
@@ -140,7 +140,7 @@ fn texts() -> Vec<(PathBuf, String)> {
     found.into_iter().map(read).collect()
 }
 
-/// What `--help` of every command prints, and the manual.
+/// The output of `--help` of every command, and the manual.
 fn printed() -> Vec<(PathBuf, String)> {
     let folder = Folder::new(&[]);
     let mut found = Vec::new();
@@ -179,7 +179,7 @@ fn has_item(line: &str) -> bool {
     })
 }
 
-/// Lines that cite what no reader has.
+/// Lines with citations that readers cannot follow.
 fn private(texts: &[(PathBuf, String)]) -> Vec<String> {
     let is_private = |line: &str| {
         has_item(line) || has_chapter(line) || PRIVATE.iter().any(|name| line.contains(name))
@@ -217,7 +217,8 @@ fn replaced(texts: &[(PathBuf, String)]) -> Vec<String> {
     problems
 }
 
-/// Whether a comment cites a chapter by number alone, such as `(2.12)`, of a paper it does not name.
+/// Whether a comment cites a chapter by number alone, such as `(2.12)`, of a paper it does not
+/// name.
 fn has_chapter(line: &str) -> bool {
     let Some((_, comment)) = line.split_once("//") else { return false };
     comment.split('(').skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)).any(|inside| {
@@ -259,7 +260,7 @@ fn every_help_has_examples() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The tests above find what is planted.
+/// The tests above find planted errors.
 #[test]
 fn planted_violations_are_found() {
     let planted = |text: &str| vec![(PathBuf::from("a.rs"), text.to_owned())];

@@ -79,7 +79,7 @@ struct ReleasesArgs {
     output: ReportFormat,
 }
 
-/// What a session reads: with a release of OME, the runtimes that it ships instead of the built-in
+/// The session options: with a release of OME, the runtimes that it ships instead of the built-in
 /// catalog.
 fn ask(input: &InputArgs) -> SessionOptions<'static> {
     let shipped = input.release.iter().any(|name| name.starts_with("ome="));

@@ -1,4 +1,4 @@
-//! `ome code`: what a code means.
+//! `ome code`: the explanation of a code.
 
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{CODES, nearest};

@@ -37,15 +37,15 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
-/// What is converted to.
+/// The target of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
     /// Services and runtimes of KServe become objects of OME; the model that a service describes
     /// becomes a BaseModel.
     Ome,
     /// Objects of OME that a server with the CRDs of OME v0.1.5 accepts: accelerator fields of
-    /// OEP-0003 become those of the CRDs, and other fields that it refuses are corrected or reported
-    /// as lost.
+    /// OEP-0003 become those of the CRDs, and other fields that it refuses are corrected or
+    /// reported as lost.
     #[value(alias = "controller")]
     Shipped,
     /// Accelerator fields of the CRDs become those that OEP-0003 proposes.

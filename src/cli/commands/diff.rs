@@ -1,4 +1,4 @@
-//! `ome diff`: what a change of the manifests does.
+//! `ome diff`: the effect of a change of the manifests.
 
 use crate::api::{ModelServing, Object, Views};
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg, release_names};

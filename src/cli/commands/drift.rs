@@ -1,4 +1,4 @@
-//! `ome drift`: a cluster compared with what the operator would write.
+//! `ome drift`: a cluster compared with the operator's output.
 
 use crate::api::Service;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};

@@ -99,8 +99,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     session.require_any(selected.len() + servings.len())?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
-    // Informative findings are on the page; what the controller does otherwise has a line of its
-    // own there.
+    // Informative findings are on the page; differences of the controller have a line of their own
+    // there.
     let is_note = |found: &&Diagnostic| found.code != Code::ControllerDiffers;
     let notes: Vec<Vec<Diagnostic>> = planned
         .iter()

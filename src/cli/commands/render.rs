@@ -199,7 +199,7 @@ fn write(
         (Output::Stream(format), None) => *format,
         _ => stream::Format::Yaml,
     };
-    // Remarks say who wrote a leaf; only YAML has room for them.
+    // Remarks name the origin of a leaf; only YAML can contain them.
     let layers = (args.annotate && format == stream::Format::Yaml)
         .then(|| Layers::new(&session.world.catalog));
     let make = |views| {
@@ -289,7 +289,7 @@ fn write(
     }
     let mut found = session.settle(found);
     if let Sink::Pass { pass, function } = &sink {
-        // Kustomize's `namespace:` gives one to every kind that it does not know.
+        // Kustomize's `namespace:` sets one on every unknown kind.
         found.retain(|finding| {
             pass.concerns(finding) && !(*function && finding.code == Code::NamespaceOnClusterObject)
         });
@@ -307,8 +307,7 @@ fn write(
     if !left_out.is_empty() {
         io.say_line(&format!("not rendered: {}", left_out.join(", ")));
     }
-    // What a server refuses is printed as the operator writes it: the answer is no, not that there
-    // is none.
+    // Objects that a server would reject are printed as the operator writes them, with a finding.
     let (refusals, found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|diagnostic| diagnostic.code == Code::ServerRefuses);
     let refused = session.outcome(&refusals, false) != Outcome::Done;
@@ -349,7 +348,8 @@ impl Serving<'_> {
         written
     }
 
-    /// What its controller makes of it. That may be many thousand pods: never are all of them held.
+    /// The objects of its controller. There can be many thousand pods, so they are written one by
+    /// one.
     fn expanded(
         self,
         serving: &ModelServing,

@@ -176,7 +176,7 @@ fn read(file: &Path, report: &mut Report) -> Vec<Case> {
     cases
 }
 
-/// What a case reads.
+/// The input of a case.
 fn paths(file: &Path, case: &Case, args: &Args) -> Vec<PathBuf> {
     let folder = file.parent().unwrap_or(Path::new(""));
     match &case.files {
@@ -185,7 +185,7 @@ fn paths(file: &Path, case: &Case, args: &Args) -> Vec<PathBuf> {
     }
 }
 
-/// What every service that was read gets.
+/// The plan of every service in the input.
 fn planned(session: &Session) -> Result<Vec<Planned<'_>>, Failure> {
     let planner = Planner::new(&session.world.catalog, session.semantics);
     Ok(planner.plan_all(&session.select(&[])?, Depth::Plan))

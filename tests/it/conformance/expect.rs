@@ -1,4 +1,4 @@
-//! What a case expects, checked: every operator answers with the lines that say what differs.
+//! Checks the expectations of a case: every operator returns the lines of its differences.
 
 use super::value::{
     Step, contains, differences, equal, fits, lookup, matches, normalize, remove, short, steps,
@@ -11,7 +11,7 @@ use std::path::Path;
 /// Operators that read stdout as JSON.
 const JSON_OPERATORS: [&str; 6] = ["json", "selection", "objects", "object", "finding", "steps"];
 
-/// What a run printed.
+/// The output of a run.
 pub(super) struct Printed<'a> {
     /// stdout.
     pub(super) stdout: &'a str,
@@ -299,7 +299,7 @@ fn list<'a>(value: Option<&'a Value>, key: &str) -> &'a [Value] {
     value.and_then(|value| value.get(key)).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Services against what a `selection.json` says of them; keys that it leaves out are not compared.
+/// Compares services with a `selection.json`; keys that it omits are not compared.
 fn selection(want: &Value, document: &Value) -> Vec<String> {
     let mut problems = Vec::new();
     for (name, expected) in want.as_object().into_iter().flatten() {

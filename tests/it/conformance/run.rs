@@ -1,4 +1,4 @@
-//! Cases are found, their calls made, and what differs is told.
+//! Finds cases, makes their calls, and reports the differences.
 
 use super::expect::{self, Printed};
 use crate::process::{self, Call};
@@ -20,7 +20,7 @@ struct Case {
     #[serde(default)]
     #[expect(dead_code, reason = "for whoever reads the file")]
     ledger: Vec<String>,
-    /// What else the recorder saw.
+    /// Other recorded values.
     #[serde(default)]
     #[expect(dead_code, reason = "for whoever reads the file")]
     recorded: serde_json::Value,
@@ -31,7 +31,7 @@ struct Case {
     runs: Vec<Run>,
 }
 
-/// One call with what is expected of it.
+/// One call with its expectations.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// Keys of `metadata` that only a server knows.
+/// Keys of `metadata` that only a server sets.
 const SERVER_METADATA: [&str; 7] = [
     "ownerReferences",
     "creationTimestamp",
@@ -30,7 +30,7 @@ const QUANTITY_FIELDS: [&str; 5] =
 pub(super) enum Step {
     /// A key.
     Field(String),
-    /// What stands between brackets.
+    /// The text between brackets.
     Index(String),
 }
 
@@ -141,8 +141,7 @@ pub(super) fn normalize(value: &Value, key: Option<&str>, parent: Option<&str>) 
     }
 }
 
-/// A quantity as a plain decimal number, so that `1000m` and `1` are one; `None` for what is no
-/// quantity.
+/// A quantity as a plain decimal number, so that `1000m` and `1` are equal; `None` for other text.
 pub(super) fn quantity(written: &str) -> Option<String> {
     let (sign, unsigned) = match written.strip_prefix(['+', '-']) {
         Some(rest) => (if written.starts_with('-') { "-" } else { "" }, rest),
@@ -379,7 +378,7 @@ pub(super) fn matches(text: &str, pattern: &str) -> bool {
     regex.is_match(text).unwrap_or_else(|error| panic!("pattern {pattern}: {error}"))
 }
 
-/// Takes out what a dotted path of shell patterns names; lists are walked through.
+/// Removes the values at a dotted path of shell patterns; lists are traversed.
 pub(super) fn remove(value: &mut Value, path: &str) {
     let mut parts = vec![String::new()];
     let mut rest = path.chars();

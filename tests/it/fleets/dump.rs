@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Without `--no-builtin`: a dump alone says that nothing built in is used.
+/// Without `--no-builtin`: for a dump, the built-in objects are not used.
 fn ome(folder: &Folder, args: &str) -> Done {
     let args = args.split(' ').map(ToOwned::to_owned).collect();
     let (env, time) = (BTreeMap::new(), Duration::from_mins(1));
@@ -66,8 +66,8 @@ fn pods(deployment: &Value) -> Vec<Value> {
     (0..spec["replicas"].as_i64().unwrap_or(1)).map(pod).collect()
 }
 
-/// An answer without the places in files, and without what is said of files alone: that they do not
-/// tell when an object was created.
+/// An answer without positions in files, and without the findings about files only: that they have
+/// no creation times.
 fn without_places(value: &Value) -> Value {
     const PLACES: [&str; 7] = ["at", "file", "line", "column", "endLine", "endColumn", "where"];
     match value {
@@ -127,7 +127,7 @@ fn a_cluster_dump_gives_the_same_results_as_the_files() {
         let codes = |found: &Value| -> Vec<String> {
             let all = found["findings"].as_array().expect("findings").iter();
             let mut codes: Vec<String> = all.map(|own| own["code"].to_string()).collect();
-            // That the dump holds what operators write is said of it alone.
+            // Only the dump has the finding about objects that operators write.
             codes.retain(|code| code != "\"other-kind\"");
             codes.sort();
             codes
@@ -137,7 +137,7 @@ fn a_cluster_dump_gives_the_same_results_as_the_files() {
         let summary = answer(&ome(&folder, &args))["summary"].clone();
         assert_eq!((&summary["services"], &summary["changed"]), (&json!(4), &json!(0)));
     }
-    // What the operator wrote is what it would write.
+    // The objects of the dump are those that the operator would write.
     let drift = answer(&ome(&folder, "drift -f dump.yaml --semantics controller -o json"));
     let summary = &drift["summary"];
     assert_eq!((&summary["drifted"], &summary["failed"]), (&json!(0), &json!(1)), "{drift:#}");

@@ -1,4 +1,4 @@
-//! Fleets on their nodes: rolled all at once, what gets stuck updates through, what is said of it.
+//! Fleets on their nodes: all rolled out at once, stuck updates and their messages.
 
 mod dump;
 mod servings;
@@ -430,7 +430,7 @@ fn diff_reports_a_change_that_no_longer_fits() {
     let (done, found) = diff(&refused, &[]);
     assert!(done.stdout.contains("✗ refused: unknown field"), "{done:?}");
     assert!(found.is_null() || found["stuck"] == json!([]), "{found}");
-    // What waits fails the check, also where it waited before.
+    // Pending pods fail the check, also if they were pending before.
     let fails = |new: &[Value]| diff(new, &["--fail-on", "does-not-fit"]).0.exit;
     let short = all("v1", &[service("a", "single", 3, 3)], 1);
     assert_eq!(fails(&short), Some(2));
@@ -474,8 +474,8 @@ fn the_order_of_the_input_changes_nothing() {
     }
 }
 
-/// Naming services chooses what is shown: where their pods are is decided with everything that was
-/// read, by `plan` as by `explain`.
+/// Named services select the output only: their pods are placed together with all others, in `plan`
+/// as in `explain`.
 #[test]
 fn plan_and_explain_place_named_services_with_the_whole_fleet() {
     let folder = Folder::new(&[]);
@@ -492,7 +492,7 @@ fn plan_and_explain_place_named_services_with_the_whole_fleet() {
         let services = found["services"].as_array().expect("services").clone();
         let placement = |service: &Value| {
             let mut own = service["components"][0]["placement"].clone();
-            // `explain` also says what the nodes say to one more pod.
+            // `explain` also has the verdicts of the nodes on one more pod.
             own.as_object_mut()
                 .expect("a placement")
                 .retain(|key, _| !["filters", "nearest"].contains(&key.as_str()));
@@ -547,8 +547,8 @@ fn drift_lists_services_that_exist_only_in_the_cluster() {
     assert_eq!(drift(&["chat"]).0, Some(0));
 }
 
-/// By the documents what has no place is refused: of such a service nothing is rendered, compared or
-/// rolled, and the field is named once, where it is written.
+/// By the documents what has no place is refused: of such a service nothing is rendered, compared
+/// or rolled, and the field is named once, where it is written.
 #[test]
 fn a_misspelled_field_is_reported_once_and_stops_its_service() {
     let folder = Folder::new(&[]);

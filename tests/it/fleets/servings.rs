@@ -39,8 +39,8 @@ fn model_servings_roll_beside_everything_else() {
     for profile in [&[][..], &["--release", "kthena=v0.4.0"][..]] {
         write_state("old.yaml", "v1", 2);
         write_state("new.yaml", "v2", 2);
-        // Four pods of the ModelServing and one of the service. Without a node to spare the surge pod
-        // of the service takes one that the ModelServing frees, and a group waits for a while.
+        // Four pods of the ModelServing and one of the service. Without a node to spare the surge
+        // pod of the service takes one that the ModelServing frees, and a group waits for a while.
         for (places, waits) in [(5, true), (6, false)] {
             write(&folder, "nodes.yaml", &nodes(places));
             let done = roll("old.yaml", "new.yaml", profile);
@@ -84,7 +84,7 @@ fn model_servings_roll_beside_everything_else() {
         let paths: Vec<&str> =
             fix.iter().filter_map(|fix| fix["edits"][0]["path"].as_str()).collect();
         assert!(paths.contains(&"nodes like n0"), "{paths:?}");
-        // What is proposed completes when it is made.
+        // The proposed edit completes the rollout.
         for fix in fix {
             let edit = &fix["edits"][0];
             if edit["path"] == "spec.replicas" {
@@ -97,7 +97,7 @@ fn model_servings_roll_beside_everything_else() {
                 assert_eq!(roll("old.yaml", "new.yaml", profile).exit, Some(0), "{fix:#}");
             }
         }
-        // What goes makes room.
+        // Deleted pods free resources.
         write(&folder, "nodes.yaml", &nodes(5));
         write(&folder, "gone.yaml", &state("v2", &chat));
         write_state("old.yaml", "v1", 2);
@@ -169,8 +169,8 @@ fn predictor(name: &str, image: &str, replicas: i64) -> Value {
     })
 }
 
-/// What is asked of a class counts ModelServings, whose pods are of the class of their node, also
-/// when they are not shown, and while they wait.
+/// The demand for a class includes ModelServings, whose pods have the class of their node, also if
+/// they are not printed or pending.
 #[test]
 fn class_totals_include_requests_of_model_servings() {
     let folder = Folder::new(&[]);
@@ -222,7 +222,7 @@ fn class_totals_include_requests_of_model_servings() {
         ),
         (&json!(28), &json!(11), &json!(2))
     );
-    // What is not shown is in use.
+    // Resources of services that are not printed are in use.
     let found = answer(&plan(&["chat", "-o", "json"]));
     assert_eq!(found["totals"]["byClass"], json!({ "h100": row(8, 16, 8) }), "{found:#}");
     let found = answer(&plan(&["small", "-o", "json"]));
@@ -239,7 +239,7 @@ fn class_totals_include_requests_of_model_servings() {
     assert!(plan(&["-o", "html"]).stdout.contains("12 requested of 8, 4 short"));
 }
 
-/// `--slow`, `--stuck` and `--fail` are said of roles of a ModelServing as of components.
+/// `--slow`, `--stuck` and `--fail` accept roles of a ModelServing as well as components.
 #[test]
 fn slow_stuck_and_failing_pods_of_a_role_delay_the_rollout() {
     let folder = Folder::new(&[]);
@@ -297,7 +297,7 @@ fn slow_stuck_and_failing_pods_of_a_role_delay_the_rollout() {
     let found = answer(&roll(&["--stuck", "judge/predictor", "--slow", "pd/decode"]));
     assert_eq!(own(&found, "judge")["end"], "stuck");
     assert_eq!(own(&found, "pd")["end"], "complete");
-    // What is not there is no silent nothing.
+    // A name that does not exist is an error.
     for (name, said) in [
         ("pd/prefil", "did you mean `pd/prefill`?"),
         ("pd/engine", "it has decode, prefill"),
@@ -311,8 +311,8 @@ fn slow_stuck_and_failing_pods_of_a_role_delay_the_rollout() {
     }
 }
 
-/// Services of KServe and OME and a ModelServing that change at once on the same nodes: what is
-/// stuck says an edit, and with the edit it completes.
+/// Services of KServe and OME and a ModelServing that change at once on the same nodes: a stuck one
+/// proposes an edit that completes it.
 #[test]
 fn three_operators_roll_at_once() {
     let folder = Folder::new(&[]);

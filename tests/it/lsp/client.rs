@@ -1,4 +1,4 @@
-//! An editor: it starts the server, asks, and waits for what it is told.
+//! An editor: it starts the server, sends requests, and waits for answers.
 
 use crate::process::{binary, in_directory};
 use serde_json::{Value, json};

@@ -82,7 +82,7 @@ fn findings_are_updated_after_each_edit() {
     assert_eq!(found[0]["range"]["start"], json!({ "line": 5, "character": 29 }));
     client.did_change("chat.yaml", 3, SERVICE);
     assert_eq!(client.codes("chat.yaml"), [""; 0]);
-    // What one file says is wrong in another one, and right again.
+    // A change of one file causes an error in another one, and is reverted.
     client.did_open("catalog/all.yaml", &CATALOG.replace("name: llama", "name: other"));
     assert_eq!(client.codes("chat.yaml"), ["model-not-found"; 2]);
     let params = json!({ "textDocument": { "uri": client.uri("catalog/all.yaml") } });
@@ -320,8 +320,8 @@ spec:
       runtime: own-kserve # 11
 ";
 
-/// A name that is written leads somewhere, by what the operators read, and is offered where it is
-/// not written yet, by the table of fields: neither knows a field that the other does not.
+/// A written name is resolved by the operators' readers, and completed by the table of fields: both
+/// have the same fields.
 #[test]
 fn every_name_with_a_definition_is_offered_by_completion() {
     let folder = folder();

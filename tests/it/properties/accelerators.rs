@@ -1,4 +1,4 @@
-//! What holds for every choice of an accelerator class and for what a class does to pods.
+//! Properties of every choice of an accelerator class and of its effects on pods.
 
 use super::fleet::{Fleet, maybe, node, put, rarely};
 use super::{document, manifests, placeless, plan, shuffled, world};
@@ -22,7 +22,7 @@ fn object(kind: &str, name: &str, spec: Value) -> Value {
     json!({ "apiVersion": "ome.io/v1beta1", "kind": kind, "metadata": { "name": name }, "spec": spec })
 }
 
-/// What a class has, or what is required of it: each stated or not.
+/// The capabilities or requirements of a class: each stated or not.
 fn capabilities() -> impl Strategy<Value = Map<String, Value>> {
     let features = prop_oneof![1 => Just(Vec::new()), 2 => subsequence(FEATURES.to_vec(), 1..=3)];
     (
@@ -257,8 +257,8 @@ fn amount(text: &str) -> i64 {
     }
 }
 
-/// The service's own value stands, but where resources take the maximum: then a finding says so and
-/// `why` has both.
+/// The service's own value is used, except for resources with the maximum: then there is a finding,
+/// and `why` has both.
 #[test]
 fn a_class_that_overrides_the_service_is_always_reported() {
     let raised = std::cell::Cell::new(0_usize);

@@ -1,4 +1,4 @@
-//! What holds for `ome diff` between any two fleets.
+//! Properties of `ome diff` between any two fleets.
 
 use super::fleet::{Fleet, fleets};
 use super::{BOTH, shuffled, world};
@@ -81,7 +81,7 @@ fn all(world: &World) -> Side<'_> {
     }
 }
 
-/// What a diff says, without places.
+/// The output of a diff, without positions.
 fn said(diff: &Diff, mirrored: bool) -> BTreeSet<String> {
     let turned = |fate: Fate| match (fate, mirrored) {
         (Fate::Added, true) => Fate::Removed,
@@ -144,7 +144,7 @@ fn the_reverse_diff_mirrors_the_forward_diff() {
         let (before, after) = (world(before, semantics), world(after, semantics));
         let (there, back) =
             (compared(&before, &after, semantics), compared(&after, &before, semantics));
-        // What is refused on one side leaves its objects alone: that way has no mirror.
+        // A service that is rejected on one side keeps its objects: the reverse diff differs.
         prop_assume!(there.groups.iter().all(|group| group.error.is_none()));
         prop_assert_eq!(said(&there, false), said(&back, true));
         let (there, back) = (there.summary, back.summary);
@@ -208,7 +208,7 @@ fn objects(
     found
 }
 
-/// Skipping what is made of equal inputs hides nothing, and every group has a cause.
+/// Skipping objects with equal inputs hides no change, and every group has a cause.
 #[test]
 fn diff_lists_exactly_the_services_that_render_differently() {
     let changed = std::cell::Cell::new(0);

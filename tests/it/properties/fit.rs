@@ -1,4 +1,4 @@
-//! What is said to fit on nodes, against every placement there is.
+//! The result of fitting pods on nodes, compared with all possible placements.
 
 use super::fleet::node;
 use ome::internals::api::{Api, Object, ObjectRef, Scope};
@@ -55,7 +55,7 @@ impl Cluster {
         ))
     }
 
-    /// What is said.
+    /// The result.
     fn said(&self) -> bool {
         let worker = self.worker.map(|(amounts, count)| (Self::shape(amounts), count));
         let worker = worker.as_ref().map(|(shape, count)| (shape, *count));
@@ -106,8 +106,8 @@ impl Cluster {
     }
 }
 
-/// Never "fits" where no placement exists; of one shape of pods never "does not fit" where one
-/// does. How often it is said of mixed shapes stands in docs/accelerators.md.
+/// Never "fits" if no placement exists; for pods of one shape never "does not fit" if one exists.
+/// docs/accelerators.md has the frequency for mixed shapes.
 #[test]
 fn replicas_reported_to_fit_can_be_placed() {
     const CLUSTERS: u32 = 4000;

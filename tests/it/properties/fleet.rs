@@ -1,9 +1,9 @@
-//! Small fleets: models, runtimes that nearly fit them, services that ask for them; of OME, of
+//! Small fleets: models, runtimes that nearly match them, services that use them; of OME, of
 //! KServe, or of both under the same names.
 //!
 //! Values are drawn from short lists, so that most pairs of model and runtime differ in one thing
-//! or in nothing. What is drawn is the same for both APIs as far as both have it; each spells it in
-//! its own way.
+//! or in nothing. The values are the same for both APIs as far as both have them, in their own
+//! spelling.
 
 use ome::internals::api::Api;
 use ome::internals::yaml::{Node, Origin, Rule, write};
@@ -71,7 +71,7 @@ pub(super) fn rarely(n: u32) -> impl Strategy<Value = bool> {
     (0..n).prop_map(|drawn| drawn == 0)
 }
 
-/// Puts what is there into a mapping.
+/// Adds present values to a mapping.
 pub(super) fn put(map: &mut Map<String, Value>, key: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         map.insert(key.to_owned(), value.into());
@@ -88,7 +88,7 @@ fn named(names: &'static [&'static str]) -> impl Strategy<Value = Value> {
     })
 }
 
-/// What model and runtime have in common.
+/// The attributes that model and runtime share.
 fn tuple() -> impl Strategy<Value = Map<String, Value>> {
     let framework =
         prop_oneof![1 => Just(None), 2 => named(&["transformers", "onnx"]).prop_map(Some)];
@@ -141,7 +141,7 @@ fn model(index: usize) -> impl Strategy<Value = Value> {
     })
 }
 
-/// What names a format: with everything else that OME compares, or name and version alone.
+/// The attributes of a format: all that OME compares, or name and version alone.
 fn format(api: Api) -> BoxedStrategy<Map<String, Value>> {
     if api == Api::Ome {
         return tuple().boxed();

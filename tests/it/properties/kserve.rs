@@ -1,7 +1,7 @@
-//! What holds for every service of KServe, its settings and what stands beside it.
+//! Properties of every KServe service, its settings and related objects.
 //!
-//! What is expected is said without the controller: objects of one service fit each other, and a
-//! change that means nothing changes nothing.
+//! The expectations do not use the controller: objects of one service fit each other, and a change
+//! without meaning changes nothing.
 
 use super::kserve_service::{Input, inputs};
 use super::{each_node, load_text, manifests, plan};
@@ -85,7 +85,7 @@ pub(super) fn holds(property: impl Fn(&Input) -> Result<(), TestCaseError>) {
     }
 }
 
-/// What is planned for the service of an input.
+/// The plan of an input's service.
 fn planned<T>(world: &World, look: impl FnOnce(&Planned<'_>) -> T) -> T {
     look(plan(world, Semantics::Controller).first().expect("one service"))
 }
@@ -119,8 +119,7 @@ fn a_selected_runtime_supports_the_model_format() {
     });
 }
 
-/// What leads requests leads to Services that are written, and as many of them as share the
-/// traffic.
+/// Routes point to rendered Services, and to as many as share the traffic.
 #[test]
 fn routes_and_ingresses_target_rendered_services() {
     holds(|input| {
@@ -167,8 +166,7 @@ fn routes_and_ingresses_target_rendered_services() {
     });
 }
 
-/// A component that Knative keeps inside the cluster is not published, and what is published has a
-/// domain of Knative.
+/// A cluster-local Knative component is not published, and a published one has a domain of Knative.
 #[test]
 fn cluster_local_components_have_no_public_host() {
     holds(|input| {
@@ -260,8 +258,7 @@ fn has(larger: &Value, smaller: &Value) -> bool {
     }
 }
 
-/// The webhook of pods adds: nothing that the controller wrote is gone, but for what it rewrites
-/// openly.
+/// The pod webhook adds fields: no field of the controller is removed, except documented rewrites.
 #[test]
 fn the_pod_webhook_removes_nothing_the_controller_wrote() {
     holds(|input| {
@@ -298,8 +295,8 @@ fn the_pod_webhook_removes_nothing_the_controller_wrote() {
     });
 }
 
-/// Mounts have volumes, volumes and containers have names of their own, and who is told of a Secret
-/// of storage asked for it.
+/// Mounts have volumes, names of volumes and containers are unique, and only containers that
+/// request a storage Secret refer to it.
 #[test]
 fn pod_mounts_have_volumes_and_names_are_unique() {
     holds(|input| {
@@ -341,7 +338,7 @@ fn pod_mounts_have_volumes_and_names_are_unique() {
     });
 }
 
-/// The agent answers at the path by which it asks its server, and asks a server that is asked.
+/// The agent serves the path at which it probes its server, and probes a server that has probes.
 #[test]
 fn the_agent_probe_matches_the_server_probe() {
     holds(|input| {
@@ -370,13 +367,13 @@ fn the_agent_probe_matches_the_server_probe() {
     });
 }
 
-/// What is stopped keeps its ConfigMaps and nothing else, and fails where it would fail running.
+/// A stopped service keeps its ConfigMaps only, and fails where it would fail running.
 #[test]
 fn a_stopped_service_keeps_its_config_maps_and_its_errors() {
     holds(|input| {
         let running = input.rendered(false);
         let stopped = input.annotated("serving.kserve.io/stop", json!("true")).rendered(false);
-        // An entry that is not written cannot fail, and one that is may look for what is gone.
+        // A missing entry cannot fail, and an existing one can refer to a removed object.
         let entry = |error: &Option<String>| {
             error
                 .as_ref()

@@ -1,4 +1,4 @@
-//! What holds for services of KServe with a canary.
+//! Properties of KServe services with a canary.
 
 use super::kserve::{Rendered, holds, items, text};
 use proptest::prelude::*;

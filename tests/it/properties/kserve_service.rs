@@ -1,7 +1,7 @@
-//! Services of KServe with their settings and what stands beside them.
+//! Services of KServe with their settings and related objects.
 //!
-//! A service is drawn as a row of numbers, each a choice among a few values of which the first is
-//! the plain one: a row that fails shrinks towards a plain service.
+//! A service is generated from a row of numbers, each a choice among a few values with the simplest
+//! first: a failing row shrinks towards a simple service.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ impl Draw {
         choices[usize::from(self.0[place]) % choices.len()].clone()
     }
 
-    /// Two in seven times what is drawn, else nothing.
+    /// With a probability of 2/7 the value, else nothing.
     fn maybe(&self, place: usize, choices: &[Value]) -> Value {
         match usize::from(self.0[place]) % 7 {
             0..5 => Value::Null,
@@ -28,7 +28,7 @@ impl Draw {
 /// How many numbers a service needs.
 const PLACES: usize = 40;
 
-/// An input: settings, runtime, what stands beside them, and one service.
+/// An input: settings, runtime, related objects, and one service.
 #[derive(Clone)]
 pub(super) struct Input {
     pub(super) settings: BTreeMap<&'static str, Value>,
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Input {
 }
 
 impl Input {
-    /// As one text, without what is null.
+    /// As one text, without nulls.
     pub(super) fn text(&self) -> String {
         let settings: BTreeMap<&str, String> =
             self.settings.iter().map(|(key, value)| (*key, whole(value).to_string())).collect();
@@ -60,7 +60,7 @@ impl Input {
     }
 }
 
-/// A value without what is null.
+/// A value without nulls.
 fn whole(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

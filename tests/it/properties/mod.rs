@@ -1,6 +1,6 @@
-//! What holds for every fleet, under both semantics.
+//! Properties of every fleet, under both semantics.
 //!
-//! The fleets are the same on every run; `PROPTEST_CASES=1000` draws more of them.
+//! The fleets are the same in every run; `PROPTEST_CASES=1000` generates more of them.
 
 mod accelerators;
 mod diff;
@@ -81,7 +81,7 @@ fn plan(world: &World, semantics: Semantics) -> Vec<Planned<'_>> {
     Planner::new(&world.catalog, semantics).plan_all(&services, Depth::Explain)
 }
 
-/// What `explain -o json` prints.
+/// The output of `explain -o json`.
 fn document(world: &World, semantics: Semantics) -> String {
     let mut planned = plan(world, semantics);
     let mut found: Vec<Diagnostic> = world.diagnostics.clone();
@@ -103,7 +103,7 @@ fn document(world: &World, semantics: Semantics) -> String {
     serde_json::to_string_pretty(&document).expect("a plan is JSON")
 }
 
-/// What `render` prints.
+/// The output of `render`.
 fn manifests(world: &World, semantics: Semantics) -> Vec<Node> {
     let renderer = Renderer::new(world, semantics, "cluster.local");
     let rendered =
@@ -122,7 +122,7 @@ fn name(planned: &Planned<'_>) -> Id {
     (planned.service.api, planned.service.to_string())
 }
 
-/// What was chosen for each service, with its error.
+/// The decision for each service, with its error.
 fn choices(planned: &[Planned<'_>]) -> Vec<(Id, Option<Id>, Option<Code>)> {
     let choice = |planned: &Planned<'_>| {
         let chosen = planned.resolution.chosen().map(|runtime| id(&runtime.object));
@@ -171,7 +171,7 @@ fn placeless(text: &str) -> serde_json::Value {
     let mut value: serde_json::Value =
         serde_json::from_str(text).expect("the text was written as JSON");
     strip(&mut value);
-    // Findings stand in the order of their places.
+    // Findings are in the order of their positions.
     if let Some(found) = value["findings"].as_array_mut() {
         found.sort_by_cached_key(ToString::to_string);
     }
@@ -271,7 +271,7 @@ fn runtimes_are_candidates_only_for_services_of_their_api() {
                     == api)
             );
         }
-        // What stands beside a service in another API changes nothing for it.
+        // Objects of another API change nothing for a service.
         for api in [Api::Ome, Api::KServe] {
             let own = |document: &&Node| {
                 let foreign = document

@@ -1,4 +1,4 @@
-//! What holds for the classes of any nodes.
+//! Properties of the classes of any nodes.
 
 use super::fleet::node;
 use ome::internals::api::Semantics;
@@ -12,7 +12,7 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value, json};
 
-/// Labels that speak of accelerators, with values that tools write and some that nobody does.
+/// Labels about accelerators, with values that tools write and some that no tool writes.
 const LABELS: &[(&str, &[&str])] = &[
     (
         "nvidia.com/gpu.product",
@@ -112,7 +112,7 @@ fn discovered(documents: &[&Node], options: Options) -> (Discovered, World) {
     (discover(&world.catalog, &world.sources, options).value, world)
 }
 
-/// What is said of each class, without places in texts.
+/// The findings about each class, without positions in texts.
 fn told(discovered: &Discovered, world: &World) -> Vec<String> {
     let classes = discovered.classes.iter().map(|class| {
         format!(
@@ -150,8 +150,8 @@ fn holds(property: impl Fn(&[Node], usize, Options) -> Result<(), TestCaseError>
     }
 }
 
-/// OEP-0003, Auto-Discovery Examples: the classes that were made are what the nodes say, and take
-/// the nodes they were made of.
+/// OEP-0003, Auto-Discovery Examples: generated classes have the facts of the nodes, and match the
+/// nodes they were generated from.
 #[test]
 fn discovering_again_leaves_the_classes_unchanged() {
     holds(|nodes, _, options| {

@@ -1,5 +1,5 @@
-//! What an API server asks of objects beside services: one of several fields, keys that differ,
-//! pairs that differ. Random objects are judged, and what is expected is counted without the judge.
+//! Rules of an API server about objects other than services: one of several fields, unique keys,
+//! unique pairs. Random objects are checked, and the expected result is computed independently.
 
 use super::fleet::node;
 use ome::internals::diag::{Diagnostic, Severity};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-/// What a server refuses of an object that is read, or by the definition of its kind.
+/// The server's rejections of an object that is read, or by the definition of its kind.
 fn refused(object: &Value, custom: bool) -> Vec<String> {
     let object: Node = node(object);
     let mut found: Vec<Diagnostic> = Vec::new();
@@ -27,7 +27,7 @@ fn refused(object: &Value, custom: bool) -> Vec<String> {
     found.into_iter().map(|finding| finding.message).collect()
 }
 
-/// Checks a property over what is drawn; refused and taken objects both occur.
+/// Checks a property of random objects; both rejected and accepted ones occur.
 fn holds<S: Strategy>(drawn: S, property: impl Fn(S::Value) -> (Value, bool, bool))
 where
     S::Value: std::fmt::Debug,
@@ -57,7 +57,7 @@ fn object(api_version: &str, kind: &str, rest: Value) -> Value {
     object
 }
 
-/// Alternatives of the definitions of Istio: where they stand, and values of each.
+/// Alternatives in the definitions of Istio: their paths, and values of each.
 fn alternatives() -> Vec<(&'static str, Value)> {
     vec![
         ("match", json!({"exact": "a", "prefix": "b", "regex": "c"})),

@@ -1,6 +1,6 @@
-//! What holds for OME's controller whatever its config map and the runtime's numbers are: empty
-//! limits are no limits, weights wrap as Go's integers do, what is no domain is an error of plan
-//! and render alike, and Istio's kinds are not written where they are switched off.
+//! Properties of OME's controller for all settings and numbers: empty limits are no limits, weights
+//! overflow as Go's integers do, an invalid domain is an error of plan and render alike, and
+//! disabled Istio kinds are not written.
 
 use super::{load_text, plan};
 use ome::internals::api::Semantics;

@@ -1,5 +1,5 @@
-//! Placeholders of runtimes: what a service states of itself is what its pods are told, and what
-//! only a server knows is never made up.
+//! Placeholders of runtimes: pods get the values of the service, and values that only a server has
+//! are never invented.
 
 use super::load_text;
 use ome::internals::api::Semantics;

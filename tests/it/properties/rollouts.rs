@@ -1,5 +1,5 @@
-//! Rollouts of small fleets on few nodes: each ends or is stuck, what is complete is what a plan
-//! wants, and every edit that is proposed completes when it is made.
+//! Rollouts of small fleets on few nodes: each ends or is stuck, a complete one has the pods of the
+//! plan, and every proposed edit completes it.
 
 use super::load_text;
 use crate::objects::{node, runner};
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 const SEMANTICS: Semantics = Semantics::Documented;
 
-/// What a service is.
+/// A random service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// A Deployment of OME.

@@ -1,7 +1,7 @@
-//! What holds between what is checked, counted and rendered. Each property would have found a class
-//! of differences that random inputs beside the real controllers and a real API server found: nulls
-//! that the server drops, plans that say nothing of what fails when it is rendered, pods and GPUs that
-//! are counted and not printed, objects that `validate` takes and a server refuses.
+//! Agreement of checks, counts and rendering. Each property covers a class of differences that
+//! random inputs beside the real controllers and a real API server found: nulls that the server
+//! drops, plans without the errors of rendering, pods and GPUs that are counted and not printed,
+//! objects that `validate` accepts and a server rejects.
 
 use super::fleet::{Fleet, node};
 use super::{holds, plan, read, world};
@@ -18,7 +18,7 @@ use serde_json::json;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-/// What a server refuses of what was read, or of the objects that services become.
+/// The server's rejections of the input, or of the objects of services.
 fn refused(world: &World, semantics: Semantics) -> [Vec<Diagnostic>; 2] {
     let (mut read, mut rendered) = (Vec::new(), Vec::new());
     for object in world.catalog.objects() {
@@ -76,7 +76,7 @@ fn a_plan_fails_where_rendering_fails() {
     assert!(failures.get() > 20, "{failures:?}");
 }
 
-/// GPUs that the containers of a pod ask for, by resource.
+/// GPUs that the containers of a pod request, by resource.
 fn gpus(pod: Option<&Node>) -> BTreeMap<String, i64> {
     let mut found = BTreeMap::new();
     for container in pod.and_then(|pod| pod.get("containers")).map(Node::items).unwrap_or_default()

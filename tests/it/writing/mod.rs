@@ -18,7 +18,7 @@ fn service(name: &str, round: u32) -> String {
     )
 }
 
-/// What a service's Deployment is called.
+/// The path of a service's Deployment.
 fn deployment(service: &str) -> String {
     format!("out/ns/{service}/deployment-{service}-engine.yaml")
 }
@@ -91,7 +91,7 @@ fn an_old_manifest_file_is_replaced_by_one_without_extension() {
 /// Puts something into a folder, under this name.
 type Put = fn(&Folder, &str);
 
-/// What can be wrong with an input.
+/// Possible faults of an input.
 const FAULTS: [(&str, Put); 9] = [
     ("a syntax error", |folder, file| folder.write(file, "a: b: c\n")),
     ("bytes that are not UTF-8", |folder, file| folder.write(file, b"a: \xe9\n")),
@@ -136,7 +136,7 @@ fn nothing_is_removed_unless_the_whole_input_was_read() {
     for (fault, put) in FAULTS {
         let folder = rendered(&["a", "b"]);
         let before = state(&folder);
-        // What was a service cannot be read any more, and another one is new.
+        // One service cannot be read any more, and another one is new.
         std::fs::remove_file(folder.at("in/b.yaml")).unwrap();
         put(&folder, "in/b.yaml");
         folder.write("in/c.yaml", service("c", 1));

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
-/// What happens to a service and to its files between two runs.
+/// The change of a service and of its files between two runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Stays,
@@ -21,7 +21,7 @@ enum Fate {
     Breaks(usize),
 }
 
-/// What the user does in the directory.
+/// An action of the user in the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hand {
     Nothing,
@@ -55,7 +55,7 @@ fn hand() -> impl Strategy<Value = Hand> {
     ]
 }
 
-/// Renders in this process; the exit code and what is said.
+/// Renders in this process; returns the exit code and stderr.
 fn render(folder: &Folder, flags: &[&str]) -> (u8, String) {
     let mut arguments: Vec<OsString> = vec!["ome".into(), "render".into(), "-f".into()];
     arguments.push(folder.at("in").into());

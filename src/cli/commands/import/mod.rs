@@ -160,7 +160,7 @@ struct Run {
     limits: Limits,
     sources: SourceMap,
     found: Vec<Diagnostic>,
-    /// What the config calls itself.
+    /// The name in the config.
     own_name: Option<String>,
 }
 
@@ -226,7 +226,7 @@ impl Run {
         checked.value
     }
 
-    /// What the files of a model say; `index` is one that the user names instead.
+    /// The facts of a model's files; `index` overrides the index beside the config.
     fn facts(
         &mut self,
         files: Files,

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Name of the index that is beside a config.
 const INDEX: &str = "model.safetensors.index.json";
 
-/// What describes a model, and what a diffusion pipeline.
+/// The file that describes a model, and that of a diffusion pipeline.
 const CONFIGS: [&str; 2] = ["config.json", "model_index.json"];
 
 /// How long one file of the Hub may take.

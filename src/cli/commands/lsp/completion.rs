@@ -10,7 +10,7 @@ use lsp_types::{
     Documentation, TextEdit,
 };
 
-/// What may be written at a place.
+/// Completions at a position.
 pub(super) fn complete(context: &Context, params: &CompletionParams) -> Option<CompletionResponse> {
     let at = &params.text_document_position;
     let id = context.source(&at.text_document.uri)?;

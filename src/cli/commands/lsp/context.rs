@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// What the last reading came to.
+/// The result of the last read.
 pub(super) struct Context {
     /// Everything that was read.
     pub(super) session: Session,

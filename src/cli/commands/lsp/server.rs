@@ -32,7 +32,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What follows a message.
+/// The next step after a message.
 pub(super) enum Step {
     /// The next one.
     On,
@@ -66,7 +66,7 @@ pub(super) struct Server {
     /// The editor supports notifications about changed files.
     watches: bool,
     versions: BTreeMap<PathBuf, i32>,
-    /// What the editor shows of each file.
+    /// The published findings of each file.
     shown: BTreeMap<PathBuf, Vec<Diagnostic>>,
     /// Why the input could not be read, as last published.
     said: Option<String>,
@@ -424,7 +424,7 @@ fn response(id: RequestId, result: Result<Value, Refused>) -> Response {
     }
 }
 
-/// Tells the editor something.
+/// Sends a notification to the editor.
 fn tell<N: told::Notification>(out: &mut dyn Write, params: N::Params) -> io::Result<()>
 where
     N::Params: Serialize,

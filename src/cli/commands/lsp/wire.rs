@@ -1,8 +1,8 @@
 //! Messages on a stream: a header with a length, then JSON.
 //!
 //! In: untrusted bytes. Out: messages, or the error to answer with. lsp-server's own reader ends at
-//! the first message that it cannot read, and allocates whatever length a header names; this one
-//! skips what is no message and goes on.
+//! the first message that it cannot read, and allocates any length in a header; this one skips
+//! invalid messages and continues.
 
 use lsp_server::{ErrorCode, Message, RequestId};
 use serde_json::Value;
@@ -14,7 +14,7 @@ const LONGEST: u64 = 256 << 20;
 /// Bytes of the longest line of a header.
 const LONGEST_LINE: u64 = 4 << 10;
 
-/// What came in.
+/// A received message.
 #[derive(Debug)]
 pub(super) enum Incoming {
     /// A message.

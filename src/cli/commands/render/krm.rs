@@ -59,7 +59,7 @@ pub(super) fn run(
     }
 }
 
-/// What a functionConfig holds that is no flag of `render`.
+/// Findings about keys of a functionConfig that are not flags of `render`.
 pub(super) fn problems(list: &Node) -> Vec<Diagnostic> {
     flags(list).1
 }
@@ -196,7 +196,7 @@ fn takes_nothing(key: &str) -> bool {
     with_flag(key, |arg| arg.get_num_args().is_none_or(|range| range.min_values() == 0))
 }
 
-/// Whether a flag is on or off and knows no value.
+/// Whether a flag is a switch without a value.
 fn is_switch(key: &str) -> bool {
     with_flag(key, |arg| matches!(arg.get_action(), clap::ArgAction::SetTrue))
         || key == "passThrough"

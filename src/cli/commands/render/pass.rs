@@ -82,7 +82,7 @@ impl<'a> Pass<'a> {
         item.is_none_or(Item::is_consulted)
     }
 
-    /// What the service at a place became.
+    /// The objects of the service at a position.
     fn made_in(&self, source: SourceId, range: std::ops::Range<u32>) -> Vec<&(Node, String)> {
         self.made
             .range((source, range.start)..(source, range.end))

@@ -30,7 +30,7 @@ impl FromStr for Output {
     }
 }
 
-/// What `-o`, `--check` and `--diff` request.
+/// The target of `-o`, `--check` and `--diff`.
 pub(super) struct Target<'a> {
     pub(super) output: &'a Output,
     pub(super) check: Option<&'a Path>,

@@ -1,4 +1,4 @@
-//! `ome rollout`: what a change does to pods, in which order, and where it gets stuck.
+//! `ome rollout`: the effect of a change on pods, its order, and where it is stuck.
 
 mod all;
 mod service;

@@ -74,7 +74,7 @@ pub(super) fn run(
     let components: Vec<ComponentRollout> =
         rolled.into_iter().flatten().flat_map(|rolled| rolled.components).collect();
     if earlier.is_empty() {
-        // What runs is the beginning, and the play knows which of it is replaced.
+        // Running pods are the start, and the simulation decides which ones are replaced.
         for own in &mut workloads {
             let played = components.iter().find(|played| played.name == own.name);
             let replaced = played.map_or(0, |played| played.replaced);

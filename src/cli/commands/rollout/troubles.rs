@@ -10,10 +10,10 @@ use crate::pipeline::{RollOptions, Target, Trouble, Troubles};
 /// Ticks that slow pods need, when no number is given.
 const SLOW: u32 = 4;
 
-/// What a component of a ModelServing is called that means all its pods.
+/// The component name for all pods of a ModelServing.
 const GROUPS: &str = "groups";
 
-/// What may be named, in the order of the changes.
+/// The possible names, in the order of the changes.
 #[derive(Clone, Copy)]
 pub(super) struct Played<'a> {
     pub(super) services: &'a [&'a Service],

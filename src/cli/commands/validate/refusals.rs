@@ -1,8 +1,8 @@
-//! What a server would refuse: of the input, and of what becomes of it.
+//! Rejections of a server: of the input, and of the objects made from it.
 //!
-//! Under controller semantics an object that is refused is an error; under the documents it is a
-//! warning, and what only the shipped definitions refuse is one finding for each object. What
-//! becomes of a service, and pods that others make, are warnings under both.
+//! Under controller semantics a rejected object is an error; under the documents it is a warning,
+//! and violations of the shipped definitions alone are one finding for each object. Objects of a
+//! service, and pods of other controllers, are warnings under both.
 
 use super::at_home;
 use crate::api::{Object, Semantics};
@@ -18,8 +18,8 @@ use crate::source::{SourceMap, Span};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// All of it, but for what earlier findings say of the same place; `of_services` is what
-/// [`of_service`] finds of each.
+/// All rejections, except at positions with earlier findings; `of_services` are the results of
+/// [`of_service`].
 pub(super) fn all<'a>(
     session: &Session,
     of_services: impl IntoIterator<Item = (&'a Object, Vec<Diagnostic>)>,
@@ -46,7 +46,7 @@ pub(super) fn all<'a>(
     found
 }
 
-/// What a server would refuse of the objects that were read.
+/// Rejections of the objects of the input.
 fn of_input(session: &Session) -> Vec<Diagnostic> {
     let sources = &session.world.sources;
     let catalog = &session.world.catalog;
@@ -83,8 +83,8 @@ fn of_input(session: &Session) -> Vec<Diagnostic> {
     found.into_iter().flatten().collect()
 }
 
-/// What the shipped definition of an object's kind refuses although the documents allow it, with
-/// what mends it.
+/// The violation of the shipped definition of an object's kind that the documents allow, with a
+/// correction.
 fn of_definition(object: &Object, sources: &SourceMap) -> Option<Diagnostic> {
     let refused = check::refused_by_definition(object, sources)?;
     let schema = schema::kind(&object.api_version, &object.id.kind)?;
@@ -103,7 +103,7 @@ fn of_definition(object: &Object, sources: &SourceMap) -> Option<Diagnostic> {
     })
 }
 
-/// What a server would refuse of the pods of ModelServings.
+/// Rejections of the pods of ModelServings.
 fn of_servings(session: &Session) -> Vec<Diagnostic> {
     let Ok((_, servings)) = session.select_all(&[]) else { return Vec::new() };
     let found: Vec<Vec<Diagnostic>> = servings
@@ -114,7 +114,7 @@ fn of_servings(session: &Session) -> Vec<Diagnostic> {
     found.into_iter().flatten().collect()
 }
 
-/// What a server would refuse of the objects that a service becomes.
+/// Rejections of the objects of a service.
 pub(super) fn of_service(written: Checked<Vec<RenderedObject>>) -> Vec<Diagnostic> {
     let mut found = written.diagnostics;
     found.retain(|finding| finding.code == Code::ServerRefuses);
