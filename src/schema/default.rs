@@ -1,4 +1,4 @@
-//! What the API server does to an object before it looks at it: nulls go, defaults come.
+//! Changes of the API server before validation: nulls are removed, defaults added.
 
 use super::marshal::zero;
 use super::types::{Schema, Type};
@@ -13,11 +13,11 @@ pub static CRD_DEFAULT: Rule = Rule {
 };
 
 impl Schema {
-    /// Takes out the nulls that the server drops (apiextensions-apiserver,
+    /// Removes the nulls that the server drops (apiextensions-apiserver,
     /// pkg/apiserver/schema/defaulting/prunenulls.go): those in fields and maps of a custom
     /// resource that may not be null. In a Go struct of Kubernetes, such as `metadata`, a null in a
-    /// map is the zero value of what the map holds. Nulls in lists stay, and so do those in fields
-    /// without a type. Fields that only the documents know are treated alike.
+    /// map is the zero value of the map's element type. Nulls in lists stay, and so do those in
+    /// fields without a type. Fields of the documents are treated alike.
     pub fn drop_nulls(&self, object: &mut Node) {
         if let Some(value) = without_nulls(object, self.root(), false) {
             object.value = value;
@@ -25,14 +25,13 @@ impl Schema {
     }
 
     /// Writes the defaults of the CRD into an object; each has the origin [`CRD_DEFAULT`]. As on
-    /// the server, a null where there is a default becomes the default, and fields that only the
-    /// documents know are left alone. Other nulls are gone ([`Self::drop_nulls`]).
+    /// the server, a null with a default becomes the default, and fields of the documents only are
+    /// not changed. Other nulls are removed before ([`Self::drop_nulls`]).
     pub fn default(&self, object: &mut Node) {
         self.root().default(object);
     }
 
-    /// Defaults of the CRD that an object does without because a file says something else there:
-    /// the place of what is written, and the default.
+    /// Defaults of the CRD that a file overrides: the span of the written value, and the default.
     pub fn overruled(&self, object: &Node) -> Vec<(Span, Node)> {
         let mut found = Vec::new();
         overruled(object, self.root(), &mut found);

@@ -1,4 +1,4 @@
-//! What kinds and fields are for, a sentence each.
+//! Descriptions of kinds and fields, a sentence each.
 //!
 //! In: the table `tables/descriptions.txt`. Out: a sentence by the name of a type and a field. The
 //! table is read when the first sentence is requested; no plan requests one.
@@ -37,19 +37,19 @@ pub(super) fn entries() -> impl Iterator<Item = ((&'static str, &'static str), &
 }
 
 impl Definition {
-    /// What an object of the type is.
+    /// The description of a type.
     pub fn description(&self) -> Option<&'static str> {
         sentence(self.name, WHOLE)
     }
 
-    /// What a field of the type is for.
+    /// The description of a type's field.
     pub fn describe(&self, field: &Field) -> Option<&'static str> {
         sentence(self.name, field.name).or_else(|| description(&field.ty))
     }
 }
 
 impl Schema {
-    /// What the field at a path is for, or the kind as a whole.
+    /// The description of the field at a path, or of the kind.
     pub fn describe(&self, path: &FieldPath) -> Option<&'static str> {
         if let Some((Segment::Field(name), above)) = path.0.split_last() {
             let holder = self.root().select(&FieldPath(above.to_vec()))?;

@@ -9,7 +9,7 @@ use crate::yaml::{Node, Value};
 /// As many names a help lists.
 const MANY: usize = 12;
 
-/// What to do about a key that is no field.
+/// The help for an unknown field.
 pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Option<String> {
     if let Some(hint) = overlay::hint(name) {
         return Some(hint.to_owned());
@@ -70,7 +70,7 @@ fn below(name: &str, parent: &Node, object: &Object) -> Option<&'static str> {
     present.or(usual).or_else(|| children.next()).map(|field| field.name)
 }
 
-/// What to do about a field that is not there.
+/// The help for a missing field.
 pub(super) fn absent_field(field: &Field) -> String {
     match &field.ty {
         Type::Str(Some(rules)) if !rules.choices.is_empty() && rules.choices.len() <= MANY => {
@@ -80,7 +80,7 @@ pub(super) fn absent_field(field: &Field) -> String {
     }
 }
 
-/// What to write instead of a word that is not accepted.
+/// The help for a value outside of an enum.
 pub(super) fn choices(value: &str, words: &[&str]) -> String {
     match nearest(value, words.iter().copied().filter(|word| !word.is_empty())) {
         Some(near) if words.len() > 4 => {
@@ -99,7 +99,7 @@ fn list(words: &[&str]) -> String {
     }
 }
 
-/// What to write instead of a text that is no quantity.
+/// The help for an invalid quantity.
 pub(super) fn quantity(text: &str) -> String {
     let number: String = text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect();
     let digits = number.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(number.len());
@@ -122,8 +122,7 @@ pub(super) fn quantity(text: &str) -> String {
     }
 }
 
-/// What to write instead of a value of another type, and the edits that write it. `written`: a
-/// scalar as it is in the text.
+/// The help for a value of another type, and its edits. `written`: a scalar as it is in the text.
 pub(super) fn mistyped(
     node: &Node,
     ty: &Type,
@@ -138,7 +137,7 @@ pub(super) fn mistyped(
             Type::Str(_) | Type::Time | Type::Bytes,
             Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_),
         ) => {
-            // What is no text was written plain, so it holds nothing that quotes would change.
+            // A value that is not a text is a plain scalar, so quotes do not change it.
             let quoted = format!("\"{}\"", written.unwrap_or_default());
             (
                 Some(format!("put it in quotes: `{quoted}`")),

@@ -1,5 +1,4 @@
-//! What is left of a tree when a controller decodes it into a Go struct and encodes the struct
-//! again.
+//! A tree after a controller decoded it into a Go struct and encoded the struct again.
 //!
 //! Controllers merge marshalled structs, not the text of the user: zero values of fields with
 //! `omitempty` vanish and so override nothing, fields without it are always there and so always
@@ -34,7 +33,7 @@ pub enum Library {
 pub struct Misfit {
     /// The field, from the root of the marshalled tree.
     pub path: EcoString,
-    /// What is there.
+    /// The value.
     pub found: EcoString,
 }
 
@@ -165,7 +164,7 @@ fn field(found: Option<&Node>, field: &Field, library: Library) -> Result<Option
     Ok(if vanishes { None } else { Some(node) })
 }
 
-/// What an unset value prints as.
+/// The output of an unset value.
 pub(super) fn zero(ty: &Type) -> Value {
     match ty {
         Type::Str(_) | Type::Loose => Value::Str(EcoString::new()),
@@ -177,7 +176,7 @@ pub(super) fn zero(ty: &Type) -> Value {
     }
 }
 
-/// Takes out the fields that the server does not know and drops silently.
+/// Removes the unknown fields, which the server drops silently.
 pub fn prune(tree: &mut Node, ty: &Type) {
     match (ty, &mut tree.value) {
         (Type::Object(definition), Value::Map(map)) => {

@@ -1,11 +1,11 @@
-//! What every kind looks like: its fields, their types, defaults, list keys and merge strategies,
-//! and the order in which they are printed.
+//! The schema of every kind: its fields, their types, defaults, list keys and merge strategies, and
+//! their output order.
 //!
 //! In: the tables of `tables/`, made by `examples/schema.rs` from the upstream schemas and checked
-//! in. Out: [`Schema`]s, which check a tree ([`Schema::check`]), fill in what the API server would
-//! ([`Schema::default`]), marshal it as the controllers' Go structs do ([`marshal()`]), order its
-//! keys ([`order()`]), answer how a field is merged ([`Field::patch`]) and what it is for
-//! ([`Schema::describe`]). This module reads no file and knows no object but by its schema.
+//! in. Out: [`Schema`]s, which check a tree ([`Schema::check`]), fill in the defaults of the API
+//! server ([`Schema::default`]), marshal it as the controllers' Go structs do ([`marshal()`]),
+//! order its keys ([`order()`]), and have the merge strategy ([`Field::patch`]) and the description
+//! of a field ([`Schema::describe`]). This module reads no files.
 //!
 //! Tables are read when a kind is first requested, and types when a tree first reaches them.
 

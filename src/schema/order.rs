@@ -4,9 +4,8 @@
 use super::types::Type;
 use crate::yaml::{Entry, Node, Value};
 
-/// Puts the keys of a tree in the order of its type. Keys that the type does not know, and those of
-/// maps with free keys, keep their order; unknown ones come last. What is in order already is
-/// shared.
+/// Sorts the keys of a tree in the order of its type. Unknown keys and those of maps with free keys
+/// keep their order; unknown ones are last. Parts that are in order already are shared.
 pub fn order(tree: &mut Node, ty: &Type) {
     if let Some(value) = ordered(tree, ty) {
         tree.value = value;

@@ -1,9 +1,9 @@
-//! What the documents know beyond the shipped schemas: fields of OEP-0003, and requirements that
-//! the documents do not make.
+//! Differences of the documents from the shipped schemas: fields of OEP-0003, and requirements that
+//! the documents do not have.
 //!
 //! The table `tables/overlay.txt` is written by hand, in the grammar of the others. A field of the
-//! same name replaces the shipped one where the documents are asked; every other field is added.
-//! Types whose name begins with `oep3/` are its own.
+//! same name replaces the shipped one under the documents; every other field is added. Types with
+//! the prefix `oep3/` exist only there.
 
 use super::table;
 use super::types::{Definition, Object, Type};
@@ -20,7 +20,7 @@ pub(super) fn definition(name: &str) -> Option<&'static Definition> {
     definitions().iter().find(|definition| definition.name == name)
 }
 
-/// Names that were proposed, or were fields once, and what is in their place.
+/// Names that were proposed or removed, and the fields in their place.
 const HINTS: &[(&str, &str)] = &[
     // OEP-0003, Alternatives: rejected alternatives of OEP-0003.
     ("supportedGPUTypes", "write `acceleratorRequirements`"),
@@ -41,7 +41,7 @@ pub(super) fn hint(name: &str) -> Option<&'static str> {
 /// Name of the block whose rules are for fields of every type.
 const EVERY_TYPE: &str = "*";
 
-/// The fields of a type as the documents know it, if they differ from the shipped ones.
+/// The fields of a type in the documents, if they differ from the shipped ones.
 pub(super) fn apply(name: &str, body: &'static str, open: bool) -> Option<Object> {
     let overlay = definition(name);
     let everywhere =
@@ -65,8 +65,8 @@ pub(super) fn apply(name: &str, body: &'static str, open: bool) -> Option<Object
         overlay.map_or_else(Vec::new, |overlay| table::object(overlay.body(), open).fields)
     {
         if let Some(known) = object.fields.iter_mut().find(|known| known.name == field.name) {
-            // What the Go struct says about the field stays, and the requirement of the server as a
-            // lenient one.
+            // The properties of the Go struct stay, and the server's requirement becomes a lenient
+            // one.
             field.lenient = known.required && !field.required;
             field.patch = known.patch;
             (field.always, field.formerly_always, field.pointer, field.recent) =

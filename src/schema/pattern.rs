@@ -1,8 +1,8 @@
 //! The regular expressions of schemas, matched as Go's `regexp` matches them.
 //!
 //! In: a pattern in RE2's syntax and a text. Out: whether the text matches somewhere. A pattern
-//! that does not compile matches every text, so that nothing is refused that a server takes. No
-//! pattern backtracks; the size of what it compiles to is bounded.
+//! that does not compile matches every text, so that no accepted object is rejected. No pattern
+//! backtracks; the size of compiled patterns is limited.
 
 use regex_automata::nfa::thompson;
 use regex_automata::nfa::thompson::pikevm::{Cache, PikeVM};
@@ -21,7 +21,7 @@ thread_local! {
     static COMPILED: RefCell<HashMap<String, Compiled>> = RefCell::default();
 }
 
-/// Whether a text matches somewhere, as Go's `regexp.MatchString` says.
+/// Whether a text matches somewhere, as in Go's `regexp.MatchString`.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     COMPILED.with_borrow_mut(|compiled| {
         if !compiled.contains_key(pattern) {
@@ -48,7 +48,8 @@ fn compile(pattern: &str) -> Compiled {
 }
 
 /// The pattern as this library writes it: its `\d`, `\s` and `\w` reach beyond ASCII where Go's do
-/// not, within brackets it reads `[`, `&&`, `--` and `~~` as operators, and `{` is never a character.
+/// not, within brackets it reads `[`, `&&`, `--` and `~~` as operators, and `{` is never a
+/// character.
 fn rust_syntax(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut rest = pattern;

@@ -1,10 +1,10 @@
-//! Rules that CustomResourceDefinitions state beside the types of fields: `x-kubernetes-validations`
-//! and alternatives (`oneOf`).
+//! Rules that CustomResourceDefinitions state beside the types of fields:
+//! `x-kubernetes-validations` and alternatives (`oneOf`).
 //!
-//! In: objects whose schema is fulfilled, with the defaults filled in, as the API server has them
-//! when it comes to these rules. Out: each rule that is broken, with the definition's own message.
-//! The rules are the shipped ones, in `tables/rules.txt`, which `examples/rules.rs` makes. Left out
-//! are rules that compare an object with what it was, and rules about status.
+//! In: objects that match their schema, with defaults, as the API server has them at this step.
+//! Out: each violated rule, with the definition's own message. The rules are the shipped ones, in
+//! `tables/rules.txt`, which `examples/rules.rs` makes. Left out are rules that compare an object
+//! with its previous state, and rules about status.
 
 use super::cel::{self, Expr, Outcome};
 use super::check::Strictness;
@@ -37,7 +37,7 @@ pub struct Broken {
     pub path: String,
     /// Where the field is written.
     pub span: Option<Span>,
-    /// What the definition says of it.
+    /// Its message in the definition.
     pub message: String,
 }
 
@@ -76,8 +76,8 @@ fn kinds() -> &'static [Kind] {
 }
 
 impl Schema {
-    /// The rules of its definition that an object breaks. As on the server, an object that is not of
-    /// its schema is not asked.
+    /// The rules of its definition that an object violates. As on the server, an object that does
+    /// not match its schema is not checked.
     pub fn broken_rules(&self, object: &Node, sources: &SourceMap) -> Vec<Broken> {
         let Some(kind) = kinds().iter().find(|kind| {
             kind.name == self.kind

@@ -1,22 +1,27 @@
-//! The text of the tables, and how it is read.
+//! The format of the tables, and their reader.
 //!
 //! A table is a list of object types sorted by name. The name is at the start of a line, `open`
 //! after it says that unknown fields are kept; each field follows on a line of its own that begins
 //! with a blank:
 //!
 //! ```text
-//! field  = " " NAME " " TYPE [" " FLAGS] [" " PATCH] [" " OR] [" = " JSON]      JSON: the default
-//! of the CRD TYPE   = "[" RULES "]" TYPE | "{" RULES "}" TYPE                    list, map
-//!        | WORD ["(" RULES ")"]                                        scalar
-//!        | NAME                                                        object type; a prefix `ome/` names the table
-//! WORD   = str bool int int32 int64 num qty ios time bytes loose any    ios: integer or string;
-//! any: free RULES  = map=KEY|KEY  set  min=N  max=N  enum=JSON|JSON  pattern=JSON, separated by
-//! blanks OR     = or:NAME                                                     not required where
-//! that field is (overlay only) FLAGS  = "!" required  "?" may be null  "~" always marshalled  "3"
-//! always marshalled by libraries before v0.34
-//!          "*" pointer, so that a zero value is marshalled  "+" unknown to libraries before v0.34
-//! PATCH  = merge | merge:KEY | merge,retain:KEY | retain | replace     Go tags patchStrategy,
-//! patchMergeKey
+//! field  = " " NAME " " TYPE [" " FLAGS] [" " PATCH] [" " OR] [" = " JSON]
+//!          JSON: the default of the CRD
+//! TYPE   = "[" RULES "]" TYPE    list
+//!        | "{" RULES "}" TYPE    map
+//!        | WORD ["(" RULES ")"]  scalar
+//!        | NAME                  object type; a prefix `ome/` names the table
+//! WORD   = str bool int int32 int64 num qty ios time bytes loose any
+//!          ios: integer or string; any: free
+//! RULES  = map=KEY|KEY  set  min=N  max=N  enum=JSON|JSON  pattern=JSON
+//!          separated by blanks
+//! OR     = or:NAME               not required where that field is (overlay only)
+//! FLAGS  = "!" required          "?" may be null
+//!          "~" always marshalled "3" always marshalled by libraries before v0.34
+//!          "*" pointer, so that a zero value is marshalled
+//!          "+" unknown to libraries before v0.34
+//! PATCH  = merge | merge:KEY | merge,retain:KEY | retain | replace
+//!          the Go tags patchStrategy and patchMergeKey
 //! ```
 
 use super::overlay;

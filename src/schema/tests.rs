@@ -1,4 +1,5 @@
-//! The recorded tables: what a real API server stores and refuses, and what Go structs print.
+//! The recorded tables: objects that a real API server stores and rejects, and the output of Go
+//! structs.
 
 mod descriptions;
 mod findings;
@@ -150,8 +151,7 @@ fn check(text: &str, strictness: Strictness) -> (SourceMap, Vec<Diagnostic>) {
     (sources, findings)
 }
 
-/// What the server refuses by other rules than types: unknown kinds, names and labels, rules in
-/// CEL.
+/// Rejections by rules other than types: unknown kinds, names and labels, rules in CEL.
 const JUDGED_ELSEWHERE: &[&str] = &[
     "kind-plural",
     "wrong-api-version",

@@ -6,7 +6,7 @@ use crate::yaml::{FieldPath, Node, Segment, Value};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// One kind: where it is served and what it looks like.
+/// One kind: its API group and its type.
 #[derive(Debug)]
 pub struct Schema {
     /// Group and version, or the version alone for the core group.
@@ -41,7 +41,7 @@ impl Schema {
     }
 }
 
-/// What a value may be.
+/// The type of a value.
 #[derive(Debug)]
 pub enum Type {
     /// A mapping with known fields.
@@ -75,7 +75,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The fields, when this is an object type; those that only the documents know included.
+    /// The fields of an object type, including those of the documents only.
     pub fn object(&self) -> Option<&'static Object> {
         match self {
             Self::Object(definition) => Some(definition.documented()),
@@ -137,7 +137,7 @@ impl Type {
         }
     }
 
-    /// What a list or a map with free keys holds.
+    /// The element type of a list or of a map with free keys.
     pub fn item(&self) -> Option<&Item> {
         match self {
             Self::List(item) | Self::Map(item) => Some(item),
@@ -197,7 +197,7 @@ impl Rules {
 pub struct Field {
     /// Name.
     pub name: &'static str,
-    /// What its value may be.
+    /// The type of its value.
     pub ty: Type,
     /// Default of the CRD, as JSON.
     pub default: Option<&'static str>,
@@ -213,11 +213,11 @@ pub struct Field {
     pub formerly_always: bool,
     /// Whether the Go field is a pointer, so that a zero value that is set is printed.
     pub pointer: bool,
-    /// Whether libraries before v0.34 do not know it.
+    /// Whether libraries before v0.34 lack it.
     pub recent: bool,
     /// Whether the documents do without it although the server requires it.
     pub lenient: bool,
-    /// Whether only the documents know it and no shipped schema does.
+    /// Whether it is in the documents only, and in no shipped schema.
     pub documented: bool,
     /// A field that stands in for this one where it is required.
     pub or: Option<&'static str>,
@@ -305,12 +305,12 @@ impl Definition {
         self.body
     }
 
-    /// The fields that the server knows.
+    /// The fields of the server.
     pub fn server(&self) -> &Object {
         self.server.get_or_init(|| table::object(self.body, self.open))
     }
 
-    /// The fields that the documents know: those of the server and those of the overlay.
+    /// The fields of the documents: those of the server and those of the overlay.
     pub fn documented(&self) -> &Object {
         self.documented
             .get_or_init(|| overlay::apply(self.name, self.body, self.open))

@@ -1,4 +1,4 @@
-//! What an expression comes to.
+//! Evaluation of expressions.
 
 use super::value::{Value, duration};
 use super::{Expr, Function, Macro, Operator};
@@ -10,15 +10,14 @@ use std::cmp::Ordering;
 /// Steps a rule may take. The API server refuses what costs more, too.
 pub(in crate::schema) const FUEL: usize = 1_000_000;
 
-/// What became of a rule.
+/// The result of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::schema) enum Outcome {
     /// The value keeps it.
     Holds,
     /// The value breaks it.
     Fails,
-    /// It requests a field that is not there, or takes a value for what it is not. The server
-    /// refuses the object.
+    /// It reads a missing field, or a value of another type. The server rejects the object.
     Error,
     /// It takes more than [`FUEL`] steps.
     TooCostly,

@@ -7,7 +7,7 @@ use ecow::EcoString;
 /// Deepest nesting that is read.
 const DEEPEST: usize = 64;
 
-/// Reads a rule; none when it is outside of what is known here.
+/// Parses a rule; `None` if it is outside of the supported language.
 pub(in crate::schema) fn parse(text: &str) -> Option<Expr> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };

@@ -1,8 +1,8 @@
-//! What is wrong with a tree, by its schema: unknown fields, wrong types, absent fields, values out
-//! of range.
+//! The errors of a tree by its schema: unknown fields, wrong types, absent fields, values out of
+//! range.
 //!
 //! Messages use the API server's words; each names the field in the user's spelling, the value and
-//! what is accepted. A null counts as absent where the server drops it: in fields and maps, not in
+//! the accepted ones. A null counts as absent if the server drops it: in fields and maps, not in
 //! lists ([`Schema::drop_nulls`]).
 
 mod scalars;
@@ -18,7 +18,7 @@ use scalars::{is_base64, is_time};
 /// The mode: documents or controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// The documents: the shipped schemas and what the overlay adds or relaxes.
+    /// The documents: the shipped schemas with the changes of the overlay.
     Documented,
     /// The API server with the shipped CRDs.
     Server,
@@ -250,8 +250,8 @@ impl Check<'_> {
                 None => self.unknown(entry, node, object, place),
             }
         }
-        // A Go struct of Kubernetes has its zero value where a field is absent; the server requests
-        // what it needs later.
+        // A Go struct of Kubernetes has the zero value for an absent field; the server checks
+        // required ones later.
         let zero = self.strictness == Strictness::Server && definition.is_built_in();
         if present < object.needed && !zero {
             let holds = |name: &str, nullable: bool| {
@@ -280,7 +280,7 @@ impl Check<'_> {
             }
             Type::Int(None) | Type::Int32(None) if COUNTS.contains(&field.name) => {
                 let Some(number) = entry.node.as_int() else { return };
-                // What 32 bits cannot hold is no value of such a field at all.
+                // A number outside of 32 bits is not a value of such a field.
                 let reported = matches!(field.ty, Type::Int32(_)) && number > i32::MAX.into();
                 if !Range::COUNT.holds(number) && !reported {
                     self.outside(Code::InvalidValue, &entry.node, Range::COUNT, &place.key(entry));
@@ -290,7 +290,7 @@ impl Check<'_> {
         }
     }
 
-    /// An amount outside its range. What is no quantity at all has its finding already.
+    /// An amount outside its range. An invalid quantity has its finding already.
     fn amount(&mut self, node: &Node, range: Range, place: &Place<'_>) {
         let text = node.scalar_text().unwrap_or_default();
         if Quantity::parse_field(&text).is_ok_and(|amount| !range.holds_amount(&amount)) {

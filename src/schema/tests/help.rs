@@ -336,7 +336,7 @@ fn cel_rules_run_only_on_objects_that_fit_the_schema() {
             "spec.listeners[0].tls: certificateRefs or options must be specified when mode is Terminate"
         ]
     );
-    // One that is not of its schema is not asked.
+    // A value that does not match its schema is not checked.
     assert!(broken(v1, &format!("{twice}, {{\"name\": 5}}")).is_empty());
     let config = kind("v1", "ConfigMap").unwrap();
     let object = node(&serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap"}));

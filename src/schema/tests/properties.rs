@@ -1,4 +1,4 @@
-//! What holds for any tree.
+//! Properties of all trees.
 
 use super::*;
 use proptest::prelude::*;

@@ -64,7 +64,7 @@ fn a_table_lists_types_with_their_fields() {
     );
 }
 
-/// What is left of a tree, or what does not fit.
+/// The stored tree, or its errors.
 #[test]
 fn struct_marshaling_follows_the_go_tags() {
     use Library::{V0_33, V0_34};
@@ -122,7 +122,7 @@ fn struct_marshaling_follows_the_go_tags() {
     }
     let misfit = Misfit::new("a.b", &json("[]"));
     assert_eq!(misfit.to_string(), "`a.b`: a list does not fit");
-    // A struct that is no pointer is printed with what it prints itself.
+    // A struct that is not a pointer is printed with its own zero values.
     let nested = ty("T\n metadata ObjectMeta ~\n");
     let printed = marshal(&json("{}"), nested, V0_33).unwrap().to_json();
     assert_eq!(printed["metadata"], serde_json::json!({"creationTimestamp": null}));
