@@ -294,10 +294,12 @@ pub struct OmeRelease {
     pub predictor_model_looked_up: bool,
     /// Components get a PodDisruptionBudget (#283; reconcilers/pdb/pdb_reconciler.go).
     pub disruption_budgets: bool,
-    /// In the status of services that are not serverless, addresses end with the port (#416;
-    /// reconcilers/ingress), and the condition RoutesReady is not set (#451; controller.go,
+    /// Addresses in the status of services without Ingress end with the port (#416;
+    /// reconcilers/ingress).
+    pub address_with_port: bool,
+    /// The condition RoutesReady is set for serverless services only (#451; controller.go,
     /// Reconcile).
-    pub status_of_raw_services: bool,
+    pub routes_of_serverless_only: bool,
     /// The router's ServiceAccount, Role and RoleBinding are owned by the service and deleted with
     /// it (#492; reconcilers/rbac/rbac_reconciler.go).
     pub owned_router_roles: bool,

@@ -1,6 +1,6 @@
 //! Rare cases of OME's controller, through the command line: interactions of its rules.
 
-use super::process::{Call, Done, run};
+use super::process::{Call, Done, Folder, run};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -402,5 +402,34 @@ spec:
             |name: &str| objects[name]["spec"]["template"]["spec"]["containers"][0]["args"].clone();
         let found = (args("Deployment/demo-engine"), args("Deployment/demo-decoder"));
         assert_eq!(found, expected, "{engine}");
+    }
+}
+
+#[test]
+fn the_virtual_service_of_a_router_differs_between_releases() {
+    const SETTINGS: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: inferenceservice-config, namespace: ome}\ndata:\n  deploy: '{\"defaultDeploymentMode\": \"RawDeployment\"}'\n  ingress: '{\"ingressGateway\": \"g/g\", \"ingressService\": \"s\", \"ingressDomain\": \"example.com\"}'\n";
+    let runtime = format!("{RUNTIME}  routerConfig: {{runner: {{name: r, image: 'r:1'}}}}\n");
+    // Annotation of the service, minReplicas of the engine, whether v0.1.4 and v0.1.5 write it.
+    for (annotation, engine, expected) in [
+        ("", 0, [true, false]),
+        (", annotations: {ome.io/deploymentMode: Serverless}", 0, [true, true]),
+        (", annotations: {ome.io/deploymentMode: Serverless}", 1, [false, false]),
+        ("", 1, [false, false]),
+    ] {
+        let spec = format!(
+            "{{model: {{name: m}}, engine: {{minReplicas: {engine}}}, router: {{minReplicas: 0}}}}"
+        );
+        let text = [MODEL, &runtime, SETTINGS, &service(annotation, &spec)].join("---\n");
+        let folder = Folder::new(&[("in.yaml", &text)]);
+        let writes = |release: &str| {
+            let call = format!("render -f . --no-builtin --release ome={release} -o yaml");
+            folder.ome(&call).stdout.contains("kind: VirtualService")
+        };
+        assert_eq!(["v0.1.4", "v0.1.5"].map(writes), expected, "{annotation} {engine}");
+        let preview = folder.ome(
+            "diff --from-release ome=v0.1.4 --to-release ome=v0.1.5 -f . --no-builtin -o json",
+        );
+        let differs = preview.stdout.contains("a serverless router has a VirtualService only if");
+        assert_eq!(differs, expected[0] != expected[1], "{annotation} {engine}");
     }
 }

@@ -36,6 +36,7 @@ pub(super) const NO_MODE: EditRule = EditRule::Fields(no_mode);
 pub(super) const NO_LABEL: EditRule = EditRule::Fields(no_label);
 pub(super) const NO_SELECTOR: EditRule = EditRule::Fields(no_selector);
 pub(super) const STABLE_SERVICE: EditRule = EditRule::Fields(stable_service);
+pub(super) const SERVERLESS_SERVICE: EditRule = EditRule::Fields(serverless_service);
 pub(super) const NAME_RUNTIME: EditRule = EditRule::Fields(name_runtime);
 pub(super) const KEEP_INGRESS: EditRule = EditRule::Fields(shipped_settings);
 pub(super) const KEEP_PROBER: EditRule = EditRule::Fields(shipped_settings);
@@ -375,6 +376,12 @@ fn no_selector(today: &Today<'_>) -> Edits {
 fn stable_service(today: &Today<'_>) -> Edits {
     let key = path(&["metadata", "annotations", "ome.io/ingress-disable-creation"]);
     one([FieldEdit::set(today.service, key, "true")])
+}
+
+/// Makes the service itself serverless, as its components are.
+fn serverless_service(today: &Today<'_>) -> Edits {
+    let key = path(&["metadata", "annotations", MODE]);
+    one([FieldEdit::set(today.service, key, "Serverless")])
 }
 
 /// Names the runtime that the service has today.

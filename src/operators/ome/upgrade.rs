@@ -3,7 +3,8 @@
 use super::edits::{
     KEEP_INGRESS, KEEP_PROBER, NAME_CLASS, NAME_RUNTIME, NO_ARGUMENTS, NO_LABEL, NO_MODE,
     NO_POLICY, NO_SELECTOR, NO_SIZES, NO_UNUSED_CONFIG, NO_VARIABLE, NOTHING, OF_OPERATOR,
-    OWN_BLOCKLIST, OWN_PARALLELISM, OWN_RESOURCES, PORT, REPAIRED, STABLE_SERVICE,
+    OWN_BLOCKLIST, OWN_PARALLELISM, OWN_RESOURCES, PORT, REPAIRED, SERVERLESS_SERVICE,
+    STABLE_SERVICE,
 };
 use super::read::predictor::used_by_most_alone;
 use crate::api::Object;
@@ -55,6 +56,8 @@ static RULES: &[Switch] = switches! { ome Ome
         "#415, cleanup.go" "set the annotation `ome.io/ingress-disable-creation: \"true\"`" STABLE_SERVICE
     "B5" [long_names] "names longer than 63 characters are shortened; before, the service failed"
         "#406, #419 and #422, pkg/constants" "nothing" REPAIRED
+    "B6" [routes_of_serverless_only] "a serverless router has a VirtualService only if the service and its engine are serverless; before, if every component is serverless"
+        "#451, controller.go Reconcile" "set the annotation `ome.io/deploymentMode: Serverless` on the service" SERVERLESS_SERVICE
     "C2" [missing_config_crashes] "a chosen class without an entry in `acceleratorConfig` no longer crashes the controller"
         "#509, components/base.go" "nothing" REPAIRED
     "C3" [keda] "the autoscaler class `keda` works; before, the webhook refused it"
@@ -229,7 +232,7 @@ static FIELDS: Switch = Switch {
 
 /// Rules that change no object of a service, or objects that are not the operator's.
 static EFFECTS: &[Effect] = effects! { ome
-    "B6" [status_of_raw_services] "`status.url` and `status.address` end with the port of the Service"
+    "B6" [address_with_port] "`status.url` and `status.address` end with the port of the Service"
         "#416, reconcilers/ingress" "change clients that read the address from the status to use its port"
         |object, _| is_service(object) && !is_serverless(object)
     "B7" [owned_router_roles] "ServiceAccount, Role and RoleBinding of the router are deleted together with the service"

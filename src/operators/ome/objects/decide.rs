@@ -381,7 +381,7 @@ fn has_routes(composed: &Built<'_>, settings: Settings<'_>) -> bool {
         let engine = components.find(|component| component.kind == ComponentKind::Engine);
         return engine.is_some_and(|engine| engine.mode == DeploymentMode::Serverless);
     }
-    !settings.policy.ome().status_of_raw_services
+    !settings.policy.ome().routes_of_serverless_only
         && components.all(|component| component.mode == DeploymentMode::Serverless)
 }
 
