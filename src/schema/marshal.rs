@@ -114,7 +114,9 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
             let quantity = Quantity::parse_field(&text).map_err(|_| Misfit::of(tree))?;
             Ok(Node::str(quantity.canonical(), tree.origin))
         }
-        (Type::Int32(_), Value::Int(number)) if i32::try_from(*number).is_err() => {
+        (Type::Int32(_) | Type::IntOrString(_), Value::Int(number))
+            if i32::try_from(*number).is_err() =>
+        {
             Err(Misfit::of(tree))
         }
         (Type::Any, _)

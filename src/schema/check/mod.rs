@@ -160,16 +160,22 @@ impl Check<'_> {
                     self.text(node, text, rules, place);
                 }
             }
-            (Type::Int(rules) | Type::IntOrString(rules), Value::Int(number)) => {
-                self.integer(node, *number, (i64::MIN, i64::MAX), rules.as_deref(), place);
+            (
+                Type::Int(rules) | Type::Int32(rules) | Type::IntOrString(rules),
+                Value::Int(number),
+            ) => {
+                let has_32_bits = match ty {
+                    // The Go type holds 32 bits; a schema has no such bound.
+                    Type::IntOrString(_) => self.built_in,
+                    _ => matches!(ty, Type::Int32(_)),
+                };
+                let range = if has_32_bits {
+                    (i32::MIN.into(), i32::MAX.into())
+                } else {
+                    (i64::MIN, i64::MAX)
+                };
+                self.integer(node, *number, range, rules.as_deref(), place);
             }
-            (Type::Int32(rules), Value::Int(number)) => self.integer(
-                node,
-                *number,
-                (i32::MIN.into(), i32::MAX.into()),
-                rules.as_deref(),
-                place,
-            ),
             (Type::Int(_) | Type::Int32(_), Value::Big(number)) => {
                 self.report(Code::InvalidValue, node, place, |path| {
                     format!("`{path}` must be at most {}, not {number}", i64::MAX)
