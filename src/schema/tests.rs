@@ -4,6 +4,7 @@
 mod descriptions;
 mod findings;
 mod help;
+mod kubernetes_types;
 mod properties;
 mod table_grammar;
 

@@ -1,16 +1,14 @@
 //! Judges objects before they are printed: does every key have a field, and would a server accept
 //! them?
 //!
-//! In: a rendered object. Out: findings with the server's words. Nothing is changed here. Built-in
-//! objects are decoded through their `k8s-openapi` types, custom ones are checked by the schemas of
-//! their CRDs; what a server refuses beyond types is judged kind by kind, by the recorded verdicts
-//! of kube-apiserver 1.35 (object-validation.jsonl).
+//! In: a rendered object. Out: findings with the server's words. Nothing is changed here. Fields and
+//! their types are checked by the schemas of `schema`; what a server refuses beyond types is judged
+//! kind by kind, by the recorded verdicts of kube-apiserver 1.35 (object-validation.jsonl).
 
 pub(crate) mod autoscaler;
 pub(crate) mod claim;
 pub(crate) mod container;
 pub(crate) mod core;
-pub(crate) mod decode;
 pub(crate) mod environment;
 pub(crate) mod job;
 pub(crate) mod judge;
@@ -170,12 +168,8 @@ pub fn judge_role_pod(
     pods(&mut judge, &at.field(template), Some(pod));
 }
 
-/// Whether every key has a field and every field its type. Built-in types decide, and schemas word
-/// the findings.
+/// Adds a finding for every key without a field and every value of another type.
 fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
-    if decode::fits(object) == Some(true) {
-        return;
-    }
     let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
     // Pods are created and not applied: an element that is there twice is not refused.
     if text("kind") == "Pod" {

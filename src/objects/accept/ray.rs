@@ -1,8 +1,8 @@
 //! Pods of RayClusters. There is no schema of Ray's own fields; its pods have one.
 
 use super::judge::Judge;
+use super::pods;
 use super::position::At;
-use super::{decode, pods};
 use crate::diag::{Diagnostic, Severity};
 use crate::schema::{self, Strictness};
 use crate::source::SourceMap;
@@ -52,7 +52,7 @@ fn admitted(judge: &mut Judge<'_>, workers: &At<'_>, object: &Node) {
     }
 }
 
-/// Whether every key of the pods has a field and every field its type.
+/// Adds a finding for every key of the pods without a field and every value of another type.
 pub(super) fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
     let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
     if (text("apiVersion"), text("kind")) != ("ray.io/v1", "RayCluster") {
@@ -60,9 +60,6 @@ pub(super) fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagn
     }
     let Some(ty) = schema::structure("PodSpec") else { return };
     for spec in groups(object).filter_map(|(_, group)| group.at(&["template", "spec"])) {
-        if decode::is_pod_spec(spec) {
-            continue;
-        }
         let first = findings.len();
         ty.check(spec, Strictness::Server, sources, findings);
         for finding in &mut findings[first..] {
