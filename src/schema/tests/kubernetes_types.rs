@@ -210,7 +210,7 @@ fn with_one_change(object: &Json, seen: &mut HashSet<String>) -> Vec<Json> {
         }
         let (key, above) = place.split_last().expect("it is not the root");
         let mut object = object.clone();
-        let above: String = above.iter().map(|key| format!("/{key}")).collect();
+        let above = above.iter().fold(String::new(), |path, key| path + "/" + key);
         if let Some(Json::Object(map)) = object.pointer_mut(&above) {
             let key = key.replace("~1", "/").replace("~0", "~");
             // A decoder of structs skips a null under any name; the server rejects the name.
