@@ -245,9 +245,10 @@ impl<'a> Judge<'a> {
                         }
                     })
                     .collect();
+                let named = keys.iter().find_map(|(key, _)| item.get(key)).unwrap_or(item);
                 self.refuse(
                     at,
-                    item.origin.span(),
+                    named.origin.span(),
                     &format!("duplicate entries for key [{}]", words.join(",")),
                     "keep one of them",
                 );
