@@ -17,14 +17,14 @@ use lsp_types::request::{self as asked, Request as _};
 use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions, Diagnostic,
     DidChangeTextDocumentParams, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher,
-    GlobPattern, GotoDefinitionResponse, HoverProviderCapability, InitializeParams,
-    InitializeResult, LogMessageParams, MessageType, OneOf, PositionEncodingKind,
-    PublishDiagnosticsParams, Registration, RegistrationParams, SaveOptions, ServerCapabilities,
-    ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions, Uri,
+    GlobPattern, GotoDefinitionResponse, HoverProviderCapability, InitializeResult,
+    LogMessageParams, MessageType, OneOf, PositionEncodingKind, PublishDiagnosticsParams,
+    Registration, RegistrationParams, SaveOptions, ServerCapabilities, ServerInfo,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TextDocumentSyncSaveOptions, Uri, WorkspaceFolder,
 };
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -50,6 +50,18 @@ enum Phase {
 
 /// Why a request is not answered.
 type Refused = (ErrorCode, String);
+
+/// What the server uses of `InitializeParams`. The rest is not read: nothing in it can be a reason
+/// to turn an editor away.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Beginning {
+    /// The root, as older versions of the protocol name it.
+    root_uri: Option<Uri>,
+    workspace_folders: Option<Vec<WorkspaceFolder>>,
+    #[serde(default)]
+    capabilities: Value,
+}
 
 /// A server of one editor.
 pub(super) struct Server {
@@ -203,7 +215,7 @@ impl Server {
         let Request { method, params, .. } = request;
         match (self.phase, method.as_str()) {
             (Phase::Begun, asked::Initialize::METHOD) => {
-                return json(self.begin(&parsed::<InitializeParams>(params)?));
+                return json(self.begin(&parsed::<Beginning>(params)?));
             }
             (Phase::Begun, _) => {
                 let why = "the first request is `initialize`".to_owned();
@@ -263,22 +275,17 @@ impl Server {
         json(self.context.as_ref().and_then(|context| answer(context, params)))
     }
 
-    fn begin(&mut self, params: &InitializeParams) -> InitializeResult {
+    fn begin(&mut self, params: &Beginning) -> InitializeResult {
         self.phase = Phase::Serving;
-        #[expect(deprecated, reason = "clients of older versions of the protocol name the root so")]
         let root = params.root_uri.as_ref();
         let folders = params.workspace_folders.iter().flatten().map(|folder| &folder.uri);
         let mut folders: Vec<PathBuf> = folders.chain(root).filter_map(path_of).collect();
         folders.dedup();
         let is_watched = self.input.files.is_empty() && self.input.kustomize.is_empty();
         self.open(&folders);
-        self.watches = params
-            .capabilities
-            .workspace
-            .as_ref()
-            .and_then(|workspace| workspace.did_change_watched_files)
-            .and_then(|watched| watched.dynamic_registration)
-            .unwrap_or_default();
+        let watched = params.capabilities.pointer("/workspace/didChangeWatchedFiles");
+        self.watches =
+            watched.is_some_and(|watched| watched["dynamicRegistration"] == Value::Bool(true));
         // An editor watches its folders, and nothing else that `-f` may name.
         self.known.files.set_told(self.watches && is_watched);
         let sync = TextDocumentSyncOptions {
