@@ -20,7 +20,7 @@ use std::borrow::Cow;
 /// The text in place of a secret.
 pub const MASK: &str = "•••";
 
-/// An object, a list of objects or any other document, as it may be shown.
+/// A document, or any part of one that no key names, as it may be shown.
 pub fn shown(node: &Node) -> Node {
     Place::default().shown(node)
 }
@@ -79,31 +79,42 @@ impl Place {
 
     /// A value without its secrets; origins stay.
     pub fn shown(self, node: &Node) -> Node {
+        self.masked(node).unwrap_or_else(|| node.clone())
+    }
+
+    /// The same, or none if the value holds no secret: most do not, and are not copied.
+    fn masked(self, node: &Node) -> Option<Node> {
         let value = match (&node.value, self) {
             (Value::Map(map), _) => {
-                let mut out = map.clone();
-                for entry in &mut out {
+                let mut out = None;
+                for (at, entry) in map.iter().enumerate() {
                     let place = self.step(node, &Segment::Field(entry.key.clone()));
-                    entry.node = place.shown(&entry.node);
+                    if let Some(masked) = place.masked(&entry.node) {
+                        let own = out.get_or_insert_with(|| map.clone()).iter_mut().nth(at);
+                        own.expect("both maps have the same keys").node = masked;
+                    }
                 }
-                Value::Map(out)
+                Value::Map(out?)
             }
             (Value::List(items), _) => {
-                let items = items.iter().enumerate();
-                let shown =
-                    items.map(|(index, item)| self.step(node, &Segment::Index(index)).shown(item));
-                Value::List(shown.collect())
+                let mut out = None;
+                for (at, item) in items.iter().enumerate() {
+                    if let Some(masked) = self.step(node, &Segment::Index(at)).masked(item) {
+                        out.get_or_insert_with(|| items.clone()).make_mut()[at] = masked;
+                    }
+                }
+                Value::List(out?)
             }
-            (Value::Null | Value::Bool(_), _) => return node.clone(),
-            (Value::Str(text), Self::Named) if text::is_reference(text) => return node.clone(),
+            (Value::Null | Value::Bool(_), _) => return None,
+            (Value::Str(text), Self::Named) if text::is_reference(text) => return None,
             (_, Self::Data | Self::Named) => Value::Str(MASK.into()),
             (Value::Str(text), Self::Plain) => match redacted(text) {
-                Cow::Borrowed(_) => return node.clone(),
+                Cow::Borrowed(_) => return None,
                 Cow::Owned(text) => Value::Str(text.into()),
             },
-            _ => return node.clone(),
+            _ => return None,
         };
-        Node { value, origin: node.origin }
+        Some(Node { value, origin: node.origin })
     }
 }
 
@@ -158,7 +169,11 @@ mod tests {
                 r#"{"data":{"c.json":"{\"accessKey\": \"•••\", \"host\": \"x\"}"},"uri":"https://me:•••@host/x","tolerations":[{"key":"nvidia.com/gpu","value":"a"}],"spread":[{"topologyKey":"host"}]}"#,
             ),
         ] {
-            assert_eq!(shown(&node(given)).to_json().to_string(), expected, "{given}");
+            assert_eq!(
+                Place::default().shown(&node(given)).to_json().to_string(),
+                expected,
+                "{given}"
+            );
         }
     }
 

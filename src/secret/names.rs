@@ -39,12 +39,26 @@ pub(super) fn is_secret_key(name: &str) -> bool {
     if !name.contains(|c: char| c.is_ascii_lowercase()) {
         return names_secret(name);
     }
+    if name.is_ascii() && !ends_like_secret(name) {
+        return false;
+    }
     let words = words(name);
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [.., last] if SECRETS.contains(last) => true,
         [.., kind, "key" | "secret"] => OPENING.contains(kind),
         _ => false,
     }
+}
+
+/// Whether a name ends with the letters of a last word of secrets. Most do not, and need not be
+/// taken apart.
+fn ends_like_secret(name: &str) -> bool {
+    let name = name.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).as_bytes();
+    SECRETS.iter().chain(&["key", "secret"]).any(|last| {
+        name.len()
+            .checked_sub(last.len())
+            .is_some_and(|start| name[start..].eq_ignore_ascii_case(last.as_bytes()))
+    })
 }
 
 /// Lower-case words of a name: `secretAccessKey` and `secret_access_key` have three.

@@ -1,7 +1,7 @@
 //! Secrets in the texts of sources, and findings without those that they quote.
 
 use super::text::{may_hold, secrets};
-use super::{MASK, shown};
+use super::{MASK, Place};
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Limits, Node, Part, Value, parse, split};
@@ -106,8 +106,10 @@ fn hide(said: &mut String, secret: &str) {
 fn in_document(source: SourceId, text: &str, part: Part, found: &mut Vec<Range<usize>>) {
     let range = part.range.clone();
     let checked = parse(source, text, part, &Limits::default());
-    if let Some(node) = &checked.value {
-        differences(node, &shown(node), text, found);
+    if let Some(node) = &checked.value
+        && let Some(shown) = Place::default().masked(node)
+    {
+        differences(node, &shown, text, found);
     }
     let broken = checked.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
     if checked.value.is_none() || broken {

@@ -51,12 +51,23 @@ pub(super) fn may_hold(text: &str) -> bool {
             .is_some_and(|part| part.eq_ignore_ascii_case(hint.as_bytes()))
     };
     (0..bytes.len()).any(|at| {
-        HINTS
-            .iter()
-            .chain(&TOKENS)
-            .any(|known| bytes[at].eq_ignore_ascii_case(&known.as_bytes()[0]) && hint(at, known))
+        STARTS[bytes[at] as usize] && HINTS.iter().chain(&TOKENS).any(|known| hint(at, known))
     })
 }
+
+/// The bytes with which a hint or a token starts, in either case.
+const STARTS: [bool; 256] = {
+    let mut starts = [false; 256];
+    let mut at = 0;
+    while at < HINTS.len() + TOKENS.len() {
+        let known = if at < HINTS.len() { HINTS[at] } else { TOKENS[at - HINTS.len()] };
+        let first = known.as_bytes()[0];
+        starts[first.to_ascii_lowercase() as usize] = true;
+        starts[first.to_ascii_uppercase() as usize] = true;
+        at += 1;
+    }
+    starts
+};
 
 /// Where secrets are in a text, in order.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
@@ -114,7 +125,7 @@ enum Separator {
 fn value(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let name = text[word.clone()].trim_matches(['-', '.']);
     let is_flag = text[word.clone()].starts_with("--");
-    let pair = || after(text, word, Separator::Colon).filter(|_| names::is_secret_key(name));
+    let pair = || names::is_secret_key(name).then(|| after(text, word, Separator::Colon)).flatten();
     let assigned = || {
         let value = after(text, word, Separator::Equals);
         value.or_else(|| after(text, word, Separator::Blank).filter(|_| is_flag))
