@@ -11,6 +11,7 @@ pub(crate) mod kv_cache;
 pub(crate) mod leaves;
 pub(crate) mod matrix;
 pub(crate) mod merged;
+pub(crate) mod owners;
 pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod planned;

@@ -68,6 +68,11 @@ fn an_object_written_by_two_services_is_a_duplicate_object() {
             done.stdout
         );
         assert_eq!(done.stderr.matches("duplicate-object").count(), doubled, "{}", done.stderr);
+        let args = "validate --no-builtin --semantics controller -o json -f -";
+        let args = args.split(' ').map(str::to_owned).collect();
+        let validated = run(&Call { args, ..call }).expect("the call ends within a minute");
+        let found = validated.stdout.matches("\"duplicate-object\"").count();
+        assert_eq!(found, doubled, "{}", validated.stdout);
     }
 }
 

@@ -2,11 +2,9 @@
 
 pub(super) mod krm;
 mod merged;
-mod owners;
 mod pass;
 mod sink;
 
-use self::owners::Owners;
 use self::pass::{Pass, PassThrough};
 use self::sink::{Output, Sink, Target};
 
@@ -25,6 +23,7 @@ use crate::merge::history::History;
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
 use crate::operators::kthena::objects as kthena;
+use crate::pipeline::owners::{Claim, Owner, Owners};
 use crate::pipeline::{Layers, Overrides, Rendered, Renderer, ServingHistory, leaf};
 use crate::report::why::remark;
 use crate::source::Span;
@@ -116,8 +115,8 @@ struct Written {
     failed: bool,
     objects: Vec<(Node, String)>,
     diagnostics: Vec<Diagnostic>,
-    /// Who requests the objects, in words, and where.
-    owner: (String, Option<Span>),
+    /// The service, if others may write the same objects.
+    owner: Option<Owner>,
     /// Where the service is.
     span: Span,
 }
@@ -262,7 +261,10 @@ fn write(
             failed = true;
             left_out.push(format!("{}/{}", written.namespace, written.service));
         }
-        owners.check(&written, &mut found);
+        if let Some(owner) = &written.owner {
+            let claims = written.objects.iter().map(|(object, text)| Claim::new(object, text));
+            owners.add(owner, claims.collect(), &mut found);
+        }
         found.extend(sink.take(written, io)?);
         done += 1;
         if done % SHOWN == 0 || done == selected.len() {
@@ -388,7 +390,7 @@ impl Serving<'_> {
             failed,
             objects: Vec::new(),
             diagnostics: Vec::new(),
-            owner: (serving.object.id.to_string(), Some(serving.object.name_span())),
+            owner: None,
             span: serving.object.span,
         }
     }
@@ -468,10 +470,7 @@ fn written(
         failed,
         objects,
         diagnostics: rendered.diagnostics,
-        owner: (
-            format!("{} of {}", rendered.service.object.id, rendered.service.object.api_version),
-            Some(rendered.service.object.name_span()),
-        ),
+        owner: Some(Owner::of(&rendered.service.object)),
         span: rendered.service.object.span,
     }
 }

@@ -9,10 +9,11 @@ use crate::cli::input::Session;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
-use crate::emit::{self, fix};
+use crate::emit::{self, fix, stream};
 use crate::load;
-use crate::objects::CLUSTER_DOMAIN;
+use crate::objects::{CLUSTER_DOMAIN, RenderedObject};
 use crate::operators;
+use crate::pipeline::owners::{Claim, Owner, Owners};
 use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Planner, Renderer};
 use crate::report::phrases::plural;
@@ -290,13 +291,16 @@ fn gathered(
         .par_iter()
         .map(|views| {
             let (planned, written) = renderer.with_plan(&planner, views);
+            let claims: Vec<Claim> = written.value.iter().map(claim).collect();
             let refused = refusals::of_service(written);
-            (&views.of(session.semantics).object, planned.diagnostics, refused)
+            (&views.of(session.semantics).object, planned.diagnostics, claims, refused)
         })
         .collect();
     let mut refused = Vec::new();
-    for (service, mut composed, of_server) in decided {
+    let mut owners = Owners::default();
+    for (service, mut composed, claims, of_server) in decided {
         refused.push((service, of_server));
+        owners.add(&Owner::of(service), claims, &mut later);
         // Findings about the model are reported at the model, and findings of a rule only once.
         composed.retain(|finding| {
             finding.code != Code::ModelIncomplete
@@ -332,6 +336,10 @@ fn gathered(
             && !session.is_off(code)
     };
     Ok(session.grade(check::apply_allows(found, &session.world.sources, told)))
+}
+
+fn claim(object: &RenderedObject) -> Claim {
+    Claim::new(&object.node, stream::text(&object.node, stream::Format::Json))
 }
 
 /// Where a service is found wanting because of an object that is not reported on, the service is
