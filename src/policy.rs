@@ -97,6 +97,16 @@ pub enum AutoSelectRule {
     AnyEntry,
 }
 
+/// When two runtimes of one priority compete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverlapRule {
+    /// When one request can match an entry of each, by the rules of selection.
+    Request,
+    /// When formats have one name, ignoring case, and one version as text, and both list a protocol
+    /// (pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
+    Listed,
+}
+
 /// The sort criteria of eligible runtimes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankRule {
@@ -230,6 +240,8 @@ pub struct Policy {
     pub range: RangeRule,
     /// See [`AutoSelectRule`].
     pub auto_select: AutoSelectRule,
+    /// See [`OverlapRule`].
+    pub overlap: OverlapRule,
     /// See [`RankRule`].
     pub rank: RankRule,
     /// See [`ProtocolRule`].

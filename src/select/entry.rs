@@ -5,10 +5,8 @@
 //! be set on both sides or on neither (pkg/runtimeselector/matcher.go,
 //! compareSupportedModelFormats).
 
-use crate::api::{
-    Api, Diffusion, DiffusionPart, Field, FormatEntry, NamedVersion, Runtime, Semantics, Version,
-};
-use crate::policy::{Policy, UnsetRule, VersionRule};
+use crate::api::{Diffusion, DiffusionPart, Field, FormatEntry, NamedVersion, Runtime, Version};
+use crate::policy::{OverlapRule, Policy, UnsetRule, VersionRule};
 use crate::quantity::Operator;
 use ecow::EcoString;
 
@@ -42,8 +40,7 @@ pub(crate) fn format_version<'e>(
     }
 }
 
-/// Reports whether a model can match both entries. KServe's webhook compares names ignoring case
-/// and versions as text (pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
+/// Reports whether a model can match both entries.
 pub(crate) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool {
     fn name(side: Option<&NamedVersion>) -> Option<&EcoString> {
         side.map(|side| &side.name.value)
@@ -51,7 +48,7 @@ pub(crate) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool
     fn version(side: Option<&NamedVersion>) -> Option<&Field<Version>> {
         side.and_then(|side| side.version.as_ref())
     }
-    if is_webhook_of_kserve(policy) {
+    if policy.overlap == OverlapRule::Listed {
         let format = |entry| format_name(policy, entry).map(|name| name.value.to_lowercase());
         let of_format = |entry| format_version(policy, entry).map(|version| version.value.text());
         return format(a) == format(b) && of_format(a) == of_format(b);
@@ -140,19 +137,16 @@ fn diffusion(a: Option<&Diffusion>, b: Option<&Diffusion>) -> bool {
     classes && parts(&a.parts, &b.parts) && parts(&a.additional, &b.additional)
 }
 
-fn is_webhook_of_kserve(policy: &Policy) -> bool {
-    policy.api == Api::KServe && policy.semantics == Semantics::Controller
-}
-
 /// Reports whether one request can match both runtimes. A runtime without protocols accepts any
-/// protocol, except for KServe's webhook. A multi-model runtime and a single-model runtime never
-/// share a request.
+/// protocol, unless both must list one. A multi-model runtime and a single-model runtime never share
+/// a request.
 pub(crate) fn share_protocol(policy: &Policy, a: &Runtime, b: &Runtime) -> bool {
     let several = |runtime: &Runtime| runtime.multi_model.as_ref().is_some_and(|multi| multi.value);
     if several(a) != several(b) {
         return false;
     }
-    let any = !is_webhook_of_kserve(policy) && (a.protocols.is_empty() || b.protocols.is_empty());
+    let any = policy.overlap == OverlapRule::Request
+        && (a.protocols.is_empty() || b.protocols.is_empty());
     any || a
         .protocols
         .iter()

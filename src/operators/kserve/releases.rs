@@ -10,8 +10,8 @@
 use crate::api::{Api, Release, Semantics};
 use crate::policy::kserve::{ImageSuffixRule, KServeRelease};
 use crate::policy::{
-    AutoSelectRule, FaultRule, FormatRule, MergeRule, Own, Policy, ProtocolRule, QuantizationRule,
-    RangeRule, RankRule, TemplateRule, Unknown, UnsetRule, VersionRule,
+    AutoSelectRule, FaultRule, FormatRule, MergeRule, OverlapRule, Own, Policy, ProtocolRule,
+    QuantizationRule, RangeRule, RankRule, TemplateRule, Unknown, UnsetRule, VersionRule,
 };
 
 /// KServe as documented (Serving Runtimes; 0.10 docs).
@@ -26,6 +26,7 @@ pub static DOCUMENTED: Policy = Policy {
     version: VersionRule::Precision,
     range: RangeRule::OpenBounds,
     auto_select: AutoSelectRule::MatchedEntry,
+    overlap: OverlapRule::Request,
     rank: RankRule::Priority,
     protocol: ProtocolRule::Listed,
     default_protocol: "v1",
@@ -45,7 +46,7 @@ pub static HEAD: Policy = Policy {
     unset: UnsetRule::Mismatch,
     version: VersionRule::Operator,
     range: RangeRule::CrashOnMissingBound,
-    auto_select: AutoSelectRule::MatchedEntry,
+    overlap: OverlapRule::Listed,
     rank: RankRule::Protocol,
     template: TemplateRule::HtmlTemplate,
     quantization: QuantizationRule::Written,

@@ -13,8 +13,8 @@ use crate::policy::ome::{
     OmeRelease, ParallelismRule, ReplicaRule, VariableRule,
 };
 use crate::policy::{
-    AutoSelectRule, FaultRule, FormatRule, MergeRule, Own, Policy, ProtocolRule, QuantizationRule,
-    RangeRule, RankRule, TemplateRule, Unknown, UnsetRule, VersionRule,
+    AutoSelectRule, FaultRule, FormatRule, MergeRule, OverlapRule, Own, Policy, ProtocolRule,
+    QuantizationRule, RangeRule, RankRule, TemplateRule, Unknown, UnsetRule, VersionRule,
 };
 
 /// OME as documented (OME docs, Serving Runtime; OEP-0003).
@@ -29,6 +29,7 @@ pub static DOCUMENTED: Policy = Policy {
     version: VersionRule::Precision,
     range: RangeRule::OpenBounds,
     auto_select: AutoSelectRule::MatchedEntry,
+    overlap: OverlapRule::Request,
     rank: RankRule::Priority,
     protocol: ProtocolRule::Listed,
     default_protocol: "openAI",
@@ -51,6 +52,7 @@ pub static V0_1_5: Policy = Policy {
     version: VersionRule::Operator,
     range: RangeRule::CrashOnMissingBound,
     auto_select: AutoSelectRule::AnyEntry,
+    overlap: OverlapRule::Request,
     rank: RankRule::Score,
     protocol: ProtocolRule::Ignored,
     default_protocol: "openAI",
