@@ -9,7 +9,8 @@ use crate::yaml::{Entry, Map, Node, Value};
 use ecow::{EcoString, eco_format};
 
 /// Labels that count MiB.
-const MIB_LABELS: [&str; 2] = ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory"];
+pub(crate) const MIB_LABELS: [&str; 2] =
+    ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory"];
 
 /// Returns the first key of a node selector that a machine does not match.
 pub fn selector_mismatch<'n>(selector: &'n Node, machine: &Machine) -> Option<&'n Entry> {

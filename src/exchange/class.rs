@@ -1,9 +1,9 @@
 //! An AcceleratorClass as an object to print, and the changes between the class on disk and the
 //! proposed class.
 //!
-//! Input: values for fields of a class, each with its evidence, and the class that was read, if
-//! there is one. Output: the new object, and the fields in which it differs. The caller decides how
-//! to handle a difference.
+//! In: values for fields of a class, each with its evidence, and the class that was read, if there
+//! is one. Out: the new object, and the fields in which it differs. The caller decides how to
+//! handle a difference.
 
 mod comparison;
 

@@ -6,6 +6,7 @@ use crate::cluster::Shape;
 use crate::cluster::schedule::{Labels, PodSpec, PodTemplate, labels};
 use crate::operators::OPERATORS;
 use crate::operators::kthena::objects::names;
+use crate::rollout::leader_worker_set::pods;
 use crate::yaml::Node;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -14,10 +15,6 @@ use std::sync::Arc;
 
 /// The label that names the component of a pod.
 const COMPONENT: &str = "component";
-/// Labels of the pods of a LeaderWorkerSet.
-const GROUPS: &str = "leaderworkerset.sigs.k8s.io/name";
-const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
-const WORKER_INDEX: &str = "leaderworkerset.sigs.k8s.io/worker-index";
 
 /// A pod that occupies a node.
 #[derive(Clone, Debug)]
@@ -91,7 +88,7 @@ impl RunningPod<'_> {
     /// The workload that its labels or its owner name: a LeaderWorkerSet, a RayCluster, or the
     /// Deployment of its ReplicaSet.
     pub fn workload(&self) -> Option<EcoString> {
-        let labeled = self.labels.get(GROUPS).or_else(|| self.labels.get("ray.io/cluster"));
+        let labeled = self.labels.get(pods::NAME).or_else(|| self.labels.get("ray.io/cluster"));
         labeled.cloned().or_else(|| {
             let owners = self.object.metadata("ownerReferences").map(Node::items);
             let owner = owners.unwrap_or_default().iter().find_map(|owner| {
@@ -119,7 +116,7 @@ impl RunningPod<'_> {
 
     /// The group of a LeaderWorkerSet that it belongs to, and its index in the group.
     pub fn group(&self) -> Option<(usize, usize)> {
-        Some((self.number(GROUP_INDEX)?, self.number(WORKER_INDEX).unwrap_or(0)))
+        Some((self.number(pods::GROUP_INDEX)?, self.number(pods::WORKER_INDEX).unwrap_or(0)))
     }
 
     /// Group and role of a ModelServing that it belongs to, and whether it is an entry pod.

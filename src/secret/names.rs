@@ -2,12 +2,12 @@
 //!
 //! This module does not read values.
 
-/// Words of which one makes the name of a variable or flag that of a secret.
+/// If a variable or flag has one of these words in its name, its value is a secret.
 const WORDS: [&str; 8] =
     ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "KEY", "APIKEY", "CREDENTIALS", "AUTHORIZATION"];
 
-/// Whether the value of a variable or a flag is a secret: its name has such a word, and the last
-/// word does not mean that the value only describes a secret, such as its file.
+/// Whether the value of a variable or a flag is a secret, by its name: one word is in [`WORDS`],
+/// and the last word is not in `LAST`, which names descriptions of a secret, such as its file.
 pub fn names_secret(name: &str) -> bool {
     const LAST: [&str; 10] =
         ["FILE", "PATH", "DIR", "NAME", "ID", "URL", "URI", "ENDPOINT", "HOST", "SIZE"];
@@ -28,14 +28,14 @@ const SECRETS: [&str; 8] = [
     "authorization",
     "accesskey",
 ];
-/// Words that make one of a key or a secret. Fields of Kubernetes are named `key`, `topologyKey`
-/// and `secret`: a key must be one that opens something.
+/// A field whose name ends with `key` or `secret` is secret only if the word before it is one of
+/// these, because Kubernetes has fields named `key`, `topologyKey` and `secret`.
 const OPENING: [&str; 9] =
     ["api", "access", "secret", "private", "encryption", "account", "auth", "signing", "client"];
 
-/// Whether the value of a field or a parameter is a secret.
+/// Whether the value of a field or a parameter is a secret, by its name.
 pub(super) fn is_secret_key(name: &str) -> bool {
-    // Variables may be keys of a mapping.
+    // A name without lower-case letters is that of a variable, as a key of a mapping.
     if !name.contains(|c: char| c.is_ascii_lowercase()) {
         return names_secret(name);
     }

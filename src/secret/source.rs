@@ -1,6 +1,6 @@
 //! Secrets in the texts of sources, and findings without those that they quote.
 
-use super::text::{may_hold, secrets};
+use super::text::{may_hold, replaced, secrets};
 use super::{MASK, Place};
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{SourceId, SourceKind, SourceMap, Span};
@@ -25,15 +25,7 @@ pub fn in_text(text: &str) -> Vec<Range<usize>> {
 
 /// A text with [`MASK`] for each of its secrets. Lines keep their numbers.
 pub fn masked(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut done = 0;
-    for secret in in_text(text) {
-        out.push_str(&text[done..secret.start]);
-        out.push_str(MASK);
-        done = secret.end;
-    }
-    out.push_str(&text[done..]);
-    out
+    replaced(text, in_text(text))
 }
 
 /// The secrets of all sources, each sought when it is first requested.

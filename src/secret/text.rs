@@ -15,15 +15,20 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);
     }
+    Cow::Owned(replaced(text, found))
+}
+
+/// A text with [`MASK`] in place of these ranges.
+pub(super) fn replaced(text: &str, secrets: Vec<Range<usize>>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
-    for secret in found {
+    for secret in secrets {
         out.push_str(&text[done..secret.start]);
         out.push_str(MASK);
         done = secret.end;
     }
     out.push_str(&text[done..]);
-    Cow::Owned(out)
+    out
 }
 
 /// Whether a value only refers to a secret, or is a placeholder for one.

@@ -13,9 +13,8 @@ use super::documented::{check_documented, expand_documented};
 use super::error::{Error, Failure, Kind, action_at};
 use super::exec::{Flavour, execute};
 use super::parse::parse;
-use super::quote;
 use super::value::{Metadata, Root};
-use crate::quantity::go_quote;
+use crate::quantity::{go_json, go_quote};
 use crate::yaml::{Entry, FieldPath, Map, Node, Origin, Segment, Value};
 use serde_json::Value as Json;
 
@@ -245,7 +244,7 @@ impl Encoder {
                 path: FieldPath(self.path.clone()),
             });
         }
-        quote::write_json(&mut self.json, text);
+        go_json::string(&mut self.json, text);
     }
 
     /// Converts a failure in the JSON text to an error of the string that contains it.

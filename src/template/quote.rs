@@ -2,7 +2,6 @@
 
 use super::error::{Failure, Kind};
 use crate::quantity::{go_quote, parse_go_float, underscores_separate_digits};
-use std::fmt::Write;
 
 /// Reports whether a character is printable, like Go's `unicode.IsPrint`.
 pub(super) fn is_printable(c: char) -> bool {
@@ -89,27 +88,6 @@ fn unit(chars: &mut std::str::Chars<'_>, quote: char) -> Option<Unit> {
         'u' | 'U' => Unit::Char(char::from_u32(number(16, if escape == 'u' { 4 } else { 8 }, 0)?)?),
         _ => return None,
     })
-}
-
-/// Writes a text like Go's `encoding/json`, with escapes for HTML.
-pub(super) fn write_json(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            // Writing to a string cannot fail.
-            '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 /// A number constant, with its value in every type that can represent it.

@@ -1,9 +1,9 @@
 //! Restrictions of the shipped CustomResourceDefinitions that the documents do not have.
 //!
-//! Input: an object whose accelerator fields have the shipped format. Output: the object as a
-//! server accepts it. A value with another spelling is respelled, an unnamed container of the
-//! engine gets the name that the documents use, and a field that the definition does not have is
-//! removed and reported as a loss. A required field that is not set is reported too.
+//! In: an object whose accelerator fields have the shipped format. Out: the object as a server
+//! accepts it. A value with another spelling is respelled, an unnamed container of the engine gets
+//! the name that the documents use, and a field that the definition does not have is removed and
+//! reported as a loss. A required field that is not set is reported too.
 
 use super::{ORIGIN, Shaper};
 use crate::api::Object;

@@ -1,10 +1,10 @@
 //! Converts accelerator fields between the format that OEP-0003 proposes and the format that OME
 //! ships (OEP-0003, Graduation Criteria; docs/decisions.md#api-shapes).
 //!
-//! Input: one object of OME. Output: the object with its accelerator fields in the other format,
-//! and a finding for each field that the other format does not have or defines differently. Other
-//! fields do not change. In the conversion to the shipped format, faults against the shipped
-//! definition are fixed or reported too, so that a server accepts the output.
+//! In: one object of OME. Out: the object with its accelerator fields in the other format, and a
+//! finding for each field that the other format does not have or defines differently. Other fields
+//! do not change. In the conversion to the shipped format, faults against the shipped definition
+//! are fixed or reported too, so that a server accepts the output.
 
 mod crd_limits;
 mod proposed;
@@ -13,8 +13,11 @@ mod shipped;
 pub use proposed::to_proposed;
 pub use shipped::to_shipped;
 
+use super::loss;
 use crate::api::Object;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::Diagnostic;
+use crate::operators::ome::read::ACCELERATOR_CLASS as CLASS;
+use crate::operators::ome::read::accelerator::SELECTION_STRATEGY as STRATEGY;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 /// The origin of values that are only in the converted object.
@@ -26,10 +29,6 @@ pub static RESHAPED: Rule = Rule {
 
 /// The origin of values that are in no file.
 const ORIGIN: Origin = Origin::Derived(&RESHAPED);
-
-/// Annotation keys that OEP-0003 reads and this tool adds.
-const CLASS: &str = "ome.io/accelerator-class";
-const STRATEGY: &str = "ome.io/selection-strategy";
 
 /// The path of the terms of a required node affinity.
 const TERMS: [&str; 4] = [
@@ -69,9 +68,7 @@ impl<'a> Shaper<'a> {
 
     /// Reports a field that the other format does not have, or defines differently.
     fn lose(&mut self, path: impl Into<String>, at: Origin, why: impl Into<String>) {
-        let finding = Diagnostic::new(Code::ConversionLoss, why)
-            .at(at.span().or_else(|| Some(self.object.name_span())));
-        self.losses.push(finding.path(path).object(self.object.id.to_string()));
+        self.losses.push(loss(self.object, path, at, why));
     }
 
     /// The value at a path.

@@ -1,7 +1,7 @@
 //! Combines the sightings of one product into a class.
 //!
-//! Input: sightings on all machines. Output: a class per product with the evidence for each value,
-//! and findings about differences between machines of one product. Values are combined over all
+//! In: sightings on all machines. Out: a class per product with the evidence for each value, and
+//! findings about differences between machines of one product. Values are combined over all
 //! machines: the smallest memory, and the features that all have (OEP-0003, Auto-Discovery Examples
 //! and Kueue Integration; docs/decisions.md#discovery). Figures come from data sheets and are never
 //! invented.

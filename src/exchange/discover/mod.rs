@@ -1,9 +1,9 @@
 //! Discovers AcceleratorClasses from nodes: the proposed classes, the actions on existing classes,
 //! and the evidence.
 //!
-//! Input: the catalog, or a file of Helm values. Output: one proposal per class with the evidence
-//! for each value, the machines without accelerators, and findings. Only AcceleratorClasses are
-//! made (OEP-0003, Non-Goals). Built-in classes are a catalog and not part of the cluster: they are
+//! In: the catalog, or a file of Helm values. Out: one proposal per class with the evidence for
+//! each value, the machines without accelerators, and findings. Only AcceleratorClasses are made
+//! (OEP-0003, Non-Goals). Built-in classes are a catalog and not part of the cluster: they are
 //! neither listed nor used for a product.
 
 mod group;

@@ -1,8 +1,8 @@
 //! The accelerators of one node, by its labels and resources.
 //!
-//! Input: a machine. Output: one sighting per kind of accelerator on it. For each vendor, the first
-//! of these kinds of evidence decides (docs/decisions.md#node-evidence): the vendor's product
-//! label, a device id, labels of a cloud or of Karpenter, the instance type, the bare resource.
+//! In: a machine. Out: one sighting per kind of accelerator on it. For each vendor, the first of
+//! these kinds of evidence decides (docs/decisions.md#node-evidence): the vendor's product label, a
+//! device id, labels of a cloud or of Karpenter, the instance type, the bare resource.
 
 use crate::cluster::Machine;
 use crate::facts::{self, Product};

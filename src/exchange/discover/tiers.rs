@@ -7,16 +7,13 @@
 
 use super::group::nominal;
 use crate::api::AcceleratorClass;
+use crate::cluster::terms::MIB_LABELS;
 use crate::cluster::{Machine, memory_of_label, terms_match};
 use crate::diag::{Code, Diagnostic};
 use crate::facts;
+use crate::operators::ome::checks::class::TIER;
 use crate::yaml::{Node, Value};
 use ecow::eco_format;
-
-/// Label of the classes that are tiers.
-const TIER: &str = "ome.io/gpu-tier";
-/// Memory labels in MiB.
-const COUNTED: [&str; 2] = ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory"];
 
 /// Whether a class is a tier.
 pub(super) fn is_tier(class: &AcceleratorClass) -> bool {
@@ -27,7 +24,7 @@ pub(super) fn is_tier(class: &AcceleratorClass) -> bool {
 pub(super) fn as_sold(machine: &Machine) -> Machine {
     let mut out = machine.clone();
     let product = machine.label("nvidia.com/gpu.product").and_then(facts::by_label);
-    for key in COUNTED {
+    for key in MIB_LABELS {
         let Some(measured) = machine.label(key).and_then(|text| memory_of_label(key, text)) else {
             continue;
         };
@@ -55,7 +52,8 @@ pub(super) fn boundaries(
     for expression in expressions {
         let text = |key: &str| expression.get(key).and_then(Node::scalar_text).unwrap_or_default();
         let (key, operator) = (text("key"), text("operator"));
-        if !COUNTED.contains(&key.as_str()) || !matches!(operator.as_str(), "Gt" | "Gte" | "Ge") {
+        if !MIB_LABELS.contains(&key.as_str()) || !matches!(operator.as_str(), "Gt" | "Gte" | "Ge")
+        {
             continue;
         }
         let mut term = Node::map(expression.origin);

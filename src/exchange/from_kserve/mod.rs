@@ -1,6 +1,6 @@
 //! Conversion from KServe to OME: services with their inline model, and runtimes.
 //!
-//! Input: the tree of one object, in which a framework key is already rewritten as `model`. Output:
+//! In: the tree of one object, in which a framework key is already rewritten as `model`. Out:
 //! objects of OME and the losses, one per field that OME does not have or defines differently. A
 //! field that the schema of OME has under the same name is copied unchanged; every other field is
 //! reported. This module looks up no other objects; the caller passes those that exist.
@@ -11,8 +11,10 @@ mod service;
 pub use runtime::runtime;
 pub use service::service;
 
+use super::loss;
 use crate::api::Object;
 use crate::diag::{Code, Diagnostic};
+use crate::operators::kserve::compose::names::MAIN;
 use crate::schema::{self, Type};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
@@ -28,8 +30,6 @@ pub static TRANSLATED: Rule = Rule {
 const API_VERSION: &str = "ome.io/v1beta1";
 /// Name of the container that runs the model, in OME.
 const RUNNER: &str = "ome-container";
-/// Name of this container in KServe.
-const MAIN: &str = "kserve-container";
 /// Directory of the model in KServe.
 const MODELS: &str = "/mnt/models";
 /// Directory of the model in OME, in arguments and commands.
@@ -59,9 +59,7 @@ impl<'a> Translator<'a> {
 
     /// Reports a field that OME does not have, or defines differently.
     fn lose(&mut self, path: impl Into<String>, at: Origin, why: impl Into<String>) {
-        let finding = Diagnostic::new(Code::ConversionLoss, why)
-            .at(at.span().or_else(|| Some(self.object.name_span())));
-        self.losses.push(finding.path(path).object(self.object.id.to_string()));
+        self.losses.push(loss(self.object, path, at, why));
     }
 
     /// Copies the fields of a value that a type of OME has; other fields are lost.

@@ -353,7 +353,7 @@ fn mode(translator: &mut Translator<'_>, engine: &mut Map) {
         None => return translator.lose(path, asked.origin, "it names no mode"),
     };
     let mut engine_node = Node::new(Value::Map(std::mem::take(engine)), ORIGIN);
-    annotate(&mut engine_node, "ome.io/deploymentMode", Node::str(word, asked.origin));
+    annotate(&mut engine_node, DeploymentMode::ANNOTATION, Node::str(word, asked.origin));
     if let Value::Map(map) = engine_node.value {
         *engine = map;
     }

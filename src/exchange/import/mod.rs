@@ -1,7 +1,7 @@
 //! Facts about a model as a BaseModel: a whole object, or values in an existing file.
 //!
-//! Input: [`Facts`] of a model, and the text of the file that contains it, if there is one. Output:
-//! a ClusterBaseModel, or the file with the values in it.
+//! In: [`Facts`] of a model, and the text of the file that contains it, if there is one. Out: a
+//! ClusterBaseModel, or the file with the values in it.
 
 mod patch;
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Puts imported values into the YAML of a model, and keeps the rest of the file unchanged.
 //!
-//! Input: the text of a file, the tree of the model in it, and the values. Output: replacements,
-//! applied and verified. The new text is parsed and must be the old tree with the new values;
-//! otherwise nothing is changed.
+//! In: the text of a file, the tree of the model in it, and the values. Out: replacements, applied
+//! and verified. The new text is parsed and must be the old tree with the new values; otherwise
+//! nothing is changed.
 
 use crate::diag::{Checked, Code, Diagnostic, Edit, edited};
 use crate::facts::models::{FACTS, Facts};

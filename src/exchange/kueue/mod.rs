@@ -1,7 +1,7 @@
 //! Conversion of Kueue ResourceFlavors to AcceleratorClasses and back (OEP-0003, Kueue
 //! Integration).
 //!
-//! Input: the flavors, classes and nodes of the catalog. Output: the result for every class
+//! In: the flavors, classes and nodes of the catalog. Out: the result for every class
 //! ([`import()`]) or flavor ([`export()`]), with object and changes, or the relation between the
 //! two ([`diff()`]). A class that was made from a flavor follows it; a class written by hand is
 //! only changed on request. Both directions use the input and never the result of the other one, so

@@ -48,8 +48,8 @@ pub(super) fn alone(config: &mut Config<'_>, model_type: &str) -> Option<Element
     Some(Elements::of(Class::Vision, clip(config) + projection))
 }
 
-/// The parts of a model that see; none when it has none, and the name of the part when its numbers
-/// are of an unknown kind.
+/// Elements of the vision parts of a model; `None` if it has no such part. The error is the name of
+/// a part that cannot be counted.
 pub(super) fn count(
     config: &mut Config<'_>,
     model_type: &str,
@@ -57,7 +57,8 @@ pub(super) fn count(
 ) -> Option<Result<Elements, &'static str>> {
     let counted = match config.part("vision_config") {
         Some(vision) => tower(config, vision, model_type, text).ok_or("the vision part"),
-        // Towers of these are in their code, or in a repository of their own.
+        // The configs of these models do not describe their towers: they are fixed in the code, or
+        // in another repository.
         None => match model_type {
             "phi3_v" if config.find("img_processor").is_some() => Ok(phi3_vision(text)),
             "llava" => {
@@ -338,17 +339,10 @@ fn mllama_tower(config: &mut Config<'_>) -> u128 {
 }
 
 fn llama4_tower(config: &mut Config<'_>) -> u128 {
-    let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
-    let layers = config.layers(&["num_hidden_layers"]);
+    let tower = clip(config);
     let shuffled = config.need(&["projector_input_dim"]);
     let (into, out) = (config.need(&["intermediate_size"]), config.need(&["projector_output_dim"]));
-    hidden
-        + patch_embedding(config, hidden, false)
-        + (patches(config) + 1) * hidden
-        + 2 * norm(hidden, true)
-        + layers * encoder_layer(hidden, inner)
-        + into * shuffled
-        + out * out
+    tower + into * shuffled + out * out
 }
 
 /// Qwen3-VL: positions are learned, and some layers are merged into the language model by

@@ -16,6 +16,7 @@ use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Object, S
 use crate::check::refusals::{Refusals, Violation, first};
 use crate::decision::KSERVE_MODE_ANNOTATION;
 use crate::diag::Code;
+use crate::operators::kserve::compose::names::MAIN;
 use crate::operators::kserve::read::legacy::FRAMEWORKS;
 use crate::yaml::Node;
 
@@ -215,7 +216,6 @@ fn sidecar(judge: &mut Refusals<'_>, predictor: &Node) {
 }
 
 fn implementations(judge: &mut Refusals<'_>, kind: ComponentKind, component: &Node, path: &str) {
-    const MAIN: &str = "kserve-container";
     let listed = items(component, "containers");
     let mut custom = listed.iter().filter(|container| text(container, "name") == MAIN).count();
     // A framework key that was not read as a model is one of a service that is left to ModelMesh.
@@ -223,7 +223,7 @@ fn implementations(judge: &mut Refusals<'_>, kind: ComponentKind, component: &No
     let others = frameworks.count()
         + usize::from(component.get("model").is_some())
         + usize::from(component.get("art").is_some());
-    // A first container without a name was given this one before it is judged.
+    // The defaulting webhook has already given this name to a first container without a name.
     let unnamed = listed.first().is_some_and(|first| text(first, "name").is_empty());
     let named = kind == ComponentKind::Predictor && !left_to_modelmesh(judge.object);
     if named && others == 0 && custom == 1 && unnamed {
@@ -252,7 +252,7 @@ fn implementations(judge: &mut Refusals<'_>, kind: ComponentKind, component: &No
             (Code::ConflictingFields, "keep one of them")
         };
         judge.refuse(code, path, Some(component), message, help);
-        // Nothing to build from is an error of the plan already.
+        // `plan` already reports a component without model and container.
         if count == 0 {
             judge.documented();
         }
@@ -262,7 +262,7 @@ fn implementations(judge: &mut Refusals<'_>, kind: ComponentKind, component: &No
     }
 }
 
-/// The protocol that a predictor of the service's own says in a variable.
+/// Checks the variable PROTOCOL of a predictor with its own containers.
 fn protocol(judge: &mut Refusals<'_>, predictor: &Node, path: &str) {
     let first = items(predictor, "containers").first().filter(|_| predictor.get("model").is_none());
     if let Some(protocol) = first.and_then(|container| variable(container, "PROTOCOL"))

@@ -4,6 +4,7 @@
 //! In: a service with its objects under the running release. Out: sets of edits to its fields. The
 //! caller verifies each set by deciding the service again.
 
+use super::compose::names;
 use crate::api::{FieldEdit, Today};
 use crate::policy::upgrade::EditRule;
 use crate::yaml::{FieldPath, Node};
@@ -31,7 +32,7 @@ fn path(fields: &[&str]) -> FieldPath {
 fn keep_image(today: &Today<'_>) -> Edits {
     let pods = today.objects.iter().filter_map(|(_, object, _)| {
         let pod = object.at(&["spec", "template", "spec", "containers"])?;
-        let main = |own: &&Node| own.get("name").and_then(Node::as_str) == Some("kserve-container");
+        let main = |own: &&Node| own.get("name").and_then(Node::as_str) == Some(names::MAIN);
         pod.items().iter().find(main)?.get("image")?.as_str()
     });
     let tags = pods

@@ -3,7 +3,8 @@
 //! In: a service as the running release decides and writes it. Out: sets of fields that may keep
 //! it, the best set first. The caller verifies a set by deciding the service again.
 
-use crate::api::{Api, ComponentKind, FieldEdit, Object, ObjectRef, Scope, Today};
+use super::compose::container::{BLOCKLIST_VOLUME, PARALLELISM};
+use crate::api::{Api, ComponentKind, DeploymentMode, FieldEdit, Object, ObjectRef, Scope, Today};
 use crate::policy::upgrade::EditRule;
 use crate::yaml::{FieldPath, Node, Segment};
 use ecow::EcoString;
@@ -49,7 +50,7 @@ const ACCELERATED: [(ComponentKind, &str); 2] =
 const PARTS: [&[&str]; 3] = [&[], &["leader"], &["worker"]];
 /// Prefix of the node labels that the model agent sets.
 const MODEL_LABEL: &str = "models.ome.io/";
-const MODE: &str = "ome.io/deploymentMode";
+const MODE: &str = DeploymentMode::ANNOTATION;
 
 fn path(fields: &[&str]) -> FieldPath {
     fields.iter().fold(FieldPath::root(), |path, name| path.field(*name))
@@ -190,7 +191,6 @@ fn own_resources(today: &Today<'_>) -> Edits {
 /// Sets today's `PARALLELISM_SIZE` on the service's runner; as an alternative, which keeps the
 /// order of the variables, also every variable before it that the operator sets.
 fn own_parallelism(today: &Today<'_>) -> Edits {
-    const SIZE: &str = "PARALLELISM_SIZE";
     let written: BTreeSet<&str> = layers(today)
         .into_iter()
         .flat_map(|(object, root)| PARTS.into_iter().map(move |part| (object, root, part)))
@@ -207,12 +207,12 @@ fn own_parallelism(today: &Today<'_>) -> Edits {
             let name = |entry: &Node| {
                 entry.get("name").and_then(Node::as_str).unwrap_or_default().to_owned()
             };
-            let Some(last) = env.iter().position(|entry| name(entry) == SIZE) else {
+            let Some(last) = env.iter().position(|entry| name(entry) == PARALLELISM) else {
                 return Vec::new();
             };
             let own = env[..=last].iter().filter(|entry| {
                 let name = name(entry);
-                name == SIZE || others && !written.contains(name.as_str())
+                name == PARALLELISM || others && !written.contains(name.as_str())
             });
             let list = running.runner().field("env");
             let fields = own.map(|entry| (named(&list, &name(entry)), entry.to_json()));
@@ -295,13 +295,12 @@ fn no_variable(today: &Today<'_>) -> Edits {
 
 /// Adds the mounts of the block lists to the service.
 fn own_blocklist(today: &Today<'_>) -> Edits {
-    const VOLUME: &str = "configmap-blocklist-volume";
     let mut edits: Vec<FieldEdit> = Vec::new();
     for running in running(today) {
         let mounts = running.container.get("volumeMounts").map(Node::items).unwrap_or_default();
         let mounts = mounts
             .iter()
-            .filter(|mount| mount.get("name").and_then(Node::as_str) == Some(VOLUME))
+            .filter(|mount| mount.get("name").and_then(Node::as_str) == Some(BLOCKLIST_VOLUME))
             .map(Node::to_json);
         let mounts: Vec<Value> = mounts.collect();
         if mounts.is_empty() {
@@ -317,8 +316,8 @@ fn own_blocklist(today: &Today<'_>) -> Edits {
         let name = format!("modelconfig-{}", today.service.id.name);
         edits.push(FieldEdit::set(
             today.service,
-            named(&volumes.field("volumes"), VOLUME),
-            json!({"name": VOLUME, "configMap": {"name": name}}),
+            named(&volumes.field("volumes"), BLOCKLIST_VOLUME),
+            json!({"name": BLOCKLIST_VOLUME, "configMap": {"name": name}}),
         ));
     }
     if edits.is_empty() {

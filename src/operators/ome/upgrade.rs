@@ -7,7 +7,7 @@ use super::edits::{
     STABLE_SERVICE,
 };
 use super::read::predictor::used_by_most_alone;
-use crate::api::Object;
+use crate::api::{DeploymentMode, Object};
 use crate::policy::ome::ClassResourceRule;
 use crate::policy::upgrade::{
     EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, Upgrade, effects, switches,
@@ -279,7 +279,7 @@ fn has(object: &Object, component: &str) -> bool {
 
 /// Whether the engine runs as a Knative Service.
 fn is_serverless(object: &Object) -> bool {
-    let mode = object.annotation("ome.io/deploymentMode").and_then(Node::as_str);
+    let mode = object.annotation(DeploymentMode::ANNOTATION).and_then(Node::as_str);
     let least = object.node.at(&["spec", "engine", "minReplicas"]).and_then(Node::as_int);
     mode == Some("Serverless") || least == Some(0)
 }

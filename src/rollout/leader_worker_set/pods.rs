@@ -7,9 +7,9 @@ use ecow::{EcoString, eco_format};
 use sha1::{Digest, Sha1};
 use std::fmt::Write as _;
 
-const NAME: &str = "leaderworkerset.sigs.k8s.io/name";
-const WORKER_INDEX: &str = "leaderworkerset.sigs.k8s.io/worker-index";
-const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
+pub(crate) const NAME: &str = "leaderworkerset.sigs.k8s.io/name";
+pub(crate) const WORKER_INDEX: &str = "leaderworkerset.sigs.k8s.io/worker-index";
+pub(crate) const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
 const GROUP_KEY: &str = "leaderworkerset.sigs.k8s.io/group-key";
 
 impl LeaderWorkerSetSpec {

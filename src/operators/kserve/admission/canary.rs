@@ -4,6 +4,7 @@
 use super::{extension, items, protocol, text};
 use crate::api::{ComponentKind, DeploymentMode, Service};
 use crate::check::refusals::Refusals;
+use crate::operators::kserve::compose::names;
 use crate::operators::kserve::read::FRAMEWORKS;
 use crate::yaml::Node;
 
@@ -68,8 +69,8 @@ pub(super) fn service(
         let Some(predictor) = predictor else { continue };
         let listed = items(predictor, "containers");
         let custom =
-            listed.iter().filter(|container| text(container, "name") == "kserve-container").count();
-        // Framework keys of a variant are not rewritten, and count as they are.
+            listed.iter().filter(|container| text(container, "name") == names::MAIN).count();
+        // Framework keys of a variant are not rewritten as `model`, so they are counted here.
         let keys =
             FRAMEWORKS.iter().filter(|framework| predictor.get(framework.key).is_some()).count();
         let count = usize::from(predictor.get("model").is_some()) + keys + custom;

@@ -7,7 +7,7 @@ use crate::api::{GPU_TYPES, KServeConfig};
 use crate::check::refusals::Refusals;
 use crate::yaml::Node;
 
-/// A device that nothing declares to be a GPU.
+/// The message about a device that is not declared as a GPU.
 const UNKNOWN: &str = "Unknown GPU resource type. Set 'serving.kserve.io/gpu-resource-types' annotation to use custom gpu resource type";
 /// Resources that are no devices.
 const BASIC: [&str; 4] = ["cpu", "memory", "storage", "ephemeral-storage"];

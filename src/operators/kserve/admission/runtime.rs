@@ -1,14 +1,14 @@
-//! Rules of runtimes, each looked at alone
-//! (pkg/webhook/admission/servingruntime/servingruntime_webhook.go). What two runtimes must not
-//! share is `check`'s to find.
+//! Rules about a single runtime (pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
+//! `check` has the rules about two runtimes.
 
 use super::nodes::{SIZES, sizes, unknown_gpu};
 use super::{containers, items, python_path, text, variable};
 use crate::api::{KServeConfig, Runtime};
 use crate::check::refusals::{Refusals, Violation};
+use crate::operators::kserve::compose::names;
 use crate::yaml::Node;
 
-/// Everything the webhook would refuse of a runtime; a disabled one is let in unseen.
+/// Everything that the webhook would reject in a runtime. It does not check a disabled runtime.
 pub(crate) fn refused(runtime: &Runtime, config: &KServeConfig) -> Vec<Violation> {
     let object = &runtime.object;
     let mut judge = Refusals::new(object);
@@ -48,7 +48,7 @@ pub(crate) fn refused(runtime: &Runtime, config: &KServeConfig) -> Vec<Violation
         {
             let name = text(container, "name");
             if let Some(node) = unknown_gpu(container, None, config)
-                .filter(|_| matches!(name, "kserve-container" | "worker-container"))
+                .filter(|_| matches!(name, names::MAIN | names::WORKER))
             {
                 let message = format!("{prefix}unknown GPU resource type in a container({name})");
                 judge.value(

@@ -53,7 +53,7 @@ pub(super) fn component(judge: &mut Refusals<'_>, kind: ComponentKind, component
             help,
         );
     }
-    // Quirk: claims are looked at only where two models are fetched.
+    // Quirk: the paths of claims are checked only if two or more models are fetched.
     if fetched.len() > 1 {
         let twice = claimed
             .iter()

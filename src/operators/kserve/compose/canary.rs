@@ -1,4 +1,4 @@
-//! Variants of the predictor beside the stable one, in Standard mode
+//! Canary variants of the predictor, in Standard mode
 //! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileCanaryDeployments;
 //! pkg/controller/v1beta1/inferenceservice/controller.go).
 //!
@@ -152,8 +152,8 @@ fn is_empty(node: &Node) -> bool {
     }
 }
 
-/// Asks the runtime of the stable predictor whether it serves the variant, which names it. A
-/// variant that names another one is shown on it all the same: no other was looked for
+/// Checks that the runtime of the stable predictor serves the variant. A variant that names another
+/// runtime is shown with this one too, because no other runtime was selected
 /// (pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileCanaryDeployments and
 /// buildPredictorResources).
 fn served(

@@ -61,7 +61,8 @@ pub(super) fn resources(facts: &Facts<'_>, container: &mut Node) {
     }
 }
 
-/// Keeps the token out of a pod that does not request it.
+/// Disables the mount of the ServiceAccount token unless the settings enable it. A value that the
+/// pod sets is kept.
 pub(super) fn token(facts: &Facts<'_>, pod: &mut Node) {
     if facts.config.mount_token || pod.get("automountServiceAccountToken").is_some() {
         return;

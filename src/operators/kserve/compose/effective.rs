@@ -32,8 +32,9 @@ pub(crate) struct Effective {
     pub annotations: Map,
 }
 
-/// What a component is asked by its probes, as far as the flags request it: before its pods are
-/// wrapped, for whoever wraps them gives a probe to containers that have none.
+/// Adds the missing V2 probes to the predictor's container if the settings request them. Call it
+/// before the Deployment is rendered, because that adds a default readiness probe to containers
+/// without one.
 pub(crate) fn probed(
     policy: &Policy,
     service: &Service,
@@ -136,8 +137,8 @@ fn probes(container: &mut Node) {
     }
 }
 
-/// Mounts a claim, or fetches the model before the server starts: all that the webhook knows of it
-/// is in annotations of the pod.
+/// Mounts a claim, or adds the container that fetches the model before the server starts. The
+/// webhook reads only annotations of the pod.
 fn fetch(
     facts: &Facts<'_>,
     uri: &Node,
@@ -176,9 +177,9 @@ fn parameters(node: &Node) -> Map {
     written.into_iter().map(entry).collect()
 }
 
-/// The user that what fetches the model runs as: the one an annotation names, else that of Istio's
-/// proxy where traffic is led to a proxy that does not run yet. Istio says so in annotations of the
-/// pod; without them nothing is changed.
+/// Sets the user of the storage initializer: the one in the annotation, else the user of Istio's
+/// proxy if Istio redirects traffic to a proxy that does not run yet. Istio sets annotations on
+/// such pods; without them nothing is changed.
 fn behind_istio(annotations: &Map, pod: &mut Node) {
     let user = match annotations.get("serving.kserve.io/storage-initializer-uid") {
         Some(written) => written
@@ -200,7 +201,7 @@ fn behind_istio(annotations: &Map, pod: &mut Node) {
 
 /// The user of Istio's proxy in a pod whose traffic Istio redirects by its CNI plugin.
 fn proxy_user(annotations: &Map, pod: &Node) -> Option<Node> {
-    /// What Istio uses by default.
+    /// Istio's default.
     const USUAL: i64 = 1337;
     let said = |key: &str| annotations.get(key).and_then(Node::as_str);
     let prepared = pod
@@ -217,8 +218,8 @@ fn proxy_user(annotations: &Map, pod: &Node) -> Option<Node> {
     Some(own.cloned().unwrap_or_else(|| Node::int(USUAL, Origin::Derived(&KSERVE_ISTIO))))
 }
 
-/// Annotations that say whether and where the metrics of a pod are collected. The ports of an
-/// aggregating queue-proxy are Knative's to write.
+/// Annotations that enable the collection of a pod's metrics, with port and path. Knative writes
+/// the ports of an aggregating queue-proxy.
 fn metrics(facts: &Facts<'_>, annotations: &Map) -> Map {
     let origin = Origin::Derived(&KSERVE_METRICS);
     let mut added = Map::new();

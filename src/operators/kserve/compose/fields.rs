@@ -7,9 +7,9 @@ use crate::yaml::{Map, Node, Origin, Value};
 use ecow::EcoString;
 
 /// Prefix of annotations for the webhook.
-const INTERNAL: &str = "internal.serving.kserve.io/";
+pub(super) const INTERNAL: &str = "internal.serving.kserve.io/";
 
-/// An annotation by which controllers speak to the webhook of pods.
+/// An annotation that controllers set for the webhook of pods.
 pub(super) fn internal<'m>(annotations: &'m Map, key: &str) -> Option<&'m Node> {
     annotations
         .iter()

@@ -115,8 +115,8 @@ pub(super) fn plain(facts: &Facts<'_>, args: impl IntoIterator<Item = Node>) -> 
     )
 }
 
-/// Finishes the container once its mounts and credentials are there: what a ClusterStorageContainer
-/// says of it, the CA bundle, the variables of Hugging Face and of confidential models.
+/// Completes the container after its mounts and credentials: fields of the ClusterStorageContainer,
+/// the CA bundle, the variables for Hugging Face and for confidential models.
 pub(super) fn finish(
     facts: &Facts<'_>,
     object: Option<&Object>,
@@ -124,7 +124,8 @@ pub(super) fn finish(
     container: &mut Node,
     pod: &mut Node,
 ) -> Result<(), Failure> {
-    // Quirk: what the ClusterStorageContainer's own variables say of the bundle comes too late.
+    // Quirk: variables of the ClusterStorageContainer about the bundle are not read, because the
+    // bundle is determined before the merge.
     let bundle = needs_bundle(facts, container).then(|| bundle(facts, container));
     if let Some(written) = object.and_then(|object| object.spec("container")) {
         *container = merged(facts, container, written)?;

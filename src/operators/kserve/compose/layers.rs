@@ -1,6 +1,7 @@
-//! One container or pod over another, by the merging of the release.
+//! Merges one container or pod over another, by the merge rule of the release.
 //!
-//! In: two trees. Out: the upper one over the lower. Whose they are is not asked here.
+//! In: two trees, a lower and an upper layer. Out: the lower one with the values of the upper one
+//! merged into it. This module does not know which objects the layers come from.
 
 use super::{Facts, LIBRARY};
 use crate::api::Failure;
@@ -50,7 +51,7 @@ pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<No
     Ok(merged)
 }
 
-/// A variable keeps the kind of value that the upper container gives it.
+/// Gives each variable either `value` or `valueFrom`: the one that the upper container sets.
 fn one_value(merged: &mut Node, upper: &Node) {
     let own = upper.get("env").map(Node::items).unwrap_or_default();
     let places = Places::of(own.iter().map(|variable| Some(text(variable, "name"))));

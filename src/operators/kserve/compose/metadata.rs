@@ -2,6 +2,7 @@
 //! (pkg/controller/v1beta1/inferenceservice/components/predictor.go, buildObjectMeta).
 
 use super::Facts;
+use super::fields::INTERNAL;
 use crate::api::{Api, ComponentKind, DeploymentMode, KServeConfig, Semantics, Service};
 use crate::decision::KSERVE_MODE_ANNOTATION as ANNOTATION;
 use crate::merge::edit::union;
@@ -11,9 +12,6 @@ use crate::pods::rules::{KSERVE_FORMAT, KSERVE_INTERNAL, KSERVE_LABELS, KSERVE_M
 use crate::policy::Policy;
 use crate::yaml::{Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
-
-/// Prefix of annotations for the webhook of pods.
-const INTERNAL: &str = "internal.serving.kserve.io/";
 
 /// Annotation of the number of pods that a revision begins with.
 const INITIAL_SCALE: &str = "autoscaling.knative.dev/initial-scale";
@@ -127,7 +125,7 @@ fn layered<R: Record>(
     })
 }
 
-/// What the webhook of pods reads.
+/// Sets the annotations that the webhook of pods reads.
 fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &mut Map) {
     let derived = Origin::Derived(&KSERVE_INTERNAL);
     let mut put = |key: &str, value: EcoString, origin: Origin| {
@@ -135,7 +133,7 @@ fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &m
     };
     if let Some((uri, origin)) = kind.storage_uri(spec) {
         put("storage-initializer-sourceuri", uri, origin);
-        // Quirk: the fetching container is named only beside the one address.
+        // Quirk: the annotation with the container's name is only set together with `storageUri`.
         if let Some(name) = spec
             .get("storageContainerName")
             .filter(|name| kind == ComponentKind::Predictor && name.as_str() != Some(""))

@@ -317,7 +317,7 @@ pub(crate) fn stops(annotations: &Map) -> bool {
 fn main_container(pod: &Node) -> usize {
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
     let named = |name: &str| crate::merge::edit::position(containers, "name", name);
-    named("kserve-container").or_else(|| named("worker-container")).unwrap_or_default()
+    named(names::MAIN).or_else(|| named(names::WORKER)).unwrap_or_default()
 }
 
 /// Facts about a component before its workload is written.

@@ -32,8 +32,8 @@ pub(super) fn add_mount(container: &mut Node, mount: Node) -> bool {
     new
 }
 
-/// Which containers of a pod read models: the server, or a worker where there is none, and a
-/// transformer beside it.
+/// The containers of a pod that read models: the server (or a worker, if there is no server) and a
+/// transformer in the same pod.
 pub(super) fn readers(pod: &Node) -> Vec<&'static str> {
     let listed = pod.get("containers").map(Node::items).unwrap_or_default();
     let has = |name: &&str| position(listed, "name", name).is_some();

@@ -1,11 +1,11 @@
 //! Names that KServe gives to containers, and where it puts models.
 
 /// The container that serves.
-pub(super) const MAIN: &str = "kserve-container";
+pub(crate) const MAIN: &str = "kserve-container";
 /// A transformer in the predictor's own pod.
-pub(super) const TRANSFORMER: &str = "transformer-container";
+pub(crate) const TRANSFORMER: &str = "transformer-container";
 /// Container of workers.
-pub(super) const WORKER: &str = "worker-container";
+pub(crate) const WORKER: &str = "worker-container";
 /// The init container that fetches.
 pub(super) const INITIALIZER: &str = "storage-initializer";
 /// The default path of a model.

@@ -82,7 +82,7 @@ pub(super) fn workers<R: Record>(
             "failed to add RAY_NODE_COUNT environment to the container({WORKER}): target container({WORKER}) does not exist"
         )));
     }
-    // Quirk: the runtime's other containers beside the worker's are dropped.
+    // Quirk: other containers of the runtime's `workerSpec` are dropped.
     if let Some(map) = worker.as_map_mut() {
         map.insert("containers", Node::list([container], spec.origin));
     }
@@ -166,8 +166,8 @@ fn count(node: &Node) -> i64 {
         .unwrap_or(0)
 }
 
-/// Nodes and GPUs of each for `total` GPUs, of which the head requests `head` and each worker
-/// `worker`.
+/// The number of nodes for `total` GPUs, and the GPUs of head and workers. `head` and `worker` are
+/// the GPUs that one pod of each requests; 0 means none.
 fn shares(total: i64, head: i64, worker: i64) -> Result<Shares, String> {
     let ceil = |share: i64| total.checked_add(share - 1).map_or(total, |sum| sum / share.max(1));
     let shares = if worker > 0 {
@@ -196,7 +196,7 @@ fn shares(total: i64, head: i64, worker: i64) -> Result<Shares, String> {
     };
     let given = shares.head + shares.worker * (shares.nodes - 1);
     if total > given {
-        // The controller's message; it has the two sides swapped.
+        // The controller's message, in which the two numbers are swapped.
         return Err(format!(
             "the total required number of GPUs({total}) is less than the number of GPUs assigned to the head node({}) + worker node({})",
             shares.head,

@@ -72,7 +72,7 @@ pub(super) fn way<'a>(facts: &Facts<'_>, address: &'a str) -> Option<(ImageDeliv
     Some((way, image))
 }
 
-/// The directory that holds a path.
+/// The parent directory of a path.
 fn parent(path: &str) -> &str {
     path.trim_end_matches('/')
         .rsplit_once('/')
@@ -330,8 +330,8 @@ fn native(
 }
 
 /// The storage initializer pulls the image, with the first image pull secret as its login.
-/// ClusterStorageContainers are not consulted. Quirk: the container has the name of the one that
-/// fetches other models, so no other model is fetched beside it.
+/// ClusterStorageContainers are not used. Quirk: the container has the same name as the one that
+/// fetches other models, so the pod fetches no other model.
 fn fetch(facts: &Facts<'_>, &Model { image, path, .. }: &Model<'_>, reader: &str, pod: &mut Node) {
     let pair = [Node::str(eco_format!("oci://{image}"), ORIGIN), Node::str(path, ORIGIN)];
     let listed = pod.get("initContainers").map(Node::items).unwrap_or_default();

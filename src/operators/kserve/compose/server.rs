@@ -22,14 +22,14 @@ pub(super) fn of(runtime: &Runtime) -> &str {
     }
 }
 
-/// The server as images know it. Quirk: an annotation without a value hides the name from
-/// everything but the image.
+/// The server that decides which variant of an image (GPU, CPU) is used. Quirk: if the annotation
+/// is empty, the name of the runtime is used here, but nowhere else.
 pub(super) fn of_image(runtime: &Runtime) -> &str {
     Some(of(runtime)).filter(|server| !server.is_empty()).unwrap_or_else(|| of_name(runtime))
 }
 
-/// The server as images know it up to v0.19.0: those alone that are published with a tag for GPUs,
-/// by the name of their runtime.
+/// The same up to v0.19.0: only servers whose images have a tag for GPUs, by the name of the
+/// runtime.
 pub(super) fn with_gpu_image(runtime: &Runtime) -> &str {
     Some(of_name(runtime)).filter(|server| GPU_TAGS.contains(server)).unwrap_or_default()
 }

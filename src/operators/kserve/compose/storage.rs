@@ -204,7 +204,8 @@ pub(super) fn provide(
     } else {
         many(facts, request, &readers, pod)?
     };
-    // The container is the last one; it is taken out while its pod gets volumes.
+    // The container is the last one. It is removed from the list while volumes are added to the
+    // pod.
     if !fetched {
         return Ok(());
     }
@@ -324,7 +325,7 @@ fn is_writable(annotations: &Map) -> bool {
     annotations.get("storage.kserve.io/readonly").and_then(Node::as_str) == Some("false")
 }
 
-/// The deepest directory that holds all paths.
+/// The deepest directory that contains all paths.
 fn common_parent(paths: &[&str]) -> EcoString {
     let (first, rest) = match paths {
         [] => return MODELS.into(),

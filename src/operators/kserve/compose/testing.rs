@@ -39,9 +39,9 @@ fn objects(text: &str) -> Vec<Object> {
         .collect()
 }
 
-/// The pod of a predictor as the webhook leaves it in Standard mode, from what the model and the
-/// predictor say beside format and containers, and from the objects beside the service; with what
-/// was found on the way.
+/// The pod of a predictor after the webhook, in Standard mode, and the findings. `model` and
+/// `predictor` are additional fields of the model and the predictor; `beside` are objects other
+/// than the service and its runtime.
 pub(super) fn expanded(model: &str, predictor: &str, beside: &str) -> (Node, Vec<Diagnostic>) {
     let predictor = if predictor.is_empty() { String::new() } else { format!("{predictor}, ") };
     let text = format!(

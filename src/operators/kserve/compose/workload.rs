@@ -1,8 +1,8 @@
-//! What the controller fails on before it writes anything: the CA bundle of the settings, and what
-//! the workload of a component is made from.
+//! Errors of the controller before it writes any object: the CA bundle of the settings, and
+//! annotations and host of a component in Standard mode.
 //!
 //! In: a service, its settings, a component's name, labels and annotations. Out: nothing, or the
-//! controller's sentence. No pod is looked at.
+//! controller's error. This module reads no pods.
 
 use super::Facts;
 use crate::api::{DeploymentMode, Failure};
@@ -12,13 +12,14 @@ use crate::objects::host::{HostParts, host};
 use crate::yaml::{Map, Node};
 
 impl Facts<'_> {
-    /// Whether an annotation requests ModelMesh, counted or not.
+    /// Whether the annotation requests ModelMesh, even if another source decides the mode.
     pub(super) fn asks_for_modelmesh(&self) -> bool {
         let asked = self.annotations.get(KSERVE_MODE_ANNOTATION).and_then(Node::as_str);
         asked == Some("ModelMesh")
     }
 
-    /// What the copy of the CA bundle holds, when the settings name a bundle that was read.
+    /// The certificates for the copy of the CA bundle, if the settings name a bundle and it was
+    /// read.
     ///
     /// # Errors
     /// When the bundle was read and has no certificates.
@@ -36,9 +37,9 @@ impl Facts<'_> {
         })
     }
 
-    /// Says that the CA bundle of the settings was not read. The controller copies it before it
-    /// makes anything, and fails where there is none (cabundle_configmap_reconciler.go,
-    /// getCabundleConfigMapForUserNS).
+    /// The finding about a CA bundle of the settings that was not read. The controller copies the
+    /// bundle before it creates anything, and fails if it does not exist
+    /// (cabundle_configmap_reconciler.go, getCabundleConfigMapForUserNS).
     pub(super) fn bundle_missing(&self) -> Option<Diagnostic> {
         let name = &self.config.ca_bundle;
         if name.is_empty() || self.config.ca_data.is_some() {
@@ -57,8 +58,8 @@ impl Facts<'_> {
         )
     }
 
-    /// Whether the controller can make a workload of a component in Standard mode: its annotations
-    /// name what scales it and once more the mode, and its status names a host.
+    /// Checks what the controller checks before it creates the workload of a component in Standard
+    /// mode: the host for its status, and the annotations for autoscaler class and mode.
     pub(super) fn workload(
         &self,
         name: &str,
@@ -91,7 +92,7 @@ impl Facts<'_> {
             })
         };
         let text = |node: &Node| node.scalar_text().unwrap_or_default();
-        // The webhook looks at the class of the service only.
+        // The webhook checks only the class on the service, so a component can have an invalid one.
         if let Some(class) = annotations
             .get("serving.kserve.io/autoscalerClass")
             .filter(|class| !matches!(class.as_str(), Some("hpa" | "keda" | "external" | "none")))
@@ -102,7 +103,8 @@ impl Facts<'_> {
                 "write `hpa`, `keda`, `external` or `none`",
             );
         }
-        // A mode that comes from the status was found by an earlier pass, whose objects stay.
+        // A mode from the status was set by an earlier reconcile, and the controller does not check
+        // it again.
         let settled = self.basis == "status";
         if let Some(mode) = annotations.get(KSERVE_MODE_ANNOTATION).filter(|mode| {
             !settled && !matches!(mode.as_str(), Some("" | "Standard" | "RawDeployment"))

@@ -20,13 +20,14 @@ pub(super) fn is_open(view: &View<'_>) -> bool {
     !local && !inside && !view.settings.disable_ingress_creation
 }
 
-/// The Ingress of a service. Quirk: its annotations are those of the service, unfiltered, and the
-/// host of a transformer leads to the predictor and, with an explainer, to that first.
+/// The Ingress of a service. Quirks: it gets all annotations of the service, without the filter.
+/// The host of the transformer routes to the predictor; with an explainer, a rule for the same host
+/// that routes to the explainer comes first.
 pub(super) fn ingress(view: &View<'_>) -> Result<Option<Node>, Failure> {
     const RULE: &Rule = &rules::KSERVE_INGRESS;
     let name = |component: &Component| component.name.clone();
     let Some(predictor) = view.ready(ComponentKind::Predictor).map(name) else { return Ok(None) };
-    // Quirk: beside a transformer the explainer need not be ready.
+    // Quirk: if there is a transformer, the explainer does not have to be ready.
     let explainer = eco_format!("{}-explainer", view.name());
     let explained = view.has(ComponentKind::Explainer);
     let Ok(transformer) = view.optional(ComponentKind::Transformer) else { return Ok(None) };
@@ -65,8 +66,8 @@ pub(super) fn ingress(view: &View<'_>) -> Result<Option<Node>, Failure> {
     }))
 }
 
-/// Whether the status can say by which address a service is reached inside of the cluster: it looks
-/// at the Service that requests go to first.
+/// Whether the status can have the cluster-internal address of a service. The controller takes it
+/// from the Service of the component that receives requests first.
 ///
 /// # Errors
 /// When that Service is not written, because its component is stopped.

@@ -50,8 +50,8 @@ fn revision(component: &Component) -> Node {
     pod
 }
 
-/// All traffic goes to the latest revision, unless a share is requested and the status knows an
-/// earlier one.
+/// All traffic goes to the latest revision, unless the component requests a share and the status
+/// lists an earlier revision.
 fn traffic(view: &View<'_>, component: &Component) -> Option<Node> {
     let tag = (text(&component.annotations, "serving.kserve.io/enable-tag-routing").as_deref()
         == Some("true"))

@@ -28,7 +28,7 @@ use ecow::{EcoString, eco_format};
 /// Label that keeps a service of Standard mode inside the cluster.
 const VISIBILITY: &str = "networking.kserve.io/visibility";
 
-/// A service as its entries see it.
+/// A service with the values that its rendered objects need.
 struct View<'a> {
     service: &'a Service,
     config: &'a KServeConfig,
@@ -67,15 +67,16 @@ impl View<'_> {
             .map_err(|message| self.fault(message, "correct `domainTemplate` or `ingressDomain`"))
     }
 
-    /// What is wrong with the settings of the entry.
+    /// The failure for an error in the ingress settings.
     fn fault(&self, message: String, help: &str) -> Failure {
         let span = self.config.ingress.span.unwrap_or_else(|| self.service.object.name_span());
         Failure { code: Code::InvalidInput, message, help: Some(help.into()), span: Some(span) }
     }
 
-    /// A component whose workload becomes ready, so that requests are led to it. Quirk: a predictor
-    /// on several nodes never does, for the controller deletes its workers in every pass and
-    /// creates them again (components/predictor.go, reconcileCanaryDeployments).
+    /// A component whose workload becomes ready, so that routes can refer to it. Quirk: in some
+    /// releases a predictor on several nodes never becomes ready, because the controller deletes
+    /// its workers in every reconcile and creates them again (components/predictor.go,
+    /// reconcileCanaryDeployments).
     fn ready(&self, kind: ComponentKind) -> Option<&Component> {
         self.running(kind).filter(|component| !self.recreates_workers || component.worker.is_none())
     }
@@ -106,8 +107,7 @@ impl View<'_> {
         })
     }
 
-    /// Variants of the predictor beside the stable one: name of the Service and share of the
-    /// traffic.
+    /// The canary variants of the predictor: name of the Service and share of the traffic.
     fn canaries(&self) -> Vec<(EcoString, i64)> {
         if !self.canary_routes {
             return Vec::new();
@@ -152,10 +152,10 @@ fn view<'a>(composed: &'a Built<'a>, settings: Settings<'a>) -> Option<(View<'a>
     Some((view, facts))
 }
 
-/// Whether the controller can write the objects that lead requests to a service.
+/// Checks that the controller can write the Ingress, routes or VirtualService of a service.
 ///
 /// # Errors
-/// What it fails on, in its words.
+/// The controller's error.
 pub(crate) fn reachable(composed: &Built<'_>, settings: Settings<'_>) -> Result<(), Failure> {
     match view(composed, settings) {
         Some((view, facts)) => entries(&view, facts.mode()).map(drop),
@@ -163,7 +163,7 @@ pub(crate) fn reachable(composed: &Built<'_>, settings: Settings<'_>) -> Result<
     }
 }
 
-/// The objects that lead requests to a service.
+/// The Ingress, routes or VirtualService of a service, and its alias.
 ///
 /// # Errors
 /// Where the controller finds no host or no path for it.
@@ -173,7 +173,7 @@ fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, F
         if stopped || view.config.ingress.disable_istio_virtual_host {
             return Ok(Vec::new());
         }
-        // Quirk: the alias is written also while there is nothing that it leads to.
+        // Quirk: the alias is written even if its target does not exist yet.
         return Ok(vec![virtual_service::object(view), entry::alias(view)]);
     }
     if mode != DeploymentMode::RawDeployment {

@@ -12,7 +12,7 @@ use ecow::{EcoString, eco_format};
 
 const RULE: &Rule = &rules::KSERVE_NODES;
 
-/// The label that says of which generation of the service an object is; 1 offline.
+/// The label with the generation of the service; 1 if the input has none.
 pub(super) fn generation(view: &View<'_>) -> Entry {
     label("isvc.generation", number(view), RULE)
 }

@@ -7,17 +7,17 @@ use super::{View, nodes, scale};
 use crate::objects::build::{node, set};
 use crate::objects::metadata::{label, metadata, with};
 use crate::objects::rules;
-use crate::operators::kserve::compose::stops as kserve_stops;
+use crate::operators::kserve::compose::{names, stops as kserve_stops};
 use crate::pods::built::Component;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
-/// Containers that are asked whether they are ready.
-pub(super) const PROBED: [&str; 2] = ["kserve-container", "transformer-container"];
+/// Containers that get a default readiness probe.
+pub(super) const PROBED: [&str; 2] = [names::MAIN, names::TRANSFORMER];
 /// Port of the agent.
 const AGENT: i64 = 9081;
 
-/// What a Deployment is made of beside its component.
+/// The inputs of a Deployment other than its component.
 struct Wrapped<'a> {
     name: &'a EcoString,
     pod: &'a Node,
@@ -97,7 +97,8 @@ fn deployment(view: &View<'_>, component: &Component, wrapped: &Wrapped<'_>) -> 
     let usual =
         |part: &EcoString| if part.is_empty() || !standard { "25%".into() } else { part.clone() };
     let strategy = match (own, workers) {
-        // Workers that roll keep their old pods until the new ones are there, whatever is written.
+        // In a rolling update, workers always have maxSurge 100% and maxUnavailable 0%, whatever
+        // the service sets.
         (Some(own), Some(_)) if own.get("type").and_then(Node::as_str) != Some("RollingUpdate") => {
             Some(own.clone())
         }

@@ -25,7 +25,7 @@ pub(super) fn objects(view: &View<'_>) -> Result<Vec<Option<Node>>, Failure> {
         let forwards = to(view, predictor, &shares);
         objects.push(route(view, &stable, vec![view.host(&stable)?], forwards));
     }
-    // Each leads to its component as soon as that is ready, whatever the others are.
+    // A component's own route requires only that this component is ready.
     for kind in [ComponentKind::Transformer, ComponentKind::Explainer] {
         if let Some(component) = view.ready(kind) {
             let hosts = vec![view.host(&component.name)?];
@@ -49,8 +49,8 @@ fn top(view: &View<'_>) -> Result<Option<Node>, Failure> {
     let mut hosts = vec![main.clone()];
     let additional = view.settings.additional_hosts(&main, &[view.settings.domain.as_str()]);
     hosts.extend(additional.into_iter().filter(|host| *host != main));
-    // Quirk: variants of the predictor share whatever the route forwards, also to a transformer and
-    // an explainer.
+    // Quirk: variants of the predictor get their share of all traffic of the route, even of traffic
+    // to a transformer or an explainer.
     let shares = view.canaries();
     let mut forwards = Vec::new();
     if let Some(explainer) = explainer {
@@ -89,10 +89,11 @@ fn route(
     })
 }
 
-/// Everything to a component: gRPC apart when its Service has a port for it and another one.
+/// Rules for all traffic to a component. gRPC has its own rule if the Service has a gRPC port and
+/// another port.
 fn to(view: &View<'_>, component: &Component, shares: &Shares) -> Vec<Option<Node>> {
     let ports = raw::ports(component);
-    // Here letters of either case are taken for the word.
+    // Upstream ignores case here.
     let named = |port: &Node| {
         let name = port.get("name").and_then(Node::as_str).unwrap_or_default();
         raw::is_grpc(&name.to_ascii_lowercase())

@@ -16,7 +16,7 @@ use ecow::{EcoString, eco_format};
 
 /// Where metrics of pods are collected.
 const TELEMETRY: &str = "opentelemetry";
-/// Annotation that names what scales a component.
+/// Annotation with the autoscaler class of a component.
 const CLASS: &str = "serving.kserve.io/autoscalerClass";
 
 /// The class an annotation names.
@@ -127,7 +127,7 @@ fn scaled_object(view: &View<'_>, component: &Component, labels: &Map) -> Option
         .iter()
         .map(|entry| trigger(view, component, entry))
         .collect();
-    // Quirk: of the behavior only the windows are taken over.
+    // Quirk: of `behavior`, only the stabilization windows are copied.
     let behavior = |side: &str, window: &str| {
         let own = component
             .spec
@@ -219,8 +219,8 @@ fn trigger(view: &View<'_>, component: &Component, entry: &Node) -> Option<Node>
     }
 }
 
-/// The collector that a scale by metrics of pods needs. Quirk: it is made for every class, and for
-/// named metrics only.
+/// The OpenTelemetry collector for scaling by metrics of pods. Quirk: it is created for every
+/// autoscaler class, and only for metrics with a name.
 pub(super) fn collector(view: &View<'_>, component: &Component) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_COLLECTOR;
     let collected = |entry: &&Node| {

@@ -6,16 +6,17 @@ use super::{View, route};
 use crate::api::{ComponentKind, KnativeDomain};
 use crate::objects::build::{filled, node};
 use crate::objects::domain::{KNATIVE_DOMAIN, quote};
-use crate::objects::metadata::{metadata, text};
+use crate::objects::metadata::{VISIBILITY, metadata, text};
 use crate::objects::rules;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
 const RULE: &Rule = &rules::KSERVE_VIRTUAL_SERVICE;
 
-/// The domain that Knative gives to the route of a component: the one whose selector requests most
-/// of its labels, the first by name among equals; that of the cluster when a label keeps it inside
-/// or no domain takes every route.
+/// The domain that Knative gives to the route of a component: of the domains whose selectors match
+/// its labels, the one with the most labels in its selector, the first by name if several are
+/// equal. It is the domain of the cluster if a label makes the route cluster-local or no domain
+/// matches.
 fn domain(view: &View<'_>, labels: &Map) -> EcoString {
     let local = eco_format!("svc.{}", view.cluster_domain);
     if text(labels, VISIBILITY).as_deref() == Some("cluster-local") {
@@ -32,9 +33,7 @@ fn domain(view: &View<'_>, labels: &Map) -> EcoString {
     found.map_or(local, |domain| domain.name.clone())
 }
 
-/// Label that keeps a route of Knative inside the cluster.
-const VISIBILITY: &str = "networking.knative.dev/visibility";
-/// The key of Knative's ConfigMaps that holds their documentation.
+/// The key of Knative's ConfigMaps that contains their documentation.
 const EXAMPLE: &str = "_example";
 
 /// The VirtualService of a service; none while one of its components is not ready.
@@ -46,17 +45,17 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
     let predictor = view.ready(ComponentKind::Predictor)?;
     let main = view.optional(ComponentKind::Transformer).ok()?.unwrap_or(predictor);
     let explainer = view.optional(ComponentKind::Explainer).ok()?;
-    // Quirk: the first occurrence goes, also when it belongs to the service's own name.
+    // Quirk: the first occurrence is removed, even if it is part of the service's name.
     let suffix =
         if main.kind == ComponentKind::Transformer { "-transformer" } else { "-predictor" };
     let host = format!("{}.{namespace}.{}", main.name, domain(view, &main.labels));
-    // Quirk: `-default` anywhere in the host is taken for the suffix that names once had.
+    // Quirk: `-default` anywhere in the host is treated as the former suffix of names.
     let legacy =
         if host.contains("-default") { format!("{suffix}-default") } else { suffix.to_owned() };
     let public_host = EcoString::from(host.replacen(&legacy, "", 1));
     let internal = text(&view.labels, VISIBILITY).as_deref() == Some("cluster-local")
         || public_host == internal_host;
-    // Without a path that can be written no route is.
+    // If the path cannot be rendered, the controller writes no VirtualService.
     let path = view.settings.path(name, namespace).transpose().ok()?;
     let additional = if internal {
         Vec::new()

@@ -21,7 +21,7 @@ use crate::yaml::{Node, Rule};
 use ecow::EcoString;
 
 /// Protocols of the data plane (KServe 0.10 docs, Data Plane).
-pub const PROTOCOLS: [&str; 4] = ["v1", "v2", "grpc-v1", "grpc-v2"];
+pub(crate) use crate::select::format_name::PROTOCOLS;
 
 static V2_SERVERS: Rule = Rule {
     id: "v2-server",

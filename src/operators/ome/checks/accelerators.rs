@@ -1,6 +1,7 @@
 //! Accelerator classes, requirements of runtimes and selectors of services (OEP-0003), by the
 //! documents.
 
+use super::classes_of_user;
 use crate::api::{AcceleratorClass, Api, Field, Figure, Object, Semantics, Service};
 use crate::check::{View, about};
 use crate::cluster::class_product;
@@ -27,21 +28,13 @@ const CAPABILITIES: [&str; 10] = [
 /// Prefixes of keys that vendors may add (OEP-0003, Risks and Mitigations).
 const VENDOR_PREFIXES: [&str; 5] = ["amd", "nvidia", "intel", "rocm", "levelZero"];
 
-/// Classes of the user; none in controller mode.
-fn classes<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
-    let documented = view.semantics.of(Api::Ome) == Semantics::Documented;
-    view.catalog
-        .classes(Semantics::Documented)
-        .filter(move |class| documented && !class.object.builtin)
-}
-
 fn place(origin: Origin, finding: Diagnostic) -> Diagnostic {
     finding.at(origin.span())
 }
 
 /// Checks how classes discover their nodes.
 pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    for class in classes(view) {
+    for class in classes_of_user(view) {
         let object = &class.object;
         if let Some(alias) = object.spec("nodeSelector") {
             let finding = about(
@@ -184,7 +177,7 @@ pub(crate) fn minimums(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Checks capabilities and costs of classes.
 pub(crate) fn capabilities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    for class in classes(view) {
+    for class in classes_of_user(view) {
         let object = &class.object;
         let Some(node) = object.spec("capabilities") else { continue };
         for (alias, field) in
@@ -313,7 +306,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
 
 /// Reports classes whose product is unknown.
 pub(crate) fn unknown_products(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    for class in classes(view).filter(|class| class_product(class).is_none()) {
+    for class in classes_of_user(view).filter(|class| class_product(class).is_none()) {
         found.push(
             about(
                 Code::CatalogueUnknown,

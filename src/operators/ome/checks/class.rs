@@ -1,7 +1,8 @@
 //! Invalid AcceleratorClasses: expressions that Kubernetes rejects, terms that match no node, nodes
 //! that two classes claim.
 
-use crate::api::{AcceleratorClass, Api, Semantics};
+use super::classes_of_user;
+use crate::api::AcceleratorClass;
 use crate::check::{View, about};
 use crate::cluster::{Machine, Matcher};
 use crate::diag::{Code, Diagnostic};
@@ -13,15 +14,7 @@ use std::sync::Arc;
 
 /// Label of the tier classes of the base set. Tiers group products and claim the nodes of those
 /// products again (OEP-0003, Platform-Provided Base Set).
-const TIER: &str = "ome.io/gpu-tier";
-
-/// Classes of the user; none in controller mode.
-fn classes<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
-    let documented = view.semantics.of(Api::Ome) == Semantics::Documented;
-    view.catalog
-        .classes(Semantics::Documented)
-        .filter(move |class| documented && !class.object.builtin)
-}
+pub(crate) const TIER: &str = "ome.io/gpu-tier";
 
 /// One expression of a term.
 struct Expression {
@@ -49,7 +42,7 @@ fn expressions(term: &Node, list: &str) -> Vec<Expression> {
 /// Checks discovery terms: expressions that Kubernetes rejects, terms that match no node
 /// (docs/decisions.md#terms).
 pub(crate) fn terms(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    for class in classes(view) {
+    for class in classes_of_user(view) {
         let object = &class.object;
         let required =
             ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
@@ -252,7 +245,7 @@ fn claimed<'a>(view: &'a View<'a>) -> Vec<Claim<'a>> {
     let mut claims: IndexMap<(bool, Vec<*const Machine>), Claim<'a>> = IndexMap::new();
     // Classes with the same selection share one list.
     let mut places: HashMap<(bool, *const &Machine), usize> = HashMap::new();
-    for class in classes(view) {
+    for class in classes_of_user(view) {
         let nodes = matcher.matching(class);
         if nodes.is_empty() {
             continue;

@@ -10,8 +10,8 @@ pub(crate) mod router;
 pub(crate) mod runtime;
 pub(crate) mod service;
 
+use crate::api::{AcceleratorClass, Api, Semantics};
 use crate::check::Check;
-#[cfg(doc)]
 use crate::check::View;
 use crate::diag::Code;
 
@@ -173,3 +173,11 @@ pub(crate) static CHECKS: &[Check] = &[
         run: service::webhook,
     },
 ];
+
+/// Classes of the user; none in controller mode.
+fn classes_of_user<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
+    let documented = view.semantics.of(Api::Ome) == Semantics::Documented;
+    view.catalog
+        .classes(Semantics::Documented)
+        .filter(move |class| documented && !class.object.builtin)
+}

@@ -31,8 +31,8 @@ const MODEL_DIRECTORY: &str = "model-empty-dir";
 const MODEL_DEFAULT_PATH: &str = "/opt/ml/model";
 /// Annotation that mounts block lists until v0.1.4.
 const DISABLE_BLOCKLIST: &str = "ome.io/disable-blocklist";
-const BLOCKLIST_VOLUME: &str = "configmap-blocklist-volume";
-const PARALLELISM: &str = "PARALLELISM_SIZE";
+pub(crate) const BLOCKLIST_VOLUME: &str = "configmap-blocklist-volume";
+pub(crate) const PARALLELISM: &str = "PARALLELISM_SIZE";
 
 /// The inputs of the steps on a container and its pod.
 pub(crate) struct Steps<'a> {

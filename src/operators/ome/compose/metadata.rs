@@ -1,6 +1,6 @@
 //! Labels and annotations of a component's objects and pods.
 //!
-//! Queue labels and `app` belong to the workload and are written by `render`.
+//! Queue labels and `app` belong to the workload; `operators/ome/objects` sets them.
 
 use super::component::MergedComponent;
 use super::fine_tuned::FineTuned;
