@@ -1,7 +1,7 @@
 //! The results for one service on both sides, and their difference.
 //!
-//! Input: a service of each side. Output: an [`Answer`], with the change if there is one, and the
-//! fields of the input that may be causes. Trials ([`super::trial`]) determine which of them are.
+//! In: a service of each side. Out: an [`Answer`], with the change if there is one, and the fields
+//! of the input that may be causes. Trials ([`super::trial`]) determine which of them are.
 
 use super::cause::{Candidate, Question, candidates};
 use super::changed::{accelerators, keeps_metadata, leave_behind, object_changes, restart};
@@ -14,6 +14,7 @@ use crate::api::{Api, ComponentKind, Object, Semantics};
 use crate::diag::Diagnostic;
 use crate::pipeline::planned::PlannedComponent;
 use crate::pipeline::render::Renderer;
+use crate::pipeline::replaced;
 use crate::pipeline::serving::serving_gpus;
 use crate::quantity::Count;
 use ecow::EcoString;
@@ -67,7 +68,21 @@ impl<'c, 'a> Comparison<'c, 'a> {
         let (was, is) = (&before.decided, &after.decided);
         let refused = [was, is].map(|decided| decided.error.is_some());
         let name_of = |object: Option<&Object>| object.map(|object| object.id.clone());
-        let objects = self.updated(api, fate, before, after);
+        let mut objects = self.updated(api, fate, before, after);
+        // A changed template restarts the pods that no `partition` protects.
+        let replaced = match both {
+            [Some(Subject::ModelServing(before)), Some(Subject::ModelServing(after))]
+                if restart(&objects) && is.error.is_none() =>
+            {
+                replaced(self.settings.kthena[1], before, after)
+            }
+            _ => None,
+        };
+        if replaced.as_ref().is_some_and(|(pods, _)| *pods == 0) {
+            for object in &mut objects {
+                object.restart = false;
+            }
+        }
         let restarts = |component: Option<ComponentKind>| {
             let own = objects.iter().filter(|object| object.component == component);
             restart(own)
@@ -77,8 +92,13 @@ impl<'c, 'a> Comparison<'c, 'a> {
             .iter()
             .filter(|(component, _)| fate == Fate::Changed && restarts(*component));
         let restarted: Vec<&Extent> = restarted.map(|(_, extent)| extent).collect();
-        let pods_restarted = restarted.iter().map(|extent| extent.pods).sum();
-        let gpus_restarted = restarted.iter().map(|extent| extent.gpus).sum();
+        let (pods_restarted, gpus_restarted) = match replaced {
+            Some((pods, gpus)) => (pods.into(), gpus),
+            None => (
+                restarted.iter().map(|extent| extent.pods).sum(),
+                restarted.iter().map(|extent| extent.gpus).sum(),
+            ),
+        };
         let restart = fate == Fate::Changed && restart(&objects);
         let group = Group {
             fate,

@@ -1,6 +1,6 @@
-//! Turns loaded objects into plans and manifests. Only this module selects a policy.
+//! Turns loaded objects into plans and manifests, by the policy of each operator's release.
 //!
-//! Input: a [`World`](crate::workspace::World) (typed, indexed, frozen). Output: a [`Planned`] per
+//! In: a [`World`](crate::workspace::World) (typed, indexed, frozen). Out: a [`Planned`] per
 //! service. Services are independent of each other: they are decided in parallel, and the results
 //! have the order of the services, whatever the thread count.
 
@@ -58,6 +58,6 @@ pub use totals::{ClassTotal, Totals, totals};
 
 pub use users::{User, runtimes_for_model, users_of_model, users_of_runtime};
 
-pub use upgrade::{PlayedUpgrade, ServingUpgrade, Upgrades};
+pub use upgrade::{PlayedUpgrade, ServingUpgrade, Upgrades, replaced};
 
 pub use why::{Layer, Layers, Leaf, Losers, Overrides, Said, ServingHistory, leaf, why};

@@ -1,14 +1,14 @@
 //! The effect of a Kthena upgrade on a running ModelServing.
 //!
-//! Input: a ModelServing as two releases read it, and the running pods. Output: its revisions under
-//! both releases, and the rolling update that the later release starts with.
+//! In: a ModelServing as two releases read it, and the running pods. Out: its revisions under both
+//! releases, and the rolling update that the later release starts with.
 
 use crate::api::{ModelServing, Role, RolloutType};
 use crate::catalog::Catalog;
 use crate::cluster::{Inventory, Shape};
 use crate::operators::kthena::objects::{MOST_PODS, revision};
 use crate::operators::kthena::rollout::{
-    Action, Before, Cause, Event, Kind, Scenario, fits, simulate,
+    Action, Before, Cause, Event, Kind, Scenario, Trace, fits, simulate,
 };
 use crate::pipeline::RunningPods;
 use crate::pods::gpus::of_pod;
@@ -49,6 +49,53 @@ pub struct PlayedUpgrade {
     pub stops: Option<String>,
 }
 
+/// The pods that a change of a ModelServing deletes and recreates, and their GPUs; `None` for one
+/// with more pods than are simulated.
+pub fn replaced(
+    policy: &'static KthenaPolicy,
+    before: &ModelServing,
+    after: &ModelServing,
+) -> Option<(i64, Count)> {
+    if ![before, after].into_iter().all(is_small) {
+        return None;
+    }
+    let outcome = simulate(&Scenario {
+        policy,
+        upgraded_from: None,
+        from: vec![Before { serving: before, costs: Vec::new() }],
+        to: after,
+        pending: Vec::new(),
+        stuck: Vec::new(),
+        fail: Vec::new(),
+        stagger: false,
+    });
+    Some((outcome.restarted, replaced_gpus(&outcome.trace, before)))
+}
+
+/// Whether a ModelServing has no more pods than are simulated.
+fn is_small(serving: &ModelServing) -> bool {
+    serving.counted && serving.extent() <= MOST_PODS
+}
+
+/// The GPUs of the pods that an update deletes, by the templates of `serving`.
+fn replaced_gpus(trace: &Trace, serving: &ModelServing) -> Count {
+    let is_replaced = |event: &&Event| {
+        event.kind == Kind::Pod
+            && event.action == Action::Delete
+            && matches!(event.cause, Cause::Update | Cause::RoleUpdate)
+    };
+    let gpus = |event: &Event| -> Count {
+        let name = event.replica.map(|(role, _)| trace.names.text(role));
+        let role: Option<&Role> = name.and_then(|name| serving.role(name));
+        let template = role.and_then(|role| match event.index {
+            0 => Some(&role.entry),
+            _ => role.worker.as_ref(),
+        });
+        template.map_or_else(Count::default, |template| of_pod(&template.spec).into())
+    };
+    trace.events.iter().filter(is_replaced).map(gpus).sum()
+}
+
 /// Two releases, and the running pods.
 #[derive(Debug)]
 pub struct Upgrades<'a> {
@@ -79,13 +126,12 @@ impl<'a> Upgrades<'a> {
             return None;
         }
         let groups = after.replicas.value;
-        let small = after.counted && after.extent() <= MOST_PODS;
         Some(ServingUpgrade {
             revisions,
             by_role: after.rollout.value == RolloutType::Role,
             groups,
             held: after.budget.protected(groups).min(groups),
-            played: small.then(|| self.play(before, after)),
+            played: is_small(after).then(|| self.play(before, after)),
         })
     }
 
@@ -110,22 +156,7 @@ impl<'a> Upgrades<'a> {
             stagger: false,
         };
         let mut outcome = simulate(&scenario);
-        let replaced = |event: &&Event| {
-            event.kind == Kind::Pod
-                && event.action == Action::Delete
-                && matches!(event.cause, Cause::Update | Cause::RoleUpdate)
-        };
-        let gpus = |event: &Event| -> Count {
-            let name = event.replica.map(|(role, _)| outcome.trace.names.text(role));
-            let role: Option<&Role> = name.and_then(|name| after.role(name));
-            let template = role.and_then(|role| match event.index {
-                0 => Some(&role.entry),
-                _ => role.worker.as_ref(),
-            });
-            template.map_or_else(Count::default, |template| of_pod(&template.spec).into())
-        };
-        let gpus = outcome.trace.events.iter().filter(replaced).map(gpus).sum();
-        let pods = outcome.restarted;
+        let (pods, gpus) = (outcome.restarted, replaced_gpus(&outcome.trace, after));
         let capacity = &outcome.trace.capacity;
         let fewest =
             capacity.iter().map(|stage| stage.groups).min().unwrap_or(after.replicas.value);

@@ -275,3 +275,46 @@ fn what_cannot_be_read_is_no_empty_answer() {
     let done = folder.ome("test -o junit broken.ome-test.yaml");
     assert!(done.stdout.contains("tests=\"1\" failures=\"0\" errors=\"1\""), "{done:?}");
 }
+
+/// A ModelServing of `groups` groups, of which `partition` are protected.
+fn model_serving(image: u32, groups: u32, partition: u32) -> String {
+    let template = |gpus: u32| {
+        format!(
+            "{{spec: {{containers: [{{name: c, image: 'i:{image}', resources: {{limits: \
+             {{nvidia.com/gpu: {gpus}}}, requests: {{nvidia.com/gpu: {gpus}}}}}}}]}}}}"
+        )
+    };
+    let [entry, worker] = [4, 2].map(template);
+    format!(
+        "apiVersion: workload.serving.volcano.sh/v1alpha1\nkind: ModelServing\nmetadata: {{name: \
+         pd, namespace: t}}\nspec:\n  replicas: {groups}\n  rolloutStrategy: {{type: \
+         ServingGroupRollingUpdate, rollingUpdateConfiguration: {{partition: \
+         {partition}}}}}\n  template:\n    roles:\n    - {{name: prefill, replicas: 1, \
+         workerReplicas: 0, entryTemplate: {entry}}}\n    - {{name: decode, replicas: 2, \
+         workerReplicas: 1, entryTemplate: {entry}, workerTemplate: {worker}}}\n"
+    )
+}
+
+#[test]
+fn diff_counts_the_pods_that_a_rollout_recreates() {
+    for (partition, documented) in [(0, 15), (1, 10), (3, 0)] {
+        let folder = Folder::new(&[
+            ("before.yaml", &model_serving(1, 3, partition)),
+            ("after.yaml", &model_serving(2, 3, partition)),
+        ]);
+        for profile in ["", "--kthena-profile head", "--kthena-profile v1.0"] {
+            let json = |call: &str| -> Value {
+                let done = folder.ome(format!("{call} -o json {profile}").trim_end());
+                serde_json::from_str(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"))
+            };
+            let diff = json("diff --base before.yaml -f after.yaml");
+            let rollout = json("rollout pd --from before.yaml -f after.yaml");
+            let pods = &rollout["podsRestarted"];
+            assert!(pods.is_u64(), "{rollout}");
+            assert_eq!(&diff["summary"]["podsRestarted"], pods, "{profile}, partition {partition}");
+            assert!(!profile.is_empty() || *pods == documented, "{partition}: {pods}");
+            let restart = &diff["summary"]["restarts"];
+            assert_eq!(*restart == 0, *pods == 0, "{profile}, partition {partition}");
+        }
+    }
+}
