@@ -3,16 +3,37 @@
 //! This module does not read values.
 
 /// If a variable or flag has one of these words in its name, its value is a secret.
-const WORDS: [&str; 8] =
-    ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "KEY", "APIKEY", "CREDENTIALS", "AUTHORIZATION"];
+const WORDS: [&str; 11] = [
+    "TOKEN",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "SECRET",
+    "KEY",
+    "APIKEY",
+    "CREDS",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "AUTHORIZATION",
+];
+
+/// The same for words behind another one. `PWD` alone is the working directory of a shell.
+const LAST_WORDS: [&str; 2] = ["PASS", "PWD"];
 
 /// Whether the value of a variable or a flag is a secret, by its name: one word is in [`WORDS`],
-/// and the last word is not in `LAST`, which names descriptions of a secret, such as its file.
+/// and the last word is not in `LAST`, which names descriptions of a secret, such as its file; or
+/// the last of several words is in [`LAST_WORDS`].
 pub fn names_secret(name: &str) -> bool {
     const LAST: [&str; 10] =
         ["FILE", "PATH", "DIR", "NAME", "ID", "URL", "URI", "ENDPOINT", "HOST", "SIZE"];
     let name = name.to_ascii_uppercase();
-    let mut words = name.split(['_', '-', '.']);
+    let is_separator = |c: char| matches!(c, '_' | '-' | '.');
+    if let Some((_, last)) = name.trim_matches(is_separator).rsplit_once(is_separator)
+        && LAST_WORDS.contains(&last)
+    {
+        return true;
+    }
+    let mut words = name.split(is_separator);
     words.clone().any(|word| WORDS.contains(&word))
         && words.next_back().is_some_and(|last| !LAST.contains(&last))
 }
@@ -89,6 +110,13 @@ mod tests {
             ("aws-secret-access-key", true),
             ("API_KEY", true),
             ("FILE_TOKEN", true),
+            ("MY_CREDS", true),
+            ("CREDS", true),
+            ("DB_PWD", true),
+            ("smtp-pass", true),
+            ("PWD", false),
+            ("OLDPWD", false),
+            ("PASS_THROUGH", false),
             ("MAX_TOKENS", false),
             ("TOKENIZER", false),
             ("LEVEL", false),

@@ -44,8 +44,7 @@ pub(super) fn is_reference(text: &str) -> bool {
 
 /// Hints of secrets in a text: words of names, prefixes of tokens, and the character after a
 /// password in a URL.
-const HINTS: [&str; 8] =
-    ["token", "passw", "passphrase", "secret", "key", "credential", "authorization", "@"];
+const HINTS: [&str; 8] = ["token", "pass", "pwd", "secret", "key", "cred", "authorization", "@"];
 
 /// Whether a text is worth a search. Most sources are not.
 pub(super) fn may_hold(text: &str) -> bool {
