@@ -7,8 +7,8 @@ use super::input::Session;
 use super::{Failure, names};
 use crate::api::{ModelServing, Object, Views};
 use crate::diag::{Severity, nearest};
+use crate::pipeline::serving::refusal;
 use crate::report::findings;
-use crate::source::Span;
 
 impl Session {
     /// The services a command is about, in order: those named, else all that namespace and selector
@@ -173,14 +173,7 @@ impl Session {
 
     /// Whether a ModelServing has a finding of error level, so that it is not rendered.
     pub(super) fn is_broken(&self, serving: &ModelServing) -> bool {
-        let whole = serving.object.span;
-        let inside = |span: Span| {
-            span.source == whole.source && whole.start <= span.start && span.start < whole.end
-        };
-        self.world
-            .diagnostics
-            .iter()
-            .any(|found| found.severity == Severity::Error && found.span().is_some_and(inside))
+        refusal(&self.world, serving).is_some()
     }
 
     /// The services of a namespace, or of all of them.

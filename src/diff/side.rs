@@ -4,12 +4,12 @@ use super::Refused;
 use super::cost::{self, Cost};
 use crate::api::{AcceleratorClass, ComponentKind, ModelServing, Object, ObjectRef, Views};
 use crate::decision::Resolution;
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::Diagnostic;
 use crate::pipeline::built::identity;
 use crate::pipeline::costs;
 use crate::pipeline::planned::PlannedComponent;
 use crate::pipeline::render::{Rendered, Renderer};
-use crate::pipeline::serving::serving_gpus;
+use crate::pipeline::serving::{refusal, serving_gpus};
 use crate::quantity::{Count, Quantity};
 use crate::workspace::World;
 use crate::yaml::Node;
@@ -157,16 +157,8 @@ pub(super) fn make<'w>(renderer: &Renderer<'w>, subject: Subject<'w>) -> Made<'w
     }
 }
 
-/// The error of a ModelServing, which is read but not decided: the first finding of severity error
-/// inside it.
+/// The error of a ModelServing.
 pub(super) fn broken(world: &World, serving: &ModelServing) -> Option<Refused> {
-    let span = serving.object.span;
-    let inside = |found: &&Diagnostic| {
-        found.severity == Severity::Error && found.span().is_some_and(|own| span.contains(own))
-    };
-    world
-        .diagnostics
-        .iter()
-        .find(inside)
+    refusal(world, serving)
         .map(|found| Refused { code: found.code, message: found.message.clone() })
 }

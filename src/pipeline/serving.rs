@@ -1,13 +1,15 @@
 //! The plan of a ModelServing: its gang, its requests, and whether it fits.
 
 use crate::api::{AcceleratorClass, ModelServing, Role};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::operators::kthena::objects::{MOST_PODS, pod_group};
 use crate::pipeline::placement::Placement;
 use crate::pods::gpus::by_resource as of_pod;
 use crate::policy::{GangRule, KthenaPolicy};
 use crate::quantity::is_accelerator;
 use crate::quantity::{Count, Range};
+use crate::source::Span;
+use crate::workspace::World;
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
 use std::collections::BTreeMap;
@@ -53,6 +55,16 @@ impl PlannedServing<'_> {
     pub fn resources(&self) -> Map {
         self.gang.as_ref().map(pod_group::resources).unwrap_or_default()
     }
+}
+
+/// The error for which a ModelServing is not rendered: the first finding of severity error inside
+/// it.
+pub(crate) fn refusal<'w>(world: &'w World, serving: &ModelServing) -> Option<&'w Diagnostic> {
+    let inside = |span: Span| serving.object.span.contains(span);
+    world
+        .diagnostics
+        .iter()
+        .find(|found| found.severity == Severity::Error && found.span().is_some_and(inside))
 }
 
 /// Plans ModelServings. Those with too many pods, or with invalid numbers of pods, are left out;
