@@ -2,8 +2,12 @@
 //!
 //! A rule that differs is one function with a named variant here, not a second pipeline. Each
 //! operator defines its own values: a release is a constant in `releases.rs` of the operator's
-//! folder, defined by its differences from another release. Only `pipeline` and `cli` choose a
-//! policy.
+//! folder, defined by its differences from another release.
+//!
+//! Flags, settings and the input fix release and mode of each operator once per run. The code that
+//! looks up the policy for them (`Catalog::policy`, `Releases::policy`) is in `cli`, `workspace`,
+//! `check` (`View::policy`, for the checks of the operators too), `operators/ome/checks`,
+//! `pipeline` and `diff`. All other code gets a policy, or a value of one, as an argument.
 
 pub mod kserve;
 mod kthena;

@@ -87,7 +87,8 @@ pub(crate) fn field(
 
 /// Checks that `ingressDomain` is set when `pathTemplate` is.
 pub(crate) fn path_has_a_domain(ingress: &IngressConfig) -> Result<(), EcoString> {
-    // The operators also parse `pathTemplate` here; in this crate, `render` parses templates.
+    // The operators also parse `pathTemplate` here; in this crate, `objects::domain` parses
+    // templates.
     if !ingress.path_template.is_empty() && ingress.ingress_domain.is_empty() {
         return Err(
             "invalid ingress config - ingressDomain is required if pathTemplate is given".into()

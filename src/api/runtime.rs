@@ -77,7 +77,8 @@ pub struct Runtime {
 
 /// A runtime's component configurations as the controller decodes them, or the decoding error.
 ///
-/// `compose` fills an entry on first use, so each runtime is decoded once for all its services.
+/// `operators/ome/compose` fills an entry on first use, so each runtime is decoded once for all its
+/// services.
 #[derive(Clone, Debug, Default)]
 pub struct DecodedConfigs([OnceLock<Result<Node, EcoString>>; 3]);
 

@@ -1,8 +1,8 @@
 //! Everything that was loaded, indexed and frozen.
 //!
 //! In: typed objects. Out: look-ups by kind, scope and name. Duplicates and shadowed objects are
-//! found here, once; nothing changes afterwards, so `&Catalog` is all that `resolve` sees of the
-//! world, from any thread.
+//! found here, once. Nothing changes afterwards, so `select` and the operators share one `&Catalog`
+//! on all threads and read no other objects.
 
 mod build;
 mod builtin;

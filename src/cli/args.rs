@@ -173,7 +173,7 @@ impl LimitArgs {
     }
 }
 
-/// What a service is decided by, beyond what is read.
+/// Flags that change the decisions for services.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct DecisionArgs {
     /// The requested protocol of every service; overrides the services.
@@ -197,7 +197,7 @@ impl DecisionArgs {
     }
 }
 
-/// What is asked about accelerators, beyond what the objects say.
+/// Flags for the choice of accelerators.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Accelerators (documented mode)")]
 pub(crate) struct AcceleratorArgs {

@@ -1,7 +1,11 @@
 //! The command line: arguments, commands and output.
 //!
-//! Everything else of the crate is a library that neither prints nor exits; this module may use all
-//! of it.
+//! In: arguments, environment variables, settings, standard input. Out: text on stdout and stderr,
+//! and an exit code. A command opens a session (`input`), calls `pipeline`, `diff` or `check`, and
+//! prints the results through `report` or writes them through `emit`.
+//!
+//! This is the only module that prints or exits, and it may use all others. It makes no decision
+//! about an object: rules belong to the modules below.
 
 mod args;
 mod commands;

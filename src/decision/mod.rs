@@ -1,7 +1,8 @@
 //! Decisions as data: the choice, the candidates, and why each other candidate was rejected.
 //!
-//! In: results of `resolve`. Out: values that `report` formats and `compose` applies. Data only:
-//! this module makes no decision and formats no text.
+//! In: results of `select` and of the operators' selection. Out: values that `compose` of each
+//! operator applies and `report` formats. Data only: this module makes no decision and formats no
+//! text.
 
 mod accelerator;
 mod cache;

@@ -57,8 +57,8 @@ pub struct Edit {
     pub insert: String,
 }
 
-/// A text with replacements that do not meet. What lies outside of the text, or within a character,
-/// is left out.
+/// Returns a text with replacements applied. They must not overlap. A replacement outside the text,
+/// or one that begins or ends within a character, is skipped.
 pub fn edited<'a>(text: &str, edits: impl IntoIterator<Item = &'a Edit>) -> String {
     let mut edits: Vec<&Edit> = edits.into_iter().collect();
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));

@@ -2,10 +2,10 @@
 
 use ecow::EcoString;
 
-/// Of no more names than this every one is looked at.
+/// Up to this number of names, each name is compared.
 const FEW: usize = 500;
-/// Of more names, so many on either side of where the word would be, in the order of their
-/// beginnings and in that of their ends.
+/// With more names, this many are compared on each side of the word's position, in the list sorted
+/// by the beginnings of the names and in the list sorted by their ends.
 const AROUND: usize = 100;
 
 /// The candidate nearest to `word` in spelling, if near enough to be worth offering.
@@ -25,7 +25,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
-/// A word in search of its like.
+/// The misspelled word, prepared for comparison with many candidates.
 struct Word {
     lower: String,
     length: usize,
@@ -39,7 +39,7 @@ impl Word {
         Self { lower: word.to_lowercase(), length: word.len(), limit }
     }
 
-    /// How far a candidate is from the word, when it is near enough.
+    /// The edit distance between a candidate and the word; `None` if it is above the limit.
     fn distance(&self, candidate: &str) -> Option<usize> {
         let other = candidate.to_lowercase();
         let distance = strsim::damerau_levenshtein(&self.lower, &other);
@@ -53,8 +53,9 @@ impl Word {
     }
 }
 
-/// Names that exist, for many words in search of their like: of many names only those are looked at
-/// that begin or end as the word does, so that a fleet of slips does not cost every name each.
+/// Existing names, prepared for many look-ups. If there are many names, a look-up compares only
+/// those that begin or end like the word, so that many misspelled references do not each compare
+/// every name.
 #[derive(Clone, Debug, Default)]
 pub struct Nearby {
     names: Vec<EcoString>,

@@ -1,8 +1,8 @@
 //! The decision that a change turns, and the rule that turns it.
 //!
-//! Input: the decisions for a service in two states, each with its candidates. Output: the
-//! candidate whose verdict differs, with the reason of the side that rejects it, in the wording of
-//! `ome explain`.
+//! In: the decisions for a service in two states, each with its candidates. Out: the candidate
+//! whose verdict differs, with the reason of the side that rejects it, in the wording of `ome
+//! explain`.
 
 use crate::api::ObjectRef;
 use crate::decision::{

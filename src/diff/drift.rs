@@ -1,6 +1,6 @@
 //! Compares a cluster with the objects that the operator would write now.
 //!
-//! Input: a renderer for the input, services, and the objects of a dump. Output: objects that are
+//! In: a renderer for the input, services, and the objects of a dump. Out: objects that are
 //! missing, left over or changed, by group of services with the same difference. A field counts if
 //! the operator writes it, whoever owns it now. Fields that only the server or other clients write
 //! do not count, and neither does the size of a workload that an autoscaler sizes.

@@ -1,8 +1,8 @@
 //! The effect of a Kthena upgrade on a ModelServing.
 //!
-//! Input: a ModelServing of both sides, with the same content. Output: its group, with the change
-//! of the revision, the update that follows from it, and the rules. Errors of the document are
-//! reported when it is read; its pods in the cluster are replaced either way.
+//! In: a ModelServing of both sides, with the same content. Out: its group, with the change of the
+//! revision, the update that follows from it, and the rules. Errors of the document are reported
+//! when it is read; its pods in the cluster are replaced either way.
 
 use super::comparison::{Answer, Comparison, Found};
 use super::edit::{self, NO_FIELD};

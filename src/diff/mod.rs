@@ -1,8 +1,8 @@
 //! The effect of a change of the manifests: changed services, restarts, GPUs before and after.
 //!
-//! Input: two worlds, each read, decided and rendered the same way, and the selected services.
-//! Output: a [`Diff`]: groups of services with the same change, its causes in the input, and the
-//! action for every object.
+//! In: two worlds, each read, decided and rendered the same way, and the selected services. Out: a
+//! [`Diff`]: groups of services with the same change, its causes in the input, and the action for
+//! every object.
 //!
 //! # Cost
 //! A service is not rendered if its own object, model, runtime and classes are the same on both

@@ -15,12 +15,13 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig};
 /// The default address of the Hub.
 pub const ENDPOINT: &str = "https://huggingface.co";
 
-/// How the Hub is asked.
+/// Options for requests to the Hub.
 #[derive(Clone)]
 pub struct Options {
-    /// Where it is: `https://…` or, for a mirror on this machine, `http://…`.
+    /// Its address: `https://…` or, for a mirror on this machine, `http://…`.
     pub endpoint: String,
-    /// What opens private and gated repositories. Sent to the endpoint only, never shown.
+    /// The access token for private and gated repositories. It is sent to the endpoint only and
+    /// never printed.
     pub token: Option<String>,
     /// Certificates in PEM that are trusted instead of the usual ones.
     pub certificates: Option<Vec<u8>>,
@@ -30,17 +31,17 @@ pub struct Options {
     pub limit: u64,
 }
 
-/// Why a file could not be had.
+/// Why a file could not be fetched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The endpoint is no address.
     #[error("`{0}` is no address of a Hub")]
     Endpoint(String),
-    /// The certificates that were given are none.
+    /// The given file has no certificates.
     #[error("there is no certificate in what `SSL_CERT_FILE` names")]
     Certificates,
-    /// There is no such repository, or it is not shown to who asks.
+    /// The repository does not exist, or the token does not give access to it.
     #[error("{place} has no repository {id}{}", if *.asked_with_token { "" } else { ", or does not show it without a token" })]
     Repository {
         /// The endpoint.
@@ -58,7 +59,7 @@ pub enum Refusal {
         /// What was requested.
         revision: String,
     },
-    /// A token is needed, or the one that was sent does not do.
+    /// A token is required, or the token that was sent is rejected.
     #[error("{place} refuses {id} ({status}){}", if *.asked_with_token { " with the token that was sent" } else { " without a token" })]
     Access {
         /// The endpoint.
@@ -70,7 +71,7 @@ pub enum Refusal {
         /// A token was sent.
         asked_with_token: bool,
     },
-    /// Another answer than the file.
+    /// The response has an unexpected status.
     #[error("{place} answers {status} for {file} of {id}")]
     Status {
         /// The endpoint.
@@ -82,7 +83,7 @@ pub enum Refusal {
         /// Status of the answer.
         status: u16,
     },
-    /// No answer, or none that came to its end.
+    /// No response, or an incomplete one.
     #[error("{file} of {id} cannot be read from {place}: {why}")]
     Connection {
         /// The endpoint.

@@ -260,8 +260,8 @@ impl Reader<'_> {
         file.and_then(Path::parent).unwrap_or(Path::new("")).to_owned()
     }
 
-    /// A team that agrees on settings agrees on who reads them: another version may decide
-    /// otherwise.
+    /// Reports a version of `ome` that `required-version` does not admit: other versions may make
+    /// other decisions.
     fn required_version(&mut self, required: &VersionReq, value: &Value<'_>) {
         let own = env!("CARGO_PKG_VERSION");
         if !Version::parse(own).is_ok_and(|own| required.matches(&own)) {

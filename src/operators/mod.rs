@@ -1,5 +1,7 @@
 //! The operators, one folder each: how each one reads, selects, composes, renders and checks. No
-//! operator depends on another; only this file refers to all of them, and the modules above use it.
+//! operator depends on another. Three files choose the operator of an object: this one and
+//! `selector.rs`, for decisions and rendering, and `workspace/read/dispatch.rs`, which has an arm
+//! for each kind that is read.
 //!
 //! In: a service and its decisions. Out: its pods and objects as its operator creates them.
 

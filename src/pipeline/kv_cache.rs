@@ -1,8 +1,8 @@
 //! How many requests of full length a component serves at once.
 //!
-//! Input: the KV cache that a model keeps per request, the engine container and its accelerator.
-//! Output: every operand with its source. An argument of the engine takes precedence; without it,
-//! the engine's default or the model's config applies.
+//! In: the KV cache that a model keeps per request, the engine container and its accelerator. Out:
+//! every operand with its source. An argument of the engine takes precedence; without it, the
+//! engine's default or the model's config applies.
 //!
 //! Flags and defaults: vLLM, `vllm/engine/arg_utils.py` (EngineArgs); SGLang,
 //! `python/sglang/srt/server_args.py` (ServerArgs, `mem_fraction_static`).

@@ -1,7 +1,7 @@
 //! Total requests of a plan: pods and devices at minReplicas, and devices per class.
 //!
-//! Input: planned services and ModelServings, placed if nodes were read. Output: [`Totals`], which
-//! every output format shows.
+//! In: planned services and ModelServings, placed if nodes were read. Out: [`Totals`], which every
+//! output format shows.
 
 use super::planned::Planned;
 use super::serving::PlannedServing;

@@ -65,10 +65,10 @@ impl ParamCount {
         count.checked_mul(10_u64.pow(missing)).map(Self).ok_or(ParamCountError::TooLarge)
     }
 
-    /// Reads a size as the shipped controller does: `T`, `B` or `M` at the end is dropped (in this
-    /// order, once), the rest is a Go float, and what is none is 0 (pkg/runtimeselector/matcher.go,
-    /// checkModelSize; OME docs, Serving Runtime, Core Configuration;
-    /// docs/decisions.md#size-ranges, C).
+    /// Reads a size as the shipped controller does. A `T`, `B` or `M` at the end is the unit (one
+    /// of them, tried in this order); the rest is parsed as a Go float, and is 0 if it is not a
+    /// number (pkg/runtimeselector/matcher.go, checkModelSize; OME docs, Serving Runtime, Core
+    /// Configuration; docs/decisions.md#size-ranges).
     ///
     /// `7b`, `7K`, `9GB`, ` 7B` and the empty text are 0; `.5B`, `1_000B`, `-5B`, `0x1p3B`, `infB`
     /// and `NaNB` are numbers.
@@ -80,8 +80,8 @@ impl ParamCount {
         go_float::parse(number).unwrap_or(0.0) * multiplier
     }
 
-    /// The size a slip was probably meant to be: `7b`, `8 billion`, `9GB`, `1_000M`. None when it
-    /// is anyone's guess.
+    /// The size that a misspelled one probably means: `7b`, `8 billion`, `9GB`, `1_000M`. `None` if
+    /// it is unclear.
     pub fn suggestion(text: &str) -> Option<Self> {
         let plain: String = text
             .chars()

@@ -166,7 +166,7 @@ impl Version {
     /// Whether a runtime of this version serves a model of that version: unofficial versions and
     /// `Equal` request equality whatever the spelling; all other operators request equal precision
     /// and prefix first (pkg/runtimeselector/matcher.go, compareSupportedModelFormats; OME docs,
-    /// Serving Runtime, Core Configuration; docs/decisions.md#version-precision, C).
+    /// Serving Runtime, Core Configuration; docs/decisions.md#version-precision).
     pub fn admits(&self, operator: Operator, model: &Self) -> Result<(), VersionMismatch> {
         let order = self.compare(model);
         let exact = operator == Operator::Equal || self.is_unofficial() || model.is_unofficial();

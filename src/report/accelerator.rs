@@ -1,4 +1,4 @@
-//! The choice of an accelerator, as JSON and as text (docs/cli.md, ome explain).
+//! The choice of an accelerator, as JSON (docs/json.md) and as text.
 
 mod candidates;
 

@@ -1,4 +1,4 @@
-//! The catalog as lists, items and JSON (docs/cli.md `catalog`).
+//! The catalog as lists, items and JSON (docs/json.md, `catalog-list`, `catalog-show`).
 
 mod accelerators;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `ome validate` as a page: findings by file, each with its source lines.
 //!
-//! Input: settled findings. Output: a page. This module makes no decisions.
+//! In: settled findings. Out: a page. This module makes no decisions.
 
 use super::fill::fill;
 use super::findings;

@@ -1,4 +1,4 @@
-//! Decisions as JSON. The format is documented in docs/cli.md. Fields may be added; the meaning of
+//! Decisions as JSON. The format is documented in docs/json.md. Fields may be added; the meaning of
 //! a field does not change.
 
 use super::{SCHEMA_VERSION, findings, places};

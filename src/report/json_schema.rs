@@ -1,8 +1,8 @@
 //! Kinds as JSON Schemas, and as the OpenAPI definitions that Kustomize uses for merges.
 //!
-//! Input: the tables of [`crate::schema`], as the API server has them; fields that are only in
-//! documents are left out, because a server rejects them. Output: self-contained documents with
-//! every type inlined, like published CustomResourceDefinitions.
+//! In: the tables of [`crate::schema`], as the API server has them; fields that are only in
+//! documents are left out, because a server rejects them. Out: self-contained documents with every
+//! type inlined, like published CustomResourceDefinitions.
 
 use crate::schema::{Definition, Field, Item, Rules, Schema, Type};
 use crate::yaml::{FieldPath, Segment};

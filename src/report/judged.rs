@@ -1,7 +1,7 @@
 //! The steps of a choice, and its candidates as a table: those that passed, the nearest rejected
 //! ones, and the number of the others.
 //!
-//! Input: rows of finished text. Output: tables on a [`Sheet`]. The candidates may be runtimes or
+//! In: rows of finished text. Out: tables on a [`Sheet`]. The candidates may be runtimes or
 //! classes.
 
 use super::sheet::Sheet;

@@ -1,7 +1,7 @@
 //! Builds Markdown whose structure comes only from this tool, for comments on pull requests.
 //!
-//! Input: names, messages and values. Output: text in which they cannot form a cell, a link, a tag,
-//! a mention or an emphasis.
+//! In: names, messages and values. Out: text in which they cannot form a cell, a link, a tag, a
+//! mention or an emphasis.
 
 use super::screen::{Page, line, printable};
 

@@ -1,5 +1,5 @@
-//! The matrix of models and accelerator classes as JSON, text, Markdown and HTML (docs/cli.md
-//! `matrix`).
+//! The matrix of models and accelerator classes as JSON (docs/json.md, `matrix`), text, Markdown
+//! and HTML.
 
 use super::fill::fill;
 use super::markdown;

@@ -1,4 +1,5 @@
-//! `ome render --stage merged`: components before objects are rendered (docs/cli.md).
+//! `ome render --stage merged`: components before objects are rendered (docs/json.md,
+//! `render-merged`).
 
 use super::SCHEMA_VERSION;
 use crate::pipeline::MergedService;

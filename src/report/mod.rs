@@ -1,7 +1,7 @@
 //! The output: decisions and findings as JSON, tables, sentences and diagnostics.
 //!
-//! Input: data of the modules below. Output: text and JSON. This module makes no decisions: it
-//! words existing decisions and calls no function of the modules below.
+//! In: data of the modules below. Out: text and JSON. This module makes no decisions: it words
+//! existing decisions and calls no function of the modules below.
 
 pub mod accelerator;
 pub mod answer;

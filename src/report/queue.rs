@@ -3,7 +3,7 @@
 use crate::decision::{FlavorRejection, QueueDecision};
 use serde_json::{Value, json};
 
-/// `kueue` of a component (docs/cli.md).
+/// `kueue` of a component (docs/json.md).
 pub(super) fn json(decision: &QueueDecision) -> Value {
     let rejection = |rejection: &FlavorRejection| json!({ "flavor": rejection.flavor.as_str(), "code": rejection.code.as_str(), "detail": rejection.detail.as_str() });
     let mut out = json!({

@@ -1,7 +1,7 @@
 //! JSON Schemas of the output of commands with `-o json`.
 //!
-//! Input: the table `schemas.txt`, one paragraph per type of the output. Output: a self-contained
-//! schema for each document. The table is data next to the reports that write the documents; a test
+//! In: the table `schemas.txt`, one paragraph per type of the output. Out: a self-contained schema
+//! for each document. The table is data next to the reports that write the documents; a test
 //! validates all output of the cases with it, and rejects fields that are not in the table.
 //!
 //! ```text

@@ -1,9 +1,9 @@
 //! Makes text safe for a terminal: no character that a terminal interprets or hides, and no line
 //! ends except those of this tool.
 //!
-//! Input: text that may contain names, messages and lines of an input. Output: the same text with
-//! every such character escaped, including line ends: GitHub Actions executes a line that begins
-//! with `::error::`, and a reader trusts a line that looks like output of this tool. [`printable`]
+//! In: text that may contain names, messages and lines of an input. Out: the same text with every
+//! such character escaped, including line ends: GitHub Actions executes a line that begins with
+//! `::error::`, and a reader trusts a line that looks like output of this tool. [`printable`]
 //! escapes a piece of text, [`Page`] a text under construction; `cli` escapes all output of the
 //! process once more.
 

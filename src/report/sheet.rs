@@ -1,6 +1,6 @@
 //! A page of headings, facts and tables, as text for a terminal or as Markdown for a comment.
 //!
-//! Input: parts in order. Output: the same content in either format.
+//! In: parts in order. Out: the same content in either format.
 
 use super::markdown;
 use super::screen::{Page, line, printable};

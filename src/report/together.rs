@@ -1,5 +1,5 @@
-//! The placement of the whole fleet on its nodes: JSON (docs/repositories.md 4.4), and the
-//! sentences below the table.
+//! The placement of the whole fleet on its nodes: JSON, and the sentences below the table
+//! (docs/together.md).
 
 use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};

@@ -1,8 +1,8 @@
 //! `rollout` for an InferenceService: its objects in rollout order, and the rollout of its
 //! workloads.
 //!
-//! Input: the waves and workloads of the pipeline. Output: JSON, a table, Markdown, a page. This
-//! module makes no decisions.
+//! In: the waves and workloads of the pipeline. Out: JSON, a table, Markdown, a page. This module
+//! makes no decisions.
 
 use super::answer::Answer;
 use super::fill::fill;

@@ -1,7 +1,7 @@
 //! The source of the value of each field, as JSON and as text (`ome why`).
 //!
-//! Input: leaves with their sources and the values that they override. Output: JSON, a table, a
-//! comment next to the field. This module makes no decisions.
+//! In: leaves with their sources and the values that they override. Out: JSON, a table, a comment
+//! next to the field. This module makes no decisions.
 
 use super::SCHEMA_VERSION;
 use super::sheet::Sheet;
@@ -59,7 +59,7 @@ fn overridden(leaf: &Leaf, said: &Said, sources: &SourceMap) -> Value {
     })
 }
 
-/// A leaf of the containers (docs/cli.md `explain --merge`).
+/// A leaf of the containers, for `explain --merge` (docs/json.md, `explain`).
 pub(super) fn merged(found: &MergedLeaf, sources: &SourceMap) -> Value {
     let mut out = leaf(&found.leaf, sources);
     json!({

@@ -1,4 +1,9 @@
-//! Two trees of one kind become the fields in which they differ.
+//! Compares two trees of one kind, field by field.
+//!
+//! In: two nodes and their schema type, if known. Out: a [`Change`] per field that differs, sorted
+//! by path, with both values and their places; [`differences`] ignores what only a live object has.
+//! This module changes no tree and prints nothing; each change records what may be shown of its
+//! values.
 //!
 //! Values are compared, not texts: the order of keys means nothing, quantities are equal when they
 //! mean the same amount, null is absent. A list whose elements have a key (of the schema, else

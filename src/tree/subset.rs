@@ -1,11 +1,12 @@
-//! What is wanted against what is there: what is there beyond it does not count.
+//! Compares a wanted object with a live one. Fields that only the live object has are ignored.
 
 use super::{Change, changes};
 use crate::schema;
 use crate::yaml::{FieldPath, Node, Value};
 
-/// The fields of `wanted` that are not so in `live`: what `live` has beyond them does not count,
-/// nor does what is written and says nothing, nor the order of elements that have names.
+/// The fields of `wanted` that `live` lacks or has with another value. Ignored are fields that only
+/// `live` has, fields of `wanted` with an empty value (null, `""`, `false`, 0, an empty list) that
+/// `live` lacks, and the order of lists whose elements have names.
 pub(crate) fn differences(
     live: &Node,
     wanted: &Node,
@@ -22,7 +23,8 @@ pub(crate) fn differences(
     found
 }
 
-/// Whether everything that a pod spec says is so in a pod that runs: it is of that revision.
+/// Whether a running pod has every value that a pod spec sets, so that it belongs to the revision
+/// of that spec.
 pub(crate) fn covers(wanted: &Node, live: &Node) -> bool {
     differences(live, wanted, schema::structure("PodSpec")).is_empty()
 }
@@ -43,7 +45,8 @@ fn is_names(node: &Node) -> bool {
     matches!(node.value, Value::List(_)) && node.items().iter().all(|item| item.as_str().is_some())
 }
 
-/// Whether a path leads to a list of mappings: a change of names there is one of their order.
+/// Whether a path leads to a list of mappings. If only their names differ there, the same elements
+/// have another order.
 fn names_maps(object: &Node, path: &FieldPath) -> bool {
     object
         .select(path)

@@ -241,7 +241,7 @@ fn one_operator(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The input under a release that is compared; as it was given, when none is.
+/// The arguments for reading the input under a compared release; unchanged without one.
 fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure> {
     let Some(release) = release else { return Ok(args.input.clone()) };
     if args.input.files.iter().any(|file| load::is_stdin(file)) {

@@ -290,8 +290,8 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a place holds exactly the document of a class: not an item of a list, nor a text within
-/// a ConfigMap.
+/// Whether a place is the whole document of a class, and not an item of a list or a text in a
+/// ConfigMap.
 fn stands_alone(span: Span, text: &str, name: &str) -> bool {
     let (start, end) = (span.start as usize, span.end as usize);
     let documents = yaml::split(span.source, text).value;

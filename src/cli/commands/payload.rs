@@ -1,4 +1,4 @@
-//! `ome payload check`: requests and responses judged by the inference protocols.
+//! `ome payload check`: checks requests and responses by the inference protocols.
 
 use crate::cli::args::LimitArgs;
 use crate::cli::{Failure, Io, Outcome};

@@ -98,7 +98,7 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
-/// How far the way is gone.
+/// The stage whose result is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Stage {
     /// Objects.

@@ -58,7 +58,7 @@ impl<'a> Subject<'a> {
             .or_else(|| catalog.models().find(|own| is(&own.object, "model")).map(Self::Model))
     }
 
-    /// Prints who uses it.
+    /// Prints the services that use it, and for a model also the runtimes that can serve it.
     pub(super) fn explain(
         &self,
         session: &Session,

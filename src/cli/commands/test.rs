@@ -1,4 +1,4 @@
-//! `ome test`: expectations beside the catalog.
+//! `ome test`: expectations in files next to the catalog.
 
 use super::validate;
 use crate::api::ObjectRef;

@@ -167,7 +167,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let unread = found.iter().any(|own| is_unread(own.code) && own.severity >= least);
     let mut shown = found;
     shown.retain(|finding| finding.severity >= floor);
-    // Machines of a repository name files from its root.
+    // Formats for CI systems name files relative to the root of the repository.
     let places = || Places::new(sources, repository());
     let read = || sources.iter().filter(|(_, source)| source.reported && source.is_input()).count();
     match args.output {
@@ -244,7 +244,7 @@ fn update(file: &std::path::Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Remarks on what services become; `plan` and `explain` make them.
+/// Findings about what a service becomes; `plan` and `explain` report them.
 const PLAN_ONLY: [Code; 5] = [
     Code::ModelmeshOnlyField,
     Code::ProbeTwoHandlers,
@@ -258,7 +258,7 @@ pub(super) fn everything(session: &Session) -> Result<Vec<Diagnostic>, Failure> 
     gathered(session, &[], &[], Whose::User)
 }
 
-/// Everything the run reports, but for the baseline.
+/// All findings that the run reports, before the baseline is applied.
 fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Diagnostic>, Failure> {
     let mut asked = rules.to_vec();
     asked.extend(args.unused.then_some(Code::RuntimeForNoModel));
@@ -342,8 +342,8 @@ fn claim(object: &RenderedObject) -> Claim {
     Claim::new(&object.node, stream::text(&object.node, stream::Format::Json))
 }
 
-/// Where a service is found wanting because of an object that is not reported on, the service is
-/// the place.
+/// If a finding about a service is at an object whose findings are not reported, the service
+/// becomes its place.
 fn at_home(mut finding: Diagnostic, service: &Object, session: &Session) -> Diagnostic {
     let foreign = |span: Span| {
         let source = session.world.sources.get(span.source);

@@ -96,7 +96,7 @@ impl Budgets {
         selectors.filter_map(|selector| self.of_selector.get(selector)).flatten().copied()
     }
 
-    /// Pods with these labels come, go, become ready or do not stay so.
+    /// Updates the counts when pods with these labels are added, removed, become ready or unready.
     pub(super) fn change(
         &mut self,
         index: &LabelIndex,

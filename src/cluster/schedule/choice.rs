@@ -33,7 +33,7 @@ pub(super) struct Best {
     pub(super) tied: usize,
 }
 
-/// A column of weights that are set against their greatest (`DefaultNormalizeScore`).
+/// A column of weights as percentages of the greatest one (`DefaultNormalizeScore`).
 fn normalized(column: &[i64], codes: &[u16], reverse: bool) -> Vec<i64> {
     let fitting = column.iter().zip(codes).filter(|(_, code)| **code == FITS);
     let most = fitting.map(|(value, _)| *value).max().unwrap_or(0).max(0);

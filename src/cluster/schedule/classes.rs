@@ -20,7 +20,7 @@ pub(super) struct Classes {
     of_spec: HashMap<(usize, bool), usize>,
     class_ids: HashMap<ClassKey, usize>,
     all: Vec<(ClassKey, Option<Box<Judged>>)>,
-    /// Classes in the order in which they were judged; one that was dropped may still be listed.
+    /// Classes in the order of their evaluation; a dropped class may still be listed.
     order: VecDeque<usize>,
 }
 

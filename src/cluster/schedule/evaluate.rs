@@ -19,7 +19,7 @@ use super::terms::Terms;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
-/// The parts of a scheduler that are looked at.
+/// The parts of a scheduler that an evaluation reads.
 pub(super) struct Parts<'a> {
     pub(super) nodes: &'a mut Nodes,
     pub(super) classes: &'a mut Classes,
@@ -31,7 +31,7 @@ pub(super) struct Parts<'a> {
     pub(super) budgets: &'a Budgets,
 }
 
-/// The answer of all nodes.
+/// The evaluation of all nodes for one pod.
 pub(super) struct Looked<'a> {
     pub(super) own: &'a Compiled,
     pub(super) nodes: &'a Nodes,

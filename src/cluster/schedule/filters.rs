@@ -1,5 +1,4 @@
-//! All filters for one pod, on the nodes as they are or as they would be with some pods more or
-//! less.
+//! All filters for one pod, on the current nodes or on nodes with some pods added or removed.
 
 use super::ids::NodeId;
 use super::judged::Judged;
@@ -48,7 +47,7 @@ impl<'a> Filters<'a> {
         self.domains.is_some() || self.neighbors.is_some()
     }
 
-    /// Spreading and pods beside the pod.
+    /// The filters for spread constraints and pod affinity.
     fn refuses_beside(&self, node: NodeId) -> Option<Refusal> {
         let spread = self
             .domains
@@ -88,7 +87,7 @@ impl<'a> Filters<'a> {
     }
 }
 
-/// A node with some pods more or less.
+/// A node with some pods added or removed.
 #[derive(Clone)]
 pub(super) struct Trial<'a> {
     filters: Filters<'a>,
@@ -161,7 +160,7 @@ pub(super) struct View<'j> {
 }
 
 impl<'j> View<'j> {
-    /// The nodes as the class of the pod is judged.
+    /// The evaluation of all nodes for the class of the pod.
     pub(super) fn of(judged: &'j Judged) -> Self {
         Self {
             codes: Cow::Borrowed(&judged.codes),

@@ -7,7 +7,7 @@ macro_rules! id {
         $visibility struct $name(u32);
 
         impl $name {
-            /// The number `index`. Beyond 2^32 things there is no room in memory.
+            /// The id with this index. More than 2^32 objects do not fit in memory.
             pub(super) fn new(index: usize) -> Self {
                 Self(u32::try_from(index).unwrap_or(u32::MAX))
             }

@@ -26,7 +26,7 @@ pub(super) struct Judged {
     pub(super) fitting: Vec<u32>,
     /// Score of the images that each node has; none where no node has any.
     images: Option<Arc<Vec<u16>>>,
-    /// Changes of nodes that are seen.
+    /// The number of node changes that are already evaluated.
     seen: usize,
     epoch: u64,
 }
@@ -40,7 +40,7 @@ enum Kind {
 }
 
 impl Judged {
-    /// Judges all nodes, in the room of an older judgment where there is one.
+    /// Evaluates all nodes. The memory of an older evaluation is reused if there is one.
     pub(super) fn new(
         nodes: &Nodes,
         key: &ClassKey,

@@ -56,7 +56,7 @@ pub(super) struct ClassKey {
 pub(super) struct Layout {
     /// Profile of each node.
     pub(super) profile: Vec<u32>,
-    /// By profile the value of each label; of the hostname only whether there is one.
+    /// By profile: the value of each label. For the hostname, only whether the node has the label.
     pub(super) profiles: Vec<Vec<u32>>,
 }
 

@@ -34,7 +34,7 @@ impl Looked<'_> {
 }
 
 impl Scheduler {
-    /// A new pod of a template on a node that the caller names; none where a filter rejects it.
+    /// Adds a pod of a template on a node that the caller names; `None` if a filter rejects it.
     pub fn add_to(&mut self, template: TemplateId, node: NodeId) -> Option<PodId> {
         let looked = self.parts().look(template, None);
         if looked.view.codes[node.index()] != FITS {

@@ -19,7 +19,8 @@ const KNOWN: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 pub(super) const CPU: Resource = 0;
 pub(super) const MEMORY: Resource = 1;
 
-/// A label of nodes by which pods are beside each other, as numbers.
+/// A topology key: a node label whose values are the domains of affinity terms and spread
+/// constraints. Values are stored as numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Topology {
     /// Value of each node, or [`MISSING`].
@@ -123,7 +124,7 @@ impl Nodes {
         nodes
     }
 
-    /// Adds a node; one of a name that is there is passed over.
+    /// Adds a node; `None` if a node of this name exists.
     pub(super) fn add(&mut self, machine: Arc<Machine>) -> Option<NodeId> {
         let id = self.push(machine)?;
         self.epoch += 1;
@@ -232,7 +233,7 @@ impl Nodes {
         self.numbers.get(name).copied()
     }
 
-    /// The number of a label of nodes by which pods are beside each other.
+    /// The number of a topology key; the key is added if it is new.
     pub(super) fn topology(&mut self, key: &EcoString) -> usize {
         if let Some(number) = self.topology_numbers.get(key) {
             return *number;

@@ -25,7 +25,8 @@ impl Labels {
         }
     }
 
-    /// The same with one more, in no more room than they need: of a fleet there are many.
+    /// A copy with one more label. The list has no spare capacity, because a large input has many
+    /// such lists.
     pub fn with(&self, key: EcoString, value: EcoString) -> Self {
         self.iter().cloned().chain([(key, value)]).collect()
     }
@@ -41,7 +42,7 @@ impl Labels {
 }
 
 impl FromIterator<(EcoString, EcoString)> for Labels {
-    /// Of several values of a key the last.
+    /// If a key has several values, the last one is kept.
     fn from_iter<I: IntoIterator<Item = (EcoString, EcoString)>>(labels: I) -> Self {
         let sorted: BTreeMap<EcoString, EcoString> = labels.into_iter().collect();
         let mut own = EcoVec::with_capacity(sorted.len());
@@ -55,8 +56,8 @@ pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
 /// The label that names a zone.
 pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 
-/// Everything of a pod that decides where it may run and where it likes to run. Many pods share
-/// one.
+/// The fields of a pod that decide which nodes are allowed and which are preferred. Many pods share
+/// one template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PodTemplate {
     /// Namespace.
@@ -78,7 +79,7 @@ pub struct PodSpec {
     /// Thousandths of processors and bytes that `LeastAllocated` counts for a new pod: a container
     /// without requests counts as 100m and 200Mi, and pod-level resources are ignored.
     pub scored: Scored,
-    /// The same of a pod that is there, for which those are seen.
+    /// The same for an existing pod, whose pod-level resources are counted.
     pub held: Scored,
     /// Ports of the host that it opens.
     pub ports: Vec<HostPort>,
@@ -202,7 +203,7 @@ pub struct SpreadConstraint {
     pub hard: bool,
     /// The pods that are counted; none selects nothing.
     pub selector: Option<Selector>,
-    /// With fewer domains the least count is taken for 0.
+    /// `minDomains`: with fewer domains, the least count is 0.
     pub min_domains: i64,
     /// `nodeAffinityPolicy: Honor`, the default: only nodes that the pod selects are domains.
     pub honors_affinity: bool,
@@ -234,7 +235,7 @@ impl Deref for PodTemplate {
 }
 
 impl DerefMut for PodTemplate {
-    /// For who changes it: a spec that is shared is copied.
+    /// Copies the spec first if other templates share it.
     fn deref_mut(&mut self) -> &mut PodSpec {
         Arc::make_mut(&mut self.spec)
     }
@@ -246,7 +247,7 @@ impl PodTemplate {
         self.tolerations.iter().any(|toleration| toleration.tolerates(taint))
     }
 
-    /// Whether it may go to some nodes by their names.
+    /// Whether its node selection depends on the names of nodes.
     pub fn names_nodes(&self) -> bool {
         let by_host = |selector: &Selector| {
             selector.requirements().iter().any(|requirement| requirement.key() == HOSTNAME)

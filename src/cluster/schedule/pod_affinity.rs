@@ -1,5 +1,5 @@
-//! Pods beside pods: required and preferred affinity and anti-affinity, those of the pod and those
-//! of existing pods (plugins/interpodaffinity).
+//! Pod affinity and anti-affinity, required and preferred, of the pod and of existing pods
+//! (plugins/interpodaffinity).
 
 use super::ids::NodeId;
 use super::labels::LabelIndex;
@@ -26,7 +26,7 @@ fn add(pairs: &mut Pairs, nodes: &Nodes, key: usize, node: NodeId, count: i64) {
     }
 }
 
-/// Which domains a pod must be in, and which it must not.
+/// The numbers of existing pods that match required terms, by topology key and domain.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Neighbors {
     /// Pods that meet all terms of the required affinity.
@@ -38,7 +38,7 @@ pub(super) struct Neighbors {
 }
 
 impl Neighbors {
-    /// None where no term is in play.
+    /// `None` if no required term applies to the pod.
     pub(super) fn of(
         pod: &Compiled,
         nodes: &Nodes,
@@ -69,7 +69,7 @@ impl Neighbors {
         Some(own)
     }
 
-    /// Adds another pod to a node or removes it.
+    /// Updates the sums when another pod is added to a node or removed from it.
     pub(super) fn change(
         &mut self,
         pod: &Compiled,
@@ -96,7 +96,7 @@ impl Neighbors {
         }
     }
 
-    /// Why a node is refused.
+    /// Why the filter rejects a node; `None` if it does not.
     pub(super) fn refuses(
         &self,
         pod: &Compiled,
@@ -120,7 +120,8 @@ impl Neighbors {
                 Some(count) => beside_all &= count > 0,
             }
         }
-        // The first pod whose affinity selects its own kind may run anywhere.
+        // If no pod matches its required affinity yet, a pod whose terms match its own labels may
+        // run on any node with the topology keys.
         let is_first = || {
             self.wanted.is_empty()
                 && pod.all_affinity.is_some_and(|all| index.matches(pod.labels, all))
@@ -143,8 +144,8 @@ impl Neighbors {
     }
 }
 
-/// How much each node is liked for the pods beside it, from 0 to 100; none where no preference is
-/// in play.
+/// The score of each node, from 0 to 100, by the preferred terms of the pod and by the terms of
+/// existing pods that match it; `None` if no such term applies.
 pub(super) fn score(
     pod: &Compiled,
     nodes: &Nodes,

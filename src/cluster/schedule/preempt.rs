@@ -1,7 +1,8 @@
 //! Making room by evicting pods of lower priority (framework/preemption,
 //! plugins/defaultpreemption).
 //!
-//! All candidate nodes are compared; from 100 on the scheduler looks at a tenth of them.
+//! All candidate nodes are compared. The scheduler stops after candidates for a tenth of the nodes,
+//! but not before 100 (`GetOffsetAndNumCandidates`).
 
 use super::budget::Budgets;
 use super::filters::{Filters, Trial, View};
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 const NO_VICTIMS: &str = "No preemption victims found for incoming pod";
 const NO_HELP: &str = "Preemption is not helpful for scheduling";
 
-/// Pods for which nodes are kept.
+/// Pods with a nominated node, by node.
 pub(super) type Nominated = BTreeMap<NodeId, Vec<PodId>>;
 
 /// The inputs of preemption.
@@ -34,7 +35,7 @@ pub(super) struct Preemption<'a> {
     pub(super) any_lower: bool,
 }
 
-/// A node that would fit without some pods.
+/// A node that fits if some pods are evicted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) node: NodeId,
@@ -43,7 +44,7 @@ pub(super) struct Candidate {
     broken: usize,
 }
 
-/// Which candidate is taken: the least of this.
+/// The order of candidates: the least one is chosen.
 type Preference = (usize, i32, i64, usize, Reverse<Started>);
 
 impl<'a> Preemption<'a> {
@@ -75,7 +76,7 @@ impl<'a> Preemption<'a> {
         waits.then_some("not eligible due to a terminating pod on the nominated node.")
     }
 
-    /// Pods with at least this priority for which a node is kept.
+    /// Pods of at least this priority whose nominated node is this one.
     pub(super) fn kept_for(
         nominated: &Nominated,
         pods: &[Pod],
@@ -91,8 +92,8 @@ impl<'a> Preemption<'a> {
             .collect()
     }
 
-    /// The nodes that are best freed for a pod, all equally good, the first by name first; else
-    /// why none helps.
+    /// The best nodes to free for a pod: all that are equally good, sorted by name. The error is
+    /// the reason why no node can be freed.
     pub(super) fn choose(&self, pod: PodId, rank: &[u32]) -> Result<Vec<Candidate>, PostFilter> {
         let curable = |code: usize| self.view.refusal(self.judged, code).curable;
         let mut counts: BTreeMap<EcoString, usize> = BTreeMap::new();
@@ -153,9 +154,10 @@ impl<'a> Preemption<'a> {
         (candidate.broken, highest, sum, candidate.victims.len(), Reverse(started))
     }
 
-    /// Returns the pods to evict from a node (`SelectVictimsOnNode`): all pods of lower priority
-    /// are removed, then the most important ones that fit beside the pod are added again. The error
-    /// is the remaining rejection, or `None` if there is no pod to evict.
+    /// Returns the pods to evict from a node (`SelectVictimsOnNode`). All pods of lower priority
+    /// are removed, then each is added again if the pod still fits: first those whose eviction
+    /// would break a budget, and the most important first. The error is the remaining rejection, or
+    /// `None` if there is no pod to evict.
     pub(super) fn victims(&self, pod: PodId, node: NodeId) -> Result<Candidate, Option<Refusal>> {
         let own = self.filters.pod.pod.priority;
         let on_node = self.filters.ground.nodes.pods(node).iter().copied();

@@ -21,9 +21,9 @@ pub(super) enum Place {
     Nowhere,
     /// It is tried next.
     Active,
-    /// It was tried a moment ago; it is tried again after all others.
+    /// It was tried in this period, and is tried again after all active pods.
     Backoff,
-    /// Until something happens that may help.
+    /// It waits for an event that may help.
     Unschedulable,
 }
 
@@ -35,9 +35,10 @@ type Entry = (i32, Reverse<u64>, Reverse<PodId>);
 pub(super) struct Queue {
     active: BinaryHeap<Entry>,
     backoff: BinaryHeap<Entry>,
-    /// Pods that wait until something happens.
+    /// Pods that wait for an event.
     unschedulable: BTreeSet<PodId>,
-    /// Those of them that pods beside them could help.
+    /// Those that were rejected for spreading or pod affinity: other pods on the nodes can help
+    /// them.
     crowded: BTreeSet<PodId>,
 }
 
@@ -92,7 +93,7 @@ impl Queue {
     }
 }
 
-/// Something that happened.
+/// A change of the cluster after which waiting pods may fit.
 #[derive(Clone, Debug)]
 pub(super) enum Event {
     /// A pod was bound.
@@ -120,7 +121,7 @@ pub(super) struct Hints<'a> {
 impl Hints<'_> {
     /// Whether an event may help a pod that these filters refused (`QueueingHintFn` of each).
     pub(super) fn helps(&self, event: &Event, pod: &Compiled, plugins: Plugins) -> bool {
-        // Without a filter to blame (a cluster without nodes) the pod is simply tried again.
+        // If no filter rejected the pod (a cluster without nodes), it is tried again.
         if plugins.is_empty() {
             return !matches!(event, Event::Bound(_));
         }

@@ -26,7 +26,7 @@ pub struct PriorityClasses {
 }
 
 impl PriorityClasses {
-    /// Classes of which more may exist than are added: pods that name another one have priority 0.
+    /// An incomplete set: pods of a class that was not added have priority 0.
     pub fn partial() -> Self {
         Self { lenient: true, ..Self::default() }
     }

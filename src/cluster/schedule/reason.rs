@@ -26,11 +26,11 @@ pub enum Reason {
     Spread,
     /// The node lacks the label of a spread constraint.
     SpreadLabel,
-    /// Not beside the pods that the pod needs.
+    /// The required pod affinity has no match in the node's domain.
     PodAffinity,
-    /// Next to pods that the pod avoids.
+    /// The pod's anti-affinity matches a pod in the node's domain.
     PodAntiAffinity,
-    /// Next to pods that avoid the pod.
+    /// The anti-affinity of a pod in the node's domain matches the pod.
     ExistingAntiAffinity,
 }
 

@@ -12,7 +12,7 @@ use super::reason::{Plugins, Reason, Refusal};
 pub(super) struct Freed {
     /// By place in the requests of the class.
     pub(super) amounts: Vec<i64>,
-    /// Pods that would go, less those that would come.
+    /// Pods removed, minus pods added.
     pub(super) pods: i64,
     /// Ports that are taken; none when those of the node are.
     pub(super) ports: Option<Vec<HostPort>>,
@@ -24,7 +24,7 @@ pub(super) struct Lacking {
     port: bool,
     resources: Vec<Resource>,
     crowded: bool,
-    /// Of some resource the node would have too little if it were empty.
+    /// The node has too little of some resource even without pods.
     beyond: bool,
 }
 
@@ -57,8 +57,8 @@ pub(super) struct Demand<'a> {
     columns: Vec<Column<'a>>,
     /// Processors and memory that the pods request.
     asked: [i64; 2],
-    /// Held and allocatable processors and memory of the node that was scored last, and its score:
-    /// nodes side by side are often alike.
+    /// A cache of one entry: used and allocatable processors and memory of the node that was scored
+    /// last, and its score. Neighboring nodes are often equal.
     known: Option<([i64; 6], u16)>,
 }
 

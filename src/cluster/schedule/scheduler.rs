@@ -46,7 +46,7 @@ pub struct Eviction {
     pub victim: PodId,
     /// Where it ran.
     pub node: NodeId,
-    /// For whom.
+    /// The pod that gets the node.
     pub preemptor: PodId,
 }
 
@@ -117,7 +117,7 @@ impl Scheduler {
         id
     }
 
-    /// Makes room for templates and pods that are about to come.
+    /// Reserves memory for templates and pods that will be added.
     pub fn reserve(&mut self, templates: usize, pods: usize) {
         self.templates.reserve_exact(templates);
         self.pods.reserve_exact(pods);
@@ -262,7 +262,7 @@ impl Scheduler {
         }
     }
 
-    /// A pod gives its node back as if it never had it.
+    /// Unbinds a pod, as if it had never been bound.
     pub(super) fn unbind(&mut self, pod: PodId) {
         if let PodState::Bound(node) = self.pods[pod.index()].state {
             self.hold(pod, node, -1);
@@ -270,7 +270,7 @@ impl Scheduler {
         }
     }
 
-    /// Deletes a pod: a bound one holds its node until [`Self::finish`], one without a node is
+    /// Deletes a pod. A bound pod uses its node until [`Self::finish`]; a pod without a node is
     /// removed at once.
     pub fn delete(&mut self, pod: PodId) {
         match self.pods[pod.index()].state {
@@ -293,7 +293,7 @@ impl Scheduler {
         }
     }
 
-    /// A terminating pod is gone, with the capacity that it held.
+    /// Removes a terminating pod and frees its capacity.
     pub fn finish(&mut self, pod: PodId) {
         self.delete(pod);
         if let PodState::Terminating(node) = self.pods[pod.index()].state {
@@ -325,7 +325,7 @@ impl Scheduler {
         true
     }
 
-    /// No node is kept for a pod any longer, which may help others.
+    /// Removes the nominated node of a pod, which may help other pods.
     pub(super) fn release_nominated(&mut self, pod: PodId) {
         if self.forget_nominated(pod) {
             let template = self.pods[pod.index()].template;
@@ -334,7 +334,7 @@ impl Scheduler {
         }
     }
 
-    /// A node is kept for a pod; pods of lower priority for which it was kept lose it.
+    /// Nominates a node for a pod. Pods of lower priority lose their nomination of that node.
     pub(super) fn nominate(&mut self, pod: PodId, node: NodeId) {
         self.forget_nominated(pod);
         let priority = self.compiled(pod).pod.priority;
@@ -348,21 +348,22 @@ impl Scheduler {
         self.nominated.entry(node).or_default().push(pod);
     }
 
-    /// Adds a node; none when one of its name is there.
+    /// Adds a node; `None` if a node of this name exists.
     pub fn add_node(&mut self, machine: Arc<Machine>) -> Option<NodeId> {
         let node = self.nodes.add(as_seen(machine, self.ignore_ready))?;
         self.happens(Event::NodeAdded(node));
         Some(node)
     }
 
-    /// Replaces what a node is: labels, taints, what it has.
+    /// Replaces the description of a node: labels, taints, capacity.
     pub fn change_node(&mut self, node: NodeId, machine: Arc<Machine>) {
         let before = Arc::clone(self.nodes.machine(node));
         self.nodes.change(node, as_seen(machine, self.ignore_ready));
         self.happens(Event::NodeChanged(node, before));
     }
 
-    /// So much time passes that no pod waits only because it was tried a moment ago.
+    /// Starts a new period: pods that were tried in an earlier period are no longer in backoff when
+    /// an event wakes them.
     pub fn time_passes(&mut self) {
         self.period += 1;
     }
@@ -388,7 +389,8 @@ impl Scheduler {
         if !self.queue.has_unschedulable() {
             return;
         }
-        // What is gone together is asked about together.
+        // Merges consecutive deletions into one event, so that waiting pods are checked once for
+        // all of them.
         if let (Event::Deleted(more, None), Some(Event::Deleted(list, None))) =
             (&event, self.events.last_mut())
         {
@@ -403,7 +405,7 @@ impl Scheduler {
         self.events.push(event);
     }
 
-    /// Pods that what happened may help are tried again.
+    /// Moves pods that one of the new events may help back to the queue.
     pub(super) fn hear(&mut self) {
         for event in std::mem::take(&mut self.events) {
             let hints =

@@ -16,7 +16,8 @@ pub struct Alike {
     requests: Vec<(Resource, i64)>,
     ports: Vec<HostPort>,
     labels: Option<LabelSetId>,
-    /// A template that minds other pods is alike only itself.
+    /// Set for a template with hard spread constraints or required pod (anti-)affinity: it is equal
+    /// only to itself.
     template: Option<TemplateId>,
 }
 
@@ -56,13 +57,13 @@ impl Scheduler {
             selection,
             requests: requests.to_vec(),
             ports: own.pod.ports.clone(),
-            // Pods on the nodes may mind its labels.
+            // Affinity terms of other pods may select its labels.
             labels: self.terms.any().then_some(own.labels),
             template: (!alone).then_some(template),
         }
     }
 
-    /// A template that was taken.
+    /// The pod of a template.
     pub fn template_pod(&self, template: TemplateId) -> &Arc<PodTemplate> {
         &self.templates[template.index()].pod
     }
@@ -77,7 +78,7 @@ impl Scheduler {
         &self.evictions
     }
 
-    /// How often several nodes were equally good, and the first by name was taken.
+    /// How often several nodes were equally good, and the first by name was chosen.
     pub fn ties(&self) -> usize {
         self.ties
     }
@@ -87,7 +88,7 @@ impl Scheduler {
         self.nodes.ids().map(|node| (node, self.nodes.machine(node)))
     }
 
-    /// A node as it is seen: with the taint of one that is not ready.
+    /// A node as the scheduler sees it: with the taint that a node gets when it is not ready.
     pub fn node(&self, node: NodeId) -> &Arc<Machine> {
         self.nodes.machine(node)
     }
@@ -97,7 +98,8 @@ impl Scheduler {
         self.nodes.id(name)
     }
 
-    /// Which of equally good nodes is taken: the first of these; by name unless this is called.
+    /// Sets the order in which equally good nodes are chosen. Without a call, it is the order of
+    /// their names.
     pub fn prefer(&mut self, order: &[NodeId]) {
         let order: Vec<usize> = order.iter().map(|node| node.index()).collect();
         self.nodes.rank_by(&order);
@@ -111,7 +113,7 @@ impl Scheduler {
         })
     }
 
-    /// Pods that hold room on a node.
+    /// Pods whose requests count on a node: bound and terminating ones.
     pub fn pods_on(&self, node: NodeId) -> &[PodId] {
         self.nodes.pods(node)
     }

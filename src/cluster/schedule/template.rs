@@ -42,7 +42,7 @@ pub(super) struct Compiled {
     pub(super) all_affinity: Option<SelectorId>,
     pub(super) anti_affinity: Vec<AffinityTerm>,
     pub(super) preferred: Vec<(i64, AffinityTerm)>,
-    /// Terms that it puts on pods that come later, by number.
+    /// Its terms that apply to pods scheduled later, by number.
     pub(super) carried: Vec<usize>,
 }
 

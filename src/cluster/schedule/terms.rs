@@ -4,18 +4,18 @@ use super::ids::{LabelSetId, NodeId, SelectorId};
 use super::labels::{LabelIndex, Tally};
 use std::collections::HashMap;
 
-/// A term that bound pods put on pods that come later.
+/// A term of bound pods that applies to pods scheduled later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Term {
     pub(super) selector: SelectorId,
     pub(super) key: usize,
     /// Required anti-affinity: keeps them away.
     pub(super) keeps_away: bool,
-    /// How much they are liked beside it. A required affinity is worth 1 (`hardPodAffinityWeight`).
+    /// The score for a matching pod. A required affinity counts 1 (`hardPodAffinityWeight`).
     pub(super) weight: i64,
 }
 
-/// The terms of all templates, with the nodes on which pods are that carry them.
+/// The terms of all templates, with the number of pods that have each term, by node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Terms {
     pub(super) all: Vec<Term>,
@@ -25,7 +25,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// Some pod minds others.
+    /// Whether any template has a term about other pods.
     pub(super) fn any(&self) -> bool {
         !self.all.is_empty()
     }
@@ -64,14 +64,14 @@ impl Terms {
         number
     }
 
-    /// A pod that carries terms, by their numbers, comes to a node or leaves it.
+    /// Adds (`sign` 1) or removes (-1) a pod with these terms on a node.
     pub(super) fn change(&mut self, carried: &[usize], node: NodeId, sign: i32) {
         for number in carried {
             self.carriers[*number].change(node, sign, 0);
         }
     }
 
-    /// Terms of pods that are somewhere and speak of pods with these labels.
+    /// Terms of bound pods that select pods with these labels.
     pub(super) fn about<'t>(
         &'t self,
         labels: LabelSetId,

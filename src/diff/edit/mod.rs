@@ -1,10 +1,10 @@
 //! Edits of the input before an upgrade that keep the running objects. Each edit is verified: the
 //! service is decided again with it.
 //!
-//! Input: a service under two releases, and the rules that make the difference. Output: for each
-//! rule, an edit after which the rule makes no difference, with its effect under the running
-//! release; or why there is none. Then all edits together, with the changes that remain. An edit
-//! that was not verified is never shown.
+//! In: a service under two releases, and the rules that make the difference. Out: for each rule, an
+//! edit after which the rule makes no difference, with its effect under the running release; or why
+//! there is none. Then all edits together, with the changes that remain. An edit that was not
+//! verified is never shown.
 //!
 //! # Cost
 //! One service of each group is simulated. For every edit its world is read twice, without the

@@ -1,6 +1,6 @@
 //! Edits as they are shown: field by field with the current values, and as a patch.
 //!
-//! Input: edits, and the objects of the input. Output: values without secrets.
+//! In: edits, and the objects of the input. Out: values without secrets.
 
 use super::EDIT;
 use crate::api::{Api, FieldEdit, Object, ObjectRef, Scope};

@@ -1,7 +1,7 @@
 //! Expectations next to the catalog: the files of `ome test`.
 //!
-//! Input: a document with `cases`. Output: the expectations of each case with their locations, and
-//! the expectations that are not met. Only the keys in a case are compared.
+//! In: a document with `cases`. Out: the expectations of each case with their locations, and the
+//! expectations that are not met. Only the keys in a case are compared.
 
 pub(crate) mod actual;
 pub(crate) mod judge;

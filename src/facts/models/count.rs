@@ -11,9 +11,9 @@ use super::vision;
 pub(super) struct Count {
     /// Elements by class, without layers for drafting.
     pub(super) elements: Elements,
-    /// Elements of layers that draft tokens, which files hold beside the model.
+    /// Elements of layers that draft tokens, which the files contain in addition to the model.
     pub(super) drafts: Elements,
-    /// The published number of parameters has the drafts in it.
+    /// The published number of parameters includes the draft layers.
     pub(super) counts_drafts: bool,
     /// Parts of the model that are not counted.
     pub(super) without: Option<&'static str>,

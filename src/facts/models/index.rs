@@ -1,4 +1,4 @@
-//! A safetensors index as evidence: which files there are, and how many parameters they hold.
+//! A safetensors index as evidence: its files, and the number of parameters in them.
 
 use super::count::Count;
 use super::quantization;
@@ -32,8 +32,8 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Whether a count agrees: within a hundredth, or but for the shared head, which some files
-    /// hold twice, or for the layers that draft, which some leave out.
+    /// Whether a count agrees within 1%: as it is, with the shared head twice, or without the draft
+    /// layers. Some files store the head twice or omit the draft layers.
     pub(super) fn agrees(&self, counted: u128, count: &Count) -> bool {
         let stored = u128::from(self.parameters.0);
         let near = |counted: u128| stored.abs_diff(counted) <= counted / 100;

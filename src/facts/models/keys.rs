@@ -3,14 +3,14 @@
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Node, Value};
 
-/// The greatest number of a config that is believed; published models stay far below it. It keeps
-/// every product of the formulae within 128 bits.
+/// The greatest number that is accepted in a config; published models stay far below it. It keeps
+/// every product of the formulas within 128 bits.
 const GREATEST: i64 = 10_000_000;
 
 /// The greatest size of a patch, of a square of patches and the like, which are squared.
 const GREATEST_SMALL: i64 = 10_000;
 
-/// The most layers that are believed: they are counted one by one.
+/// The greatest accepted number of layers, which are counted one by one.
 const MOST_LAYERS: i64 = 10_000;
 
 /// A key that was read.
@@ -217,12 +217,12 @@ impl<'a> Config<'a> {
 pub(super) struct Block<'a>(&'a Node);
 
 impl Block<'_> {
-    /// The layer does without it.
+    /// The layer does not have this part.
     pub(super) fn is_off(self) -> bool {
         self.0.get("no_op").and_then(Node::as_bool) == Some(true)
     }
 
-    /// A number, if it is one that is believed.
+    /// A number, if it is not above [`GREATEST`].
     pub(super) fn number(self, key: &str) -> Option<u128> {
         let number = self.0.get(key)?.as_int().filter(|number| *number <= GREATEST)?;
         u128::try_from(number).ok()

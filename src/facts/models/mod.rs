@@ -71,14 +71,14 @@ impl Basis {
     }
 }
 
-/// Why a value is believed.
+/// The evidence for a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
     /// The basis of the value.
     pub basis: Basis,
     /// One line.
     pub text: String,
-    /// Where it is, when it is somewhere.
+    /// The place of the value in the file, if it is there.
     pub span: Option<Span>,
 }
 

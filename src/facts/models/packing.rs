@@ -38,8 +38,8 @@ impl Packing {
     }
 }
 
-/// Elements in the files: of the model, its drafting layers and its scales; with a sentence where
-/// that is not one per parameter.
+/// Elements in the files: of the model, its draft layers and its scales. If that is not one per
+/// parameter, a sentence explains why.
 pub(super) fn stored(config: &Node, count: &Count) -> (u128, Option<String>) {
     let Some(quantization) = quantization::config(config) else {
         return (count.elements.total() + count.drafts.total(), None);
@@ -159,8 +159,9 @@ fn left_out(config: &Node) -> impl Iterator<Item = &str> {
         .filter_map(Node::as_str)
 }
 
-/// Whether a class stays as it is: a pattern names it for all layers, or it is named for an eighth
-/// of them at least. Single layers are the first and the last.
+/// Whether the matrices of a class are not quantized: a pattern excludes them in all layers, or
+/// names exclude at least an eighth of the layers. Fewer excluded layers are exceptions, such as
+/// the first and the last one.
 fn is_left_out(config: &Node, class: Class, layers: u128) -> bool {
     let named = |name: &&str| class_of(name) == Some(class);
     let (for_all, single): (Vec<&str>, Vec<&str>) = left_out(config)

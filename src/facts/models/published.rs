@@ -182,8 +182,8 @@ impl PublishedModel {
         super::agent::written_for(finest).filter(|_| !is_unrecognized)
     }
 
-    /// Adds the value of the model agent, beside the finest name. Without a config it follows from
-    /// the name.
+    /// Adds the model agent's value for the quantization, and the finest name. Without a config,
+    /// the value follows from the finest name.
     fn quantization(&self, basis: Basis, text: &str, facts: &mut Facts) {
         let finest = self.column(6);
         let (written, basis) = match self.column(7) {

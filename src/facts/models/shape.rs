@@ -65,7 +65,7 @@ impl Elements {
         self
     }
 
-    /// So many of the same.
+    /// The sum of this many copies.
     pub(super) fn times(self, count: u128) -> Self {
         Self(self.0.map(|elements| elements * count))
     }
@@ -92,10 +92,10 @@ impl std::ops::AddAssign for Elements {
     }
 }
 
-/// How tokens look at each other.
+/// How a layer combines tokens.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mixer {
-    /// They do not.
+    /// It does not combine them.
     None,
     /// Attention with grouped keys and values.
     Grouped(Grouped),
@@ -130,11 +130,11 @@ pub(super) struct Grouped {
     pub(super) gate: u128,
     /// Elements of norms of queries and keys, and of sinks.
     pub(super) rest: u128,
-    /// Keys are values too.
+    /// Keys are also used as values.
     pub(super) keys_are_values: bool,
-    /// Tokens that are looked back at; none means all.
+    /// Number of earlier tokens that are attended to; `None` means all.
     pub(super) window: Option<u128>,
-    /// Which blocks of tokens are looked at is learned.
+    /// The indexer that selects the attended blocks of tokens.
     pub(super) index: Option<Index>,
 }
 
@@ -228,8 +228,8 @@ impl Latent {
     }
 }
 
-/// Attention of DeepSeek V4: one key that is the value too, a window of tokens as they are, and
-/// behind it runs of tokens compressed into one.
+/// Attention of DeepSeek V4: one key, which is also the value; a window of uncompressed tokens;
+/// before it, runs of tokens that are compressed into one each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compressed {
     pub(super) heads: u128,
@@ -244,7 +244,7 @@ pub(super) struct Compressed {
     pub(super) ratio: u128,
     /// Tokens that are kept as they are.
     pub(super) window: u128,
-    /// Which compressed runs are looked at, for the narrow ratio.
+    /// The indexer that selects the attended runs, for ratio 4.
     pub(super) index: Option<Index>,
 }
 
@@ -252,7 +252,7 @@ impl Compressed {
     /// Runs of four tokens overlap: each is compressed twice.
     const OVERLAPPING: u128 = 4;
 
-    /// Whether its runs overlap; only then is it learned which of them are looked at.
+    /// Whether its runs overlap. Only then an indexer selects the attended runs.
     pub(super) fn overlaps(self) -> bool {
         self.ratio == Self::OVERLAPPING
     }
@@ -404,7 +404,7 @@ pub(super) struct Mixture {
     pub(super) shared: u128,
     /// The shared expert has its own gate.
     pub(super) shared_gate: bool,
-    /// Elements beside the router's matrix: its bias, corrections, scales.
+    /// Elements of the router other than its matrix: bias, corrections, scales.
     pub(super) router: u128,
 }
 

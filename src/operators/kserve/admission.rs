@@ -2,7 +2,7 @@
 //! (pkg/apis/serving/v1beta1/inference_service_validation.go;
 //! pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 //!
-//! A webhook judges a service after framework keys were rewritten and defaults were written.
+//! A webhook validates a service after framework keys are rewritten and defaults are set.
 
 mod canary;
 mod nodes;
@@ -191,8 +191,8 @@ fn python_paths(judge: &mut Refusals<'_>, service: &Service, predictor: &Node) {
     python_path(judge, "InferenceService", &all);
 }
 
-/// A transformer in the predictor's own pod fetches nothing. A container that is alone is the
-/// server, whatever it was called (pkg/apis/serving/v1beta1/predictor_custom.go, Default).
+/// A transformer container in the predictor's pod must not set STORAGE_URI. A single container is
+/// the server, whatever its name (pkg/apis/serving/v1beta1/predictor_custom.go, Default).
 fn sidecar(judge: &mut Refusals<'_>, predictor: &Node) {
     let served = predictor.get("model").is_some()
         || FRAMEWORKS.iter().any(|framework| predictor.get(framework.key).is_some());

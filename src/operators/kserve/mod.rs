@@ -1,4 +1,13 @@
-//! KServe: InferenceServices of `serving.kserve.io`.
+//! KServe: InferenceServices of `serving.kserve.io`, and their runtimes.
+//!
+//! In: objects of the catalog, a policy of [`releases`]. Out: typed objects, a decision for each
+//! service, its components with their pods, the Kubernetes objects, findings. This module reads no
+//! files, prints nothing and refers to no other operator.
+//!
+//! Order of reading: `read` (documents as objects, older schemas), `admission` (webhooks), `select`
+//! (the runtime), `compose` (components and pods; `effective` for the webhook of pods), `objects`
+//! (what the controller writes), `build` (a service up to its first failure). Then `checks`
+//! (findings of `validate`), `upgrade` and `edits` (differences between releases).
 
 pub(crate) mod admission;
 pub(crate) mod build;

@@ -1,10 +1,9 @@
-//! Whether a pod may get a flavor of Kueue: what a node is asked, put to the labels and the taints
-//! of the flavor.
+//! Whether Kueue may assign a ResourceFlavor to a pod, by the node labels and taints of the flavor.
 //!
-//! As Kueue's scheduler asks it (docs/decisions.md#kueue-flavors; flavorassigner.go
-//! checkFlavorForPodSets): taints of the flavor must be tolerated by the pod or by the flavor
-//! itself, those of devices too; of the pod's node selector and required node affinity only what
-//! speaks of labels that the flavor has is looked at.
+//! As in Kueue's scheduler (docs/decisions.md#kueue-flavors; flavorassigner.go
+//! checkFlavorForPodSets): the pod or the flavor must tolerate each taint of the flavor, including
+//! taints of devices. The pod's node selector and required node affinity are compared only for
+//! label keys that the flavor sets.
 
 use crate::api::ResourceFlavor;
 use crate::cluster::node::{Machine, Taint};
@@ -13,7 +12,7 @@ use crate::cluster::terms::{keys, required_terms, selector_mismatch, terms_about
 use crate::yaml::{Map, Node, Value};
 use ecow::{EcoString, eco_format};
 
-/// What keeps a pod from a flavor, with both operands.
+/// Why a pod cannot get a flavor, with both compared values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlavorMismatch {
     /// A taint that neither pod nor flavor tolerates.
@@ -22,13 +21,13 @@ pub enum FlavorMismatch {
     Affinity(EcoString),
 }
 
-/// How much a pod says of the labels of a flavor.
+/// Whether the node selection of a pod refers to the labels of a flavor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selects {
     /// It selects no node at all, or by a label that the flavor has.
     ByFlavor,
-    /// It selects nodes, and by no label that the flavor has: nothing says that the flavor's nodes
-    /// are meant.
+    /// It selects nodes only by labels that the flavor does not have, so it may select nodes of
+    /// other flavors.
     Elsewhere,
 }
 
@@ -58,7 +57,7 @@ impl Machine {
 }
 
 impl Shape {
-    /// What keeps such a pod from a flavor; none when nothing does.
+    /// Why such a pod cannot get a flavor; `None` if it can.
     pub fn flavor_barrier(&self, flavor: &ResourceFlavor) -> Option<FlavorMismatch> {
         let machine = Machine::of_flavor(flavor);
         if let Some(taint) = machine
@@ -84,7 +83,8 @@ impl Shape {
             .then(|| FlavorMismatch::Affinity("no required node selector term matches".into()))
     }
 
-    /// Whether what such a pod selects nodes by has anything to do with a flavor.
+    /// Whether such a pod selects nodes by a label of a flavor. A pod that selects no nodes counts
+    /// as if it did.
     pub fn selects(&self, flavor: &ResourceFlavor) -> Selects {
         let mut asked = self
             .selector

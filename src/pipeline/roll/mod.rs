@@ -1,7 +1,7 @@
 //! Simulates rolling updates on the nodes of the input, together with the running pods.
 //!
-//! Input: services before and after the change, rendered the same way, and ModelServings; nodes and
-//! pods of the input. Output: a [`ServiceRollout`] for each, stage by stage, with its end. A stuck
+//! In: services before and after the change, rendered the same way, and ModelServings; nodes and
+//! pods of the input. Out: a [`ServiceRollout`] for each, stage by stage, with its end. A stuck
 //! update also gets the edits that complete it, each of them simulated. The simulated controllers
 //! are in `rollout`, the one for ModelServings in its operator; this module connects objects and
 //! pods to them.

@@ -1,10 +1,10 @@
 //! Searches an order in which updates complete one after the other, if they do not complete all at
 //! once.
 //!
-//! Input: the tracks of all services, and how they end if all change at once. Output: services in
-//! an order that was simulated to its end. A stuck update is removed and tried again after all
-//! others, then before them; if it is stuck there too, the order does not include it. Other orders
-//! are not tried.
+//! In: the tracks of all services, and how they end if all change at once. Out: services in an
+//! order that was simulated to its end. A stuck update is removed and tried again after all others,
+//! then before them; if it is stuck there too, the order does not include it. Other orders are not
+//! tried.
 
 use super::Ground;
 use super::outcome::{ComponentRollout, RollEnd};

@@ -1,8 +1,8 @@
 //! Places the whole fleet on the nodes of the input, as kube-scheduler does.
 //!
-//! Input: planned services and ModelServings, with their workloads; nodes, running pods, quotas.
-//! Output: a [`Together`], and in every component a [`Placement`]. `cluster` schedules the pods;
-//! this module provides them and names their owners.
+//! In: planned services and ModelServings, with their workloads; nodes, running pods, quotas. Out:
+//! a [`Together`], and in every component a [`Placement`]. `cluster` schedules the pods; this
+//! module provides them and names their owners.
 
 pub(crate) mod claims;
 pub(crate) mod map;

@@ -1,4 +1,4 @@
-//! The output of `diff` (docs/cli.md `diff`).
+//! The output of `diff` (docs/diff.md; docs/json.md, `diff`).
 //!
 //! JSON contains the whole answer. The other formats are made from one [`Shown`]: names, sentences
 //! and values for people, shortened, and without secret values of environment variables.

@@ -1,5 +1,5 @@
-//! Texts, numbers and quantities held against their type, and the sentence where the type is
-//! another.
+//! Checks strings, numbers and quantities against their type, and words the message for a value of
+//! the wrong type.
 
 use super::{Check, Place};
 use crate::diag::Code;

@@ -53,7 +53,7 @@ pub(super) fn typed(
     }
     if let Some(schema) = schema {
         let server = match api_of(document.group()) {
-            // Of a release without tables of its own the documents' reading is in.
+            // A release without tables of its CRD is checked as the documents define.
             Api::Kthena => given.kthena.admission == Admission::Server,
             api => given.semantics.of(api) == Semantics::Controller,
         };

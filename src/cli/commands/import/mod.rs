@@ -144,7 +144,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     Ok(run.outcome())
 }
 
-/// The repository that an argument names, if it is none of a path.
+/// The repository of the Hub that an argument names; `None` for a path.
 fn hub(given: &Path) -> Result<Option<HubId<'_>>, Failure> {
     let Some(text) = given.to_str().filter(|text| text.starts_with("hf://")) else {
         return Ok(None);
@@ -215,18 +215,18 @@ impl Run {
         }
     }
 
-    /// Reads a text as JSON; none, with findings, when it is none.
+    /// Reads a text as JSON; `None`, with findings, if it is not valid JSON.
     fn json(&mut self, source: SourceId) -> Option<Node> {
         let text = self.sources.get(source).text.clone();
         let checked = yaml::parse(source, &text, 0..text.len(), &self.limits);
-        // How kubectl would read the scalars of a config does not matter.
+        // Warnings about how kubectl reads scalars do not apply to a config.
         self.found.extend(
             checked.diagnostics.into_iter().filter(|finding| finding.severity == Severity::Error),
         );
         checked.value
     }
 
-    /// The facts of a model's files; `index` overrides the index beside the config.
+    /// The facts of a model's files; `index` overrides the index in the directory of the config.
     fn facts(
         &mut self,
         files: Files,
@@ -247,8 +247,8 @@ impl Run {
         Some(checked.value)
     }
 
-    /// The index beside a config. It was not named, so one that cannot be read is worth no more
-    /// than a note.
+    /// The index in the directory of a config. The user did not name it, so if it cannot be read,
+    /// that is only a note.
     fn index_beside(&mut self, index: Result<Source, Box<Diagnostic>>) -> Option<Node> {
         let before = self.found.len();
         let index = match index {

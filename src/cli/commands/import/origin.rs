@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-/// Name of the index that is beside a config.
+/// Name of the index in the directory of a config.
 const INDEX: &str = "model.safetensors.index.json";
 
 /// The file that describes a model, and that of a diffusion pipeline.
@@ -92,7 +92,7 @@ impl Origins {
             Err(refusal) => Err(Box::new(finding(&refusal))),
         };
         if let Some(config) = fetch(CONFIGS[0])? {
-            // Without it the size would be another one, so an index that cannot be read is an
+            // Without the index the size would be different, so an index that cannot be read is an
             // error here.
             let index = fetch(INDEX)?.map(Ok);
             return Ok(Files { config, index });
@@ -143,13 +143,14 @@ impl Origins {
     }
 }
 
-/// A config on this machine, with the index beside it.
-/// The file that describes the model of a directory; any other path as it is.
+/// The file that describes the model of a directory; for a path that is not a directory with such a
+/// file, the path itself.
 pub(super) fn config_of(path: &Path) -> PathBuf {
     let configs = CONFIGS.map(|name| path.join(name));
     configs.into_iter().find(|config| config.is_file()).unwrap_or_else(|| path.to_owned())
 }
 
+/// Reads a config on this machine, and the index in its directory if there is one.
 pub(super) fn local(
     path: &Path,
     kind: SourceKind,

@@ -20,13 +20,13 @@ pub(super) struct Context {
     root: PathBuf,
     /// Texts by the full path of their file.
     files: BTreeMap<PathBuf, SourceId>,
-    /// The same the other way.
+    /// The full path of each text.
     paths: BTreeMap<SourceId, PathBuf>,
     /// Versions of texts that the editor has open.
     pub(super) versions: BTreeMap<PathBuf, i32>,
 }
 
-/// Characters of a path that an address has as they are.
+/// Characters of a path that are not escaped in a URI.
 const PLAIN: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
@@ -40,7 +40,7 @@ pub(super) fn uri_of(path: &Path) -> Option<Uri> {
 /// Returns the path of a URI; `None` if it is not a file.
 pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
-    // A host is before the path, and nothing that is open is on another one.
+    // The part before the path is a host. It is ignored: all open files are on this machine.
     let path = &rest[rest.find('/')?..];
     let path = percent_decode_str(path).decode_utf8().ok()?;
     // `/c:/a` of Windows.

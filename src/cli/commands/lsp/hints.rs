@@ -1,5 +1,5 @@
-//! The chosen runtime beside the model of a service, and the place of a named one among those that
-//! could serve.
+//! Inlay hints: the selected runtime next to the model of a service, and the rank of a named
+//! runtime among the eligible ones.
 
 use super::context::Context;
 use super::hover::{planned, services};

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
-/// Answers until the editor goes away.
+/// Answers messages until the editor disconnects or sends `exit`.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if args.input.files.iter().any(|path| load::is_stdin(path)) {
         return Err(Failure::Usage(

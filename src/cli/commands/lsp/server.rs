@@ -40,7 +40,7 @@ pub(super) enum Step {
     End(Outcome),
 }
 
-/// Where in its life a server is.
+/// The state of the protocol: before `initialize`, serving, after `shutdown`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Begun,
@@ -51,8 +51,8 @@ enum Phase {
 /// Why a request is not answered.
 type Refused = (ErrorCode, String);
 
-/// What the server uses of `InitializeParams`. The rest is not read: nothing in it can be a reason
-/// to turn an editor away.
+/// The fields of `InitializeParams` that the server uses. The others are not parsed, so that an
+/// invalid value in them does not prevent the start.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Beginning {
@@ -69,7 +69,7 @@ pub(super) struct Server {
     phase: Phase,
     known: Known,
     context: Option<Context>,
-    /// Earlier ones, which are taken down when nothing waits.
+    /// Earlier contexts. They are dropped when no message is waiting, because that takes time.
     past: Vec<Context>,
     /// Texts have changed since they were read.
     is_stale: bool,
@@ -101,12 +101,12 @@ impl Server {
         }
     }
 
-    /// How it ends when the editor goes away without a word.
+    /// The exit code when the editor disconnects without `exit`.
     pub(super) fn left(&self) -> Outcome {
         if self.phase == Phase::Serving { Outcome::CouldNot } else { Outcome::Done }
     }
 
-    /// Answers one message. Whatever is in it, the server goes on.
+    /// Answers one message. No content of a message stops the server, except `exit`.
     pub(super) fn take(&mut self, message: Message, out: &mut dyn Write) -> io::Result<Step> {
         match message {
             Message::Request(request) => {
@@ -151,7 +151,7 @@ impl Server {
         let caught = catch_unwind(AssertUnwindSafe(|| self.refresh()));
         if caught.is_err() {
             self.start_over();
-            // The same texts would end the same way; the next change is tried again.
+            // The same texts would cause the same panic, so the server waits for the next change.
             self.is_stale = false;
         }
         self.is_unsaid = false;
@@ -178,7 +178,7 @@ impl Server {
         Ok(())
     }
 
-    /// After a panic nothing that was derived is trusted.
+    /// Drops everything that was derived from texts, because it may be inconsistent after a panic.
     fn start_over(&mut self) {
         self.context = None;
         self.known.files.forget();
@@ -186,8 +186,8 @@ impl Server {
         self.is_stale = true;
     }
 
-    /// Reads what has changed. Where the input cannot be read as a whole (settings, flags), what
-    /// was read before stays.
+    /// Reads changed files. If the input as a whole cannot be read (settings, flags), the last
+    /// result is kept.
     fn refresh(&mut self) {
         if !std::mem::take(&mut self.is_stale) {
             return;
@@ -286,7 +286,7 @@ impl Server {
         let watched = params.capabilities.pointer("/workspace/didChangeWatchedFiles");
         self.watches =
             watched.is_some_and(|watched| watched["dynamicRegistration"] == Value::Bool(true));
-        // An editor watches its folders, and nothing else that `-f` may name.
+        // An editor watches its folders only, not other paths of `-f`.
         self.known.files.set_told(self.watches && is_watched);
         let sync = TextDocumentSyncOptions {
             open_close: Some(true),
@@ -372,7 +372,7 @@ impl Server {
         Ok(Vec::new())
     }
 
-    /// The text after changes. Whole texts are requested; an editor that sends parts is understood.
+    /// The text after changes. The server requests whole texts, but also accepts changes of ranges.
     fn changed(&self, params: &DidChangeTextDocumentParams) -> Result<Arc<str>, String> {
         let uri = &params.text_document.uri;
         let path = path_of(uri).ok_or("the document is no file")?;
@@ -392,7 +392,7 @@ impl Server {
         Ok(text)
     }
 
-    /// A text of the editor has come, changed, or gone.
+    /// Handles a text that the editor opened, changed or closed.
     fn typed(&mut self, uri: &Uri, version: Option<i32>, text: Option<Arc<str>>) {
         let Some(path) = path_of(uri) else { return };
         let read = self.context.as_ref().and_then(|context| {

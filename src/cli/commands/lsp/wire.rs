@@ -21,11 +21,11 @@ pub(super) enum Incoming {
     Message(Message),
     /// Something else.
     Unreadable {
-        /// The request it was, as far as can be seen.
+        /// The id of the request, if it can be read.
         id: Option<RequestId>,
         /// The kind of error.
         code: ErrorCode,
-        /// The same in words.
+        /// The error message.
         reason: String,
     },
 }
@@ -46,7 +46,7 @@ pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
         let line = line.trim_end_matches(['\r', '\n']);
         match (line.split_once(':'), length) {
             (None, Some(length)) if line.is_empty() => return body(stream, length).map(Some),
-            // Between messages nothing is meant by an empty line.
+            // Empty lines between messages are ignored.
             (None, None) if line.is_empty() => {}
             (Some((name, value)), _) if name.eq_ignore_ascii_case("content-length") => {
                 let Ok(number) = value.trim().parse() else {

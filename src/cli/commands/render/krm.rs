@@ -11,7 +11,7 @@ use crate::yaml::{FieldPath, Limits, Node, Value};
 use clap::Parser;
 use std::ffi::OsString;
 
-/// Flags of render that are about files or about people, not about a function.
+/// Flags of `render` that a functionConfig cannot set: they are about files, help and the terminal.
 const NOT_HERE: [&str; 13] = [
     "output",
     "check",
@@ -65,8 +65,8 @@ pub(super) fn problems(list: &Node) -> Vec<Diagnostic> {
 }
 
 fn parse(words: &[OsString]) -> Result<render::Args, String> {
-    // A flag of the command line is behind the same one of the functionConfig, and the last
-    // one counts.
+    // Flags of the command line come after those of the functionConfig, and the last value of a
+    // flag is used.
     let matches = command()
         .mut_subcommand("render", |render| render.args_override_self(true))
         .try_get_matches_from(words)

@@ -30,7 +30,7 @@ struct Text {
     documents: Vec<DocumentText>,
 }
 
-/// The input, and what becomes of it.
+/// The texts of the input, and the objects that replace its services.
 pub(super) struct Pass<'a> {
     sources: &'a SourceMap,
     texts: Vec<Text>,

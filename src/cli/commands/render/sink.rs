@@ -150,7 +150,7 @@ impl Sink<'_> {
     }
 }
 
-/// Services of which files were removed that one line names.
+/// The greatest number of services that the message about removed files names.
 const NAMED: usize = 5;
 
 /// The message about removed files, with the directories of their services.

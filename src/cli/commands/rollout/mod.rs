@@ -123,7 +123,7 @@ fn ambiguous(kind: &str, name: &str, namespace: &str) -> Failure {
     }
 }
 
-/// A state before: a path, else a revision of the repository that holds the input.
+/// The state before: a path, else a revision of the repository that contains the input.
 fn before(args: &Args, path: &Path, ask: &SessionOptions<'_>) -> Result<Session, Failure> {
     if path == Path::new("-") || path.symlink_metadata().is_ok() {
         return Session::open_paths(&args.input, ask, vec![path.to_owned()]);

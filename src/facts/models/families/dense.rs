@@ -49,8 +49,8 @@ const COHERE: Family = Family {
 pub(super) static FAMILIES: &[Family] = &[
     Family { defaults: LLAMA_7B, ..LLAMA },
     Family { defaults: MISTRAL_7B, ..MISTRAL },
-    // Some layers look at the image instead of the text: its tokens are always as many. They norm
-    // queries and keys, and each half has a gate.
+    // Some layers attend to the image instead of the text; the number of its tokens is fixed. They
+    // normalize queries and keys, and each half has a gate.
     Family {
         types: &["mllama_text_model"],
         architecture: "MllamaForConditionalGeneration",

@@ -20,7 +20,7 @@ const DEEPSEEK_V3: Family = Family {
     ..MISTRAL
 };
 
-/// DeepSeek V3.2: which tokens are looked at is learned.
+/// DeepSeek V3.2: an indexer selects the attended tokens.
 const DEEPSEEK_V32: Family = Family {
     types: &["deepseek_v32"],
     architecture: "DeepseekV32ForCausalLM",
@@ -70,7 +70,8 @@ pub(super) static FAMILIES: &[Family] = &[
         tied: true,
         ..MISTRAL
     },
-    // Several streams run beside each other; each half of a layer mixes them before and behind.
+    // There are several parallel streams; each half of a layer mixes them before and after its
+    // computation.
     Family {
         types: &["deepseek_v4", "deepseek_ref"],
         architecture: "DeepseekV4ForCausalLM",

@@ -61,7 +61,7 @@ pub(super) struct Family {
     /// Elements other than embedding, layers, last norm and head: positions, a norm of the
     /// embedding.
     pub(super) beside: fn(&mut Config<'_>, Sizes) -> u128,
-    /// Layers that draft tokens (multi-token prediction), if its files hold any.
+    /// Layers that draft tokens (multi-token prediction), if its files contain any.
     pub(super) drafts: fn(&Family, &mut Config<'_>, Sizes) -> Option<Drafts>,
 }
 
@@ -162,7 +162,7 @@ impl Family {
 }
 
 impl Window {
-    /// The window of a layer in tokens; none when it looks at all of them.
+    /// The window of a layer in tokens; `None` if it attends to all of them.
     fn of(self, config: &Config<'_>, layer: u128) -> Option<u128> {
         if config.peek_flag("use_sliding_window") == Some(false) {
             return None;

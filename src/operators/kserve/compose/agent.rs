@@ -290,7 +290,7 @@ fn arguments(
 }
 
 /// The readiness probe of a container with the defaults of the API server, in the field order of
-/// Go; exec and gRPC probes stay with the kubelet.
+/// Go. `None` for exec and gRPC probes, which the agent does not run.
 fn readiness(probe: &Node) -> Option<Node> {
     let mut probe = probe.clone();
     if probe.get("httpGet").is_none() && probe.get("tcpSocket").is_none() {

@@ -121,8 +121,8 @@ fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mu
     let origin = Origin::Derived(&KSERVE_ARGUMENTS);
     let mut host = eco_format!("{}.{}", facts.predictor_name(), facts.service.namespace);
     let workers = spec.get("containerConcurrency").and_then(Node::scalar_text);
-    // Quirk: the annotation counts here even where it does not decide the mode; a predictor that is
-    // not ready has no host yet.
+    // Quirk: the annotation is used here even if another source decides the mode. A predictor that
+    // is not ready has no host yet.
     let mesh = kind == ComponentKind::Transformer && facts.asks_for_modelmesh();
     let said = |key: &str| {
         let key = eco_format!("internal.serving.kserve.io/predictor-{key}");

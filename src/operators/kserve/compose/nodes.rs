@@ -117,8 +117,8 @@ pub(super) fn workers<R: Record>(
         stored.then(|| ("MODEL_DIR", EcoString::from("/mnt/models"))),
     ];
     let generation = facts.generation();
-    // Quirk: the Service of the head follows the predictor's own name, the variable that of the
-    // service, from which it takes the suffix too.
+    // Quirk: the head's Service is named after the predictor (`predictor.name`), but HEAD_SVC uses
+    // the name of the service, and removes a suffix `-predictor` from that, too.
     let named = facts.predictor_name();
     let without = |name: &'_ str| name.strip_suffix("-predictor").unwrap_or(name).to_owned();
     let peers = [

@@ -33,8 +33,8 @@ pub(crate) const POD_OF_RUNTIME: [&str; 7] = [
 /// A pod and, for a predictor on several nodes, the workers' pod with the number of workers.
 pub(super) type Pods = (Node, Option<(Node, i64)>);
 
-/// Builds the pods of a predictor; without the annotations of its pods `storageUris` are left
-/// alone.
+/// Builds the pods of a predictor. Without `annotations`, the models of `storageUris` and the
+/// workers are not added.
 pub(super) fn pods<R: Record>(
     facts: &Facts<'_>,
     model: Option<&Node>,

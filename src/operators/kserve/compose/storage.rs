@@ -269,7 +269,7 @@ fn many(
         )));
     }
     let writable = is_writable(request.annotations);
-    // Images are never fetched here, with any delivery of the settings.
+    // Images are never fetched here, whatever delivery the settings name.
     let others = request.sources.iter().filter(|source| !oci::is_image(facts, source.address()));
     let (claims, fetched): (Vec<&Source>, Vec<&Source>) =
         others.partition(|source| source.address().starts_with(PVC));

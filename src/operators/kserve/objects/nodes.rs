@@ -25,8 +25,8 @@ fn number(view: &View<'_>) -> EcoString {
         .unwrap_or_else(|| "1".into())
 }
 
-/// The headless Services by which head and workers find each other. Quirk: they follow the
-/// predictor's own name, the variables that name them do not.
+/// The headless Services by which head and workers find each other. Quirk: they are named after the
+/// predictor (`predictor.name`), but HEAD_SVC uses the name of the service.
 pub(super) fn services(
     view: &View<'_>,
     component: &Component,

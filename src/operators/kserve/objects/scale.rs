@@ -74,8 +74,8 @@ fn horizontal(view: &View<'_>, component: &Component, labels: &Map) -> Option<No
                     "cpu",
                     utilization(target("averageUtilization").or_else(|| 80.into_node(RULE))),
                 ),
-                // Quirk: an amount of memory altogether is no target of a pod, and the target stays
-                // without a type.
+                // Quirk: another type of target, such as a total amount of memory (`Value`), gives
+                // a target with an empty type.
                 "memory" => match text(resource, &["target", "type"]) {
                     Some("Utilization") => {
                         metric("memory", utilization(target("averageUtilization")))

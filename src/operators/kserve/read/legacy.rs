@@ -1,5 +1,5 @@
-//! The previous schema: a framework key such as `sklearn` beside or instead of `model` (KServe
-//! docs, Serving Runtimes, Previous schema;
+//! The previous schema: a framework key such as `sklearn`, instead of `model` or together with it
+//! (KServe docs, Serving Runtimes, Previous schema;
 //! pkg/apis/serving/v1beta1/inference_service_defaults.go).
 
 use crate::api::Semantics;
@@ -77,7 +77,7 @@ impl Converted {
 ///
 /// # Errors
 /// When the predictor has two framework keys or, in documented mode, a framework key and `model`.
-/// The controller ignores a `model` beside a framework key.
+/// The controller ignores `model` if there is also a framework key.
 #[expect(clippy::result_large_err, reason = "made once per document that cannot be converted")]
 pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>, Diagnostic> {
     let Some(spec) = service.get("spec").and_then(Node::as_map) else { return Ok(None) };

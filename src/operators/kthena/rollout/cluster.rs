@@ -1,9 +1,8 @@
-//! The state: groups, role replicas and pods, as the controller's store and the API server hold
-//! them.
+//! The state of the simulation: groups, role replicas and pods, as they are in the controller's
+//! store and in the API server.
 //!
-//! Upstream keeps the two apart; here they are one tree, because whatever is in the one without the
-//! other is in the middle of a transition. Lists are sorted by ordinal, as upstream sorts them
-//! whenever it looks.
+//! Upstream has two separate states. Here they are one tree, because they differ only in the middle
+//! of a transition. Lists are sorted by ordinal, as upstream sorts them before each use.
 
 use super::groups::Groups;
 use super::strip::Strip;
