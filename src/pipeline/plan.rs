@@ -364,16 +364,17 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
             Range::TOTAL.most()
         ),
     };
+    let help = if replicas.and(pods).and(component.gpus().known()).is_some() {
+        format!("lower the replicas of the {kind}, or the requests of its pods")
+    } else {
+        format!("correct the numbers of the {kind}: `ome validate` prints their file and line")
+    };
+    let message = format!("the {what} of the {kind} are not counted: {why}");
     Some(
-        Diagnostic::new(
-            Code::NotCounted,
-            format!("the {what} of the {kind} are not counted: {why}"),
-        )
-        .at(service.object.name_span())
-        .object(service.object.id.to_string())
-        .help(format!(
-            "correct the numbers of the {kind}: `ome validate` prints their file and line"
-        )),
+        Diagnostic::new(Code::NotCounted, message)
+            .at(service.object.name_span())
+            .object(service.object.id.to_string())
+            .help(help),
     )
 }
 

@@ -183,4 +183,26 @@ fn an_overflowing_product_is_not_counted() {
     );
     let done = ome(&["plan", "-f", "-", "--no-builtin"], &input);
     assert!(done.stdout.contains("1 component not counted"), "{}", done.stdout);
+    assert!(done.stderr.contains("lower the replicas of the engine"), "{}", done.stderr);
+}
+
+/// A number out of its range is one finding of `validate`, at the number.
+#[test]
+fn validate_reports_a_number_that_is_not_counted_once() {
+    for (engine, expected) in [
+        ("minReplicas: 99999999999", "invalid-value"),
+        (
+            "minReplicas: 2147483647, maxReplicas: 2147483647, runner: {name: ome-container, resources: {limits: {nvidia.com/gpu: 1000000}}}",
+            "not-counted",
+        ),
+    ] {
+        let input = format!("{CATALOG}{}", SERVICE.replace("ENGINE", engine));
+        let done = ome(&["validate", "-f", "-", "--no-builtin", "-o", "json"], &input);
+        let page: Value = serde_json::from_str(&done.stdout).expect("it is JSON");
+        let found = page["findings"].as_array().expect("findings are a list");
+        let codes = found.iter().filter_map(|finding| finding["code"].as_str());
+        let codes: Vec<&str> =
+            codes.filter(|code| ["invalid-value", "not-counted"].contains(code)).collect();
+        assert_eq!(codes, [expected], "{engine}: {}", done.stdout);
+    }
 }

@@ -286,6 +286,17 @@ fn gathered(
         later.iter().map(|finding| (finding.code, finding.span())).collect();
     let named: BTreeSet<(Code, Vec<String>)> =
         later.iter().map(|finding| (finding.code, finding.objects.clone())).collect();
+    let invalid: Vec<Span> = later
+        .iter()
+        .chain(&session.world.diagnostics)
+        .filter(|finding| finding.severity == Severity::Error)
+        .filter(|own| matches!(own.code, Code::InvalidValue | Code::InvalidQuantity))
+        .filter_map(Diagnostic::span)
+        .collect();
+    // The number that is not counted is reported where it is written.
+    let is_told = |finding: &Diagnostic, object: &Object| {
+        finding.code == Code::NotCounted && invalid.iter().any(|own| object.span.contains(*own))
+    };
     let renderer = Renderer::new(&session.world, session.semantics, CLUSTER_DOMAIN);
     let decided: Vec<_> = services
         .par_iter()
@@ -305,6 +316,7 @@ fn gathered(
         composed.retain(|finding| {
             finding.code != Code::ModelIncomplete
                 && !PLAN_ONLY.contains(&finding.code)
+                && !is_told(finding, service)
                 && !checked.contains(&(finding.code, finding.span()))
                 && (finding.code != Code::DecoderWithoutEngine
                     || !named.contains(&(finding.code, finding.objects.clone())))
@@ -312,7 +324,10 @@ fn gathered(
         later.extend(composed.into_iter().map(|finding| at_home(finding, service, session)));
     }
     let servings = plan_servings(&servings, session.kthena);
-    later.extend(servings.into_iter().flat_map(|planned| planned.diagnostics));
+    later.extend(servings.into_iter().flat_map(|planned| {
+        let object = &planned.serving.object;
+        planned.diagnostics.into_iter().filter(|finding| !is_told(finding, object))
+    }));
     let refused = refusals::all(session, refused, &later);
     later.extend(refused);
     let mut found = session.settle(later);
