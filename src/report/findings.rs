@@ -12,7 +12,8 @@ pub use super::excerpt::{beside, human};
 use super::screen::{Page, line, put};
 
 /// Removes secrets from findings, sorts them by file, location, code and message, and removes
-/// duplicates.
+/// duplicates. The same finding at the same place is one, even if an alias of YAML puts that place
+/// at several paths of an object.
 pub fn settle(found: &mut Vec<Diagnostic>, sources: &SourceMap, secrets: &Secrets) {
     for finding in &mut *found {
         secrets.redact(finding, sources);
@@ -32,7 +33,12 @@ pub fn settle(found: &mut Vec<Diagnostic>, sources: &SourceMap, secrets: &Secret
         )
     };
     found.sort_by_cached_key(key);
-    found.dedup();
+    found.dedup_by(|later, first| {
+        let paths = (later.path.take(), first.path.take());
+        let is_same = later == first && (first.span().is_some() || paths.0 == paths.1);
+        (later.path, first.path) = paths;
+        is_same
+    });
 }
 
 /// All findings in the documented JSON format, serialized one by one: a broken file may have a
@@ -180,6 +186,28 @@ pub fn by_code(found: &[Diagnostic], shown: Severity) -> String {
 mod tests {
     use super::*;
     use crate::diag::Code;
+    use crate::source::{Source, SourceKind, Span};
+
+    /// An alias puts one text at several paths of an object.
+    #[test]
+    fn one_finding_at_several_paths_of_one_place_is_kept_once() {
+        let mut sources = SourceMap::default();
+        let source = sources.add(Source::new("a.yaml", SourceKind::File, "a: &b 1\nc: *b\n"));
+        let span = |start, end| Span { source, start, end };
+        let finding = |path: &str| Diagnostic::new(Code::GpuLimitsOnly, "one").path(path);
+        let secrets = Secrets::new(&sources);
+        for (places, kept) in [
+            ([Some(span(3, 7)), Some(span(3, 7))], vec!["a"]),
+            ([Some(span(0, 1)), Some(span(3, 7))], vec!["a", "c"]),
+            ([None, None], vec!["a", "c"]),
+        ] {
+            let mut found: Vec<Diagnostic> =
+                ["a", "c"].iter().zip(places).map(|(path, at)| finding(path).at(at)).collect();
+            settle(&mut found, &sources, &secrets);
+            let paths: Vec<&str> = found.iter().filter_map(|own| own.path.as_deref()).collect();
+            assert_eq!(paths, kept, "{places:?}");
+        }
+    }
 
     #[test]
     fn many_findings_are_counted_by_code() {

@@ -182,3 +182,30 @@ fn built_in_objects_are_checked_on_request_without_errors() {
     let done = folder.ome("validate a.yaml --source builtin --format json");
     assert!(done.exit == Some(0) && !done.stdout.contains("\"error\""), "{}", done.stdout);
 }
+
+/// A template that two keys share by an anchor has each finding once.
+#[test]
+fn a_shared_template_has_each_finding_once() {
+    let serving = "apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelServing
+metadata: {name: s, namespace: default}
+spec:
+  replicas: 1
+  schedulerName: volcano
+  template:
+    roles:
+    - name: r
+      replicas: 1
+      workerReplicas: 1
+      entryTemplate: &shared
+        spec:
+          containers:
+          - name: c
+            image: example/server:1
+            resources: {limits: {nvidia.com/gpu: 1}}
+      workerTemplate: *shared
+";
+    let folder = Folder::new(&[("s.yaml", serving)]);
+    let page = folder.ome("validate s.yaml --no-builtin").stdout;
+    assert_eq!(page.matches("gpu-limits-only").count(), 1, "{page}");
+}
