@@ -122,7 +122,11 @@ impl Check {
 
 /// A unified diff, as `git diff` shows it, without secrets: it goes into the logs of a pipeline.
 fn unified(before: &str, after: &str, path: &str) -> String {
-    similar::TextDiff::from_lines(&secret::masked(before), &secret::masked(after))
+    let (before, after) = (secret::masked(before), secret::masked(after));
+    if before == after {
+        return "only secret values differ: they are not shown".to_owned();
+    }
+    similar::TextDiff::from_lines(&before, &after)
         .unified_diff()
         .context_radius(3)
         .header(&format!("a/{path}"), &format!("b/{path}"))

@@ -64,6 +64,14 @@ fn object(kind: &str, name: &str, value: i64) -> Node {
     )
 }
 
+/// A Secret; its value is not shown.
+fn secret(value: &str) -> Node {
+    Node::from_json(
+        &serde_json::json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "c"}, "stringData": {"key": value}}),
+        Origin::Default(&GIVEN),
+    )
+}
+
 fn service(name: &'static str, value: i64) -> (Node, &'static str) {
     (object("Service", name, value), name)
 }
@@ -126,6 +134,21 @@ fn check_shows_the_differing_lines_on_request() {
         .map(|line| &line[..1])
         .collect();
     assert_eq!(changed, ["-", "+"], "{only}");
+}
+
+#[test]
+fn check_names_a_difference_that_is_not_shown() {
+    let scratch = Scratch::new();
+    write(&scratch, &[(secret("planted-1"), "c")]);
+    let mut check = Check::open(&scratch.root(), all()).expect("opens").with_lines(true);
+    let object = secret("planted-2");
+    check.compare(&object, &yaml(&object), "default", "c").expect("compares");
+    let differences: Vec<String> =
+        check.finish(true).expect("compares").iter().map(ToString::to_string).collect();
+    assert_eq!(
+        differences,
+        ["differs default/c/secret-c.yaml\nonly secret values differ: they are not shown"]
+    );
 }
 
 #[test]
