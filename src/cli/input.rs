@@ -317,6 +317,11 @@ impl Session {
         why.or_else(|| left_out.first().map(|service| format!("{service} is in error")))
     }
 
+    /// Whether a part of the input was not read, for which the run fails.
+    pub(crate) fn is_partly_read(&self) -> bool {
+        self.world.unread.iter().any(|own| own.severity >= self.least())
+    }
+
     /// Whether a path that the command line names could not be read at all, so that there is no
     /// answer; the findings name it.
     pub(crate) fn is_missing(&self) -> bool {

@@ -57,13 +57,14 @@ impl All<'_> {
         let changed = self.services.iter().filter(|own| Self::is_changed(own)).count();
         let failed = self.services.iter().filter(|own| own.error.is_some()).count();
         let verb = if changed == 1 { "changes" } else { "change" };
-        let (symbol, stuck) = match self.stuck() {
-            0 => ("✓ ", "none is stuck".to_owned()),
-            1 => ("✗ ", "1 is stuck".to_owned()),
-            stuck => ("✗ ", format!("{stuck} are stuck")),
+        let stuck = match self.stuck() {
+            0 => "none is stuck".to_owned(),
+            1 => "1 is stuck".to_owned(),
+            stuck => format!("{stuck} are stuck"),
         };
+        let symbol = if failed > 0 || self.stuck() > 0 { "✗" } else { "✓" };
         let mut out = format!(
-            "{symbol}{changed} of {} {verb}; {stuck}; at most {} in use",
+            "{symbol} {changed} of {} {verb}; {stuck}; at most {} in use",
             plural(self.services.len(), "service"),
             plural(peak_gpus(self.services), "GPU")
         );

@@ -40,13 +40,14 @@ fn total(total: &ClassTotal) -> Vec<String> {
     ]
 }
 
-/// The last sentence: how many services are planned and in error, their total requests, and whether
-/// they fit.
+/// The last sentence: how many services are planned and in error, their total requests, whether
+/// they fit, and whether a part of the input was not read.
 pub fn verdict(
     totals: &Totals,
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],
     together: Option<&Together>,
+    is_partly_read: bool,
     style: Style,
 ) -> Option<String> {
     if planned.is_empty() {
@@ -59,13 +60,21 @@ pub fn verdict(
         1 => "; 1 pod stays without a node".to_owned(),
         more => format!("; {more} pods stay without a node"),
     };
-    let mark = mark(totals, pending);
-    Some(wrapped(&format!("{mark} {}{fits}", summary(totals)), style.width, "  "))
+    let mark = mark(totals, pending, is_partly_read);
+    let summary = summary(totals);
+    let unread = unread(is_partly_read);
+    Some(wrapped(&format!("{mark} {summary}{fits}{unread}"), style.width, "  "))
 }
 
-/// The symbol of a plan: whether any service is in error or any pod is pending.
-pub(super) fn mark(totals: &Totals, pending: usize) -> &'static str {
-    if totals.failed > 0 || pending > 0 { "✗" } else { "✓" }
+/// The symbol of a plan: whether any service is in error, any pod is pending, or a part of the input
+/// was not read.
+pub(super) fn mark(totals: &Totals, pending: usize, is_partly_read: bool) -> &'static str {
+    if totals.failed > 0 || pending > 0 || is_partly_read { "✗" } else { "✓" }
+}
+
+/// The end of the last sentence.
+pub(super) fn unread(is_partly_read: bool) -> &'static str {
+    if is_partly_read { "; a part of the input was not read" } else { "" }
 }
 
 /// "3 services, 1 in error; 4 pods and 8 GPUs at minReplicas".

@@ -117,6 +117,30 @@ fn errors_of_one_cause_are_one_paragraph() {
 }
 
 #[test]
+fn a_run_that_fails_does_not_end_with_a_check_mark() {
+    let folder = Folder::new(&[("bad.yaml", "a: [\n"), ("base/two.yaml", TWO)]);
+    let input = Path::new(ROOT).join("testdata/quickstart");
+    let input = input.display();
+    for (call, last) in [
+        (
+            format!("plan -f {input} -f bad.yaml"),
+            "; all pods fit the nodes; a part of the input was not read",
+        ),
+        (format!("plan -f {input} -f bad.yaml -o html"), "; a part of the input was not read"),
+        (
+            format!("rollout --all -f {input} -f base --base base"),
+            "; 2 services in error are left unchanged",
+        ),
+    ] {
+        let done = folder.ome(&call);
+        assert_eq!(done.exit, Some(1), "{call}: {done:?}");
+        let end = done.stdout.lines().find(|line| line.contains(last));
+        let end = end.unwrap_or_else(|| panic!("{call}: {}", done.stdout));
+        assert!(end.contains('✗') && !end.contains('✓'), "{call}: {end}");
+    }
+}
+
+#[test]
 fn no_word_of_a_plan_is_broken_at_any_width() {
     let input = PathBuf::from(ROOT).join("testdata/quickstart");
     let loaded = load::load(
@@ -156,7 +180,7 @@ fn no_word_of_a_plan_is_broken_at_any_width() {
     };
     for width in [None, Some(40), Some(80), Some(100), Some(120), Some(200)] {
         let style = Style { color: false, width };
-        let last = verdict(&totals, &planned, &[], together.as_ref(), style);
+        let last = verdict(&totals, &planned, &[], together.as_ref(), false, style);
         let page = plan.text(style) + &classes(&totals, style) + &last.expect("there are services");
         for word in [
             "qwen2-5-32b-instruct",

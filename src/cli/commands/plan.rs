@@ -85,6 +85,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         PageFormat::Markdown => table::Style { color: false, width: None },
         _ => io.style(),
     };
+    let is_partly_read = session.is_partly_read();
+    let last = |style| verdict(&totals, &planned, &servings, together, is_partly_read, style);
     let plan = plan::Plan { semantics: mode, header: &header, planned: &planned, sources };
     match args.output {
         PageFormat::Json => {
@@ -124,7 +126,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if let Some(said) = &said {
                 io.print(said)?;
             }
-            if let Some(verdict) = verdict(&totals, &planned, &servings, together, style) {
+            if let Some(verdict) = last(style) {
                 io.print(&format!("\n{verdict}"))?;
             }
         }
@@ -137,6 +139,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 servings: &servings,
                 kthena: session.kthena,
                 totals: &totals,
+                is_partly_read,
                 together,
                 costs: costs.as_ref(),
                 notes: &notes,
@@ -156,7 +159,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if let Some(said) = &said {
                 io.print(&markdown::lines(said))?;
             }
-            if let Some(verdict) = verdict(&totals, &planned, &servings, together, style) {
+            if let Some(verdict) = last(style) {
                 io.print(&format!("\n{verdict}"))?;
             }
         }

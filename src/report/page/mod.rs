@@ -31,6 +31,8 @@ pub struct View<'a> {
     pub kthena: &'static KthenaPolicy,
     /// Their total requests.
     pub totals: &'a Totals,
+    /// Whether a part of the input was not read.
+    pub is_partly_read: bool,
     /// Notes on ModelServings.
     pub notes: &'a serving::Notes<'a>,
     /// The sources that findings refer to.
@@ -54,9 +56,10 @@ impl View<'_> {
             .max()
             .unwrap_or(0);
         let pending = together::pending(self.planned, self.servings);
-        let mark = totals::mark(self.totals, pending);
+        let mark = totals::mark(self.totals, pending, self.is_partly_read);
+        let (summary, unread) = (totals::summary(self.totals), totals::unread(self.is_partly_read));
         let data = json!({
-            "summary": format!("{mark} {}", totals::summary(self.totals)),
+            "summary": format!("{mark} {summary}{unread}"),
             "said": self.said().lines().collect::<Vec<_>>(),
             "semantics": self.semantics.run().as_str(),
             "header": self.header,
