@@ -35,7 +35,14 @@ pub enum Failure {
 
 impl From<emit::Error> for Failure {
     fn from(error: emit::Error) -> Self {
-        Self::Usage(error.to_string())
+        let message = error.to_string();
+        match error {
+            emit::Error::NotADirectory(_) => Self::NotFound {
+                message,
+                help: Some("name another directory, or move the file away".into()),
+            },
+            _ => Self::Usage(message),
+        }
     }
 }
 

@@ -54,9 +54,15 @@ impl Root {
         self.0.join(relative)
     }
 
-    /// Creates the directory.
+    /// Creates the directory and those above it.
     pub(super) fn create(&self) -> Result<(), Error> {
-        fs::create_dir_all(&self.0).map_err(|error| Error::io("create", &self.0, error))
+        fs::create_dir_all(&self.0).map_err(|error| {
+            let in_the_way = self.0.ancestors().find(|above| above.exists() && !above.is_dir());
+            in_the_way.map_or_else(
+                || Error::io("create", &self.0, error),
+                |above| Error::NotADirectory(above.to_owned()),
+            )
+        })
     }
 
     /// Returns the entry at a path.

@@ -56,7 +56,7 @@ pub enum Error {
     #[error("`{}` is a symbolic link: nothing is written through it", .0.display())]
     Link(PathBuf),
     /// Something that is no directory is where one is needed.
-    #[error("`{}` is not a directory", .0.display())]
+    #[error("`{}` is a file and not a directory", .0.display())]
     NotADirectory(PathBuf),
     /// A device, a FIFO or a directory cannot be replaced by a file.
     #[error("`{}` is no regular file and is left as it is", .0.display())]

@@ -152,6 +152,20 @@ fn check_names_a_difference_that_is_not_shown() {
 }
 
 #[test]
+fn a_file_in_place_of_the_directory_is_named() {
+    let scratch = Scratch::new();
+    let file = scratch.outside().join("out");
+    fs::write(&file, "text").expect("writes");
+    for root in [file.clone(), file.join("below")] {
+        let refused = Directory::open(&root, all(), &mut || {});
+        assert!(
+            matches!(&refused, Err(Error::NotADirectory(path)) if *path == file),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
 fn files_that_are_no_longer_written_are_removed_and_no_others() {
     let scratch = Scratch::new();
     write(&scratch, &[service("a", 1), service("b", 1)]);
