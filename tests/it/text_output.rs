@@ -141,6 +141,18 @@ fn a_run_that_fails_does_not_end_with_a_check_mark() {
 }
 
 #[test]
+fn a_matrix_without_models_names_the_step_that_adds_models() {
+    let folder =
+        Folder::new(&[("none.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n")]);
+    let said = folder.ome("matrix -f none.yaml --no-builtin").stderr;
+    let line = |what: &str| said.lines().find(|line| line.starts_with(what)).map(str::to_owned);
+    let [models, classes] = ["no models", "no accelerator classes"].map(line);
+    let models = models.expect("models are missing");
+    assert!(models.contains("`ome import`") && !models.contains("--builtin"), "{models}");
+    assert!(classes.is_some_and(|line| line.contains("`--builtin always`")), "{said}");
+}
+
+#[test]
 fn no_word_of_a_plan_is_broken_at_any_width() {
     let input = PathBuf::from(ROOT).join("testdata/quickstart");
     let loaded = load::load(

@@ -42,13 +42,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             "no context is known: name config.json files with `--model-configs` or `--hf-cache`\n",
         );
     }
-    for (nothing, what) in
-        [(matrix.models.is_empty(), "models"), (matrix.classes.is_empty(), "accelerator classes")]
-    {
+    for (nothing, what, other) in [
+        (matrix.models.is_empty(), "models", "`ome import` writes a model from its config.json"),
+        (
+            matrix.classes.is_empty(),
+            "accelerator classes",
+            "`--builtin always` adds the built-in runtimes and accelerator classes",
+        ),
+    ] {
         if nothing {
-            io.say(&format!(
-                "no {what} were read: name files with `-f`; `--builtin always` adds the built-in runtimes and accelerator classes\n"
-            ));
+            io.say_line(&format!("no {what} were read: name files with `-f`; {other}"));
         }
     }
     Ok(session.outcome(&found, false))
