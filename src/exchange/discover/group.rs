@@ -299,6 +299,7 @@ impl<'m> Group<'m> {
     /// a label for only one of them.
     fn counted(&self, sighting: &Sighting<'_>, found: &mut Vec<Diagnostic>) {
         const COUNT: &str = "nvidia.com/gpu.count";
+        const REPLICAS: &str = "nvidia.com/gpu.replicas";
         let machine = sighting.machine;
         let number = |key: &str| {
             let value = machine.label(key)?.parse().ok()?;
@@ -313,17 +314,36 @@ impl<'m> Group<'m> {
         else {
             return;
         };
-        let wanted = count * number("nvidia.com/gpu.replicas").unwrap_or(1).max(1);
-        if wanted != offered {
-            found.push(
-                Diagnostic::new(
-                    Code::DeviceCountDiffers,
-                    format!("node `{}` is labeled with {count} devices of `{}` and offers {offered}", machine.name, self.word()),
-                )
-                .at(machine.labels.get(COUNT).and_then(|node| node.origin.span()))
-                .help("a node with several models is labeled with one of them: give each its own nodes"),
-            );
+        let replicas = number(REPLICAS).unwrap_or(1).max(1);
+        let wanted = count * replicas;
+        if wanted == offered {
+            return;
         }
+        let (labeled, help) = if replicas == 1 {
+            (
+                format!("{count} devices"),
+                "a node with several models is labeled with one of them: give each its own nodes"
+                    .to_owned(),
+            )
+        } else {
+            (
+                format!("{count} devices x {replicas} replicas = {wanted}"),
+                format!(
+                    "the device plugin does not share the devices as the label `{REPLICAS}` \
+                     states: correct the sharing in its configuration, or the label"
+                ),
+            )
+        };
+        let word = self.word();
+        let name = &machine.name;
+        found.push(
+            Diagnostic::new(
+                Code::DeviceCountDiffers,
+                format!("node `{name}` is labeled with {labeled} of `{word}` and offers {offered}"),
+            )
+            .at(machine.labels.get(COUNT).and_then(|node| node.origin.span()))
+            .help(help),
+        );
     }
 
     fn some_machines(&self) -> String {

@@ -366,6 +366,20 @@ fn unreadable_and_contradictory_labels_are_reported() {
 }
 
 #[test]
+fn shared_devices_are_compared_with_all_their_replicas() {
+    let labels = json!({"nvidia.com/gpu.product": "NVIDIA-L4-SHARED", "nvidia.com/gpu.count": "4", "nvidia.com/gpu.replicas": "4", "nvidia.com/gpu.sharing-strategy": "time-slicing"});
+    let (_, said) = found(&[node("s", &labels, &json!({GPU: "4"}))]);
+    let [only] = said.as_slice() else { panic!("{said:?}") };
+    assert!(
+        only.message.contains("4 devices x 4 replicas = 16 of")
+            && only.message.ends_with("and offers 4"),
+        "{}",
+        only.message
+    );
+    assert!(only.help.as_ref().is_some_and(|help| help.contains("sharing")), "{:?}", only.help);
+}
+
+#[test]
 fn a_class_made_from_a_flavor_keeps_the_node_selector() {
     let mut of_flavor = class(
         "gpu-spot",
