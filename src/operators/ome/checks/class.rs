@@ -9,7 +9,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 use indexmap::IndexMap;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Label of the tier classes of the base set. Tiers group products and claim the nodes of those
@@ -170,11 +170,24 @@ const MOST_OF_GROUPS: usize = 100;
 /// Maximum number of checked combinations of a node with two groups that claim it.
 const MOST_MEETINGS: usize = 2_000_000;
 
-/// Classes that claim the same nodes: all are tiers, or none is.
+/// Classes that claim the same nodes and count the same resources: all are tiers, or none is.
 struct Claim<'a> {
     is_tier: bool,
+    /// The counted resources; empty if the classes set none.
+    resources: BTreeSet<&'a str>,
     classes: Vec<&'a AcceleratorClass>,
     nodes: Arc<[&'a Machine]>,
+}
+
+impl Claim<'_> {
+    /// Whether both count accelerators of the same node: the profiles of a partitioned device are
+    /// resources of their own, and a class counts one of them.
+    fn meets(&self, other: &Self) -> bool {
+        let is_apart = !self.resources.is_empty()
+            && !other.resources.is_empty()
+            && self.resources.is_disjoint(&other.resources);
+        self.is_tier == other.is_tier && !is_apart
+    }
 }
 
 /// Reports nodes that two classes claim: their accelerators are counted twice.
@@ -239,23 +252,28 @@ pub(crate) fn claims(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Groups classes by the nodes that they claim; classes without nodes are omitted.
+/// Groups classes by the nodes that they claim and the resources that they count; classes without
+/// nodes are omitted.
 fn claimed<'a>(view: &'a View<'a>) -> Vec<Claim<'a>> {
+    type Key<'a, T> = (bool, BTreeSet<&'a str>, T);
     let mut matcher = Matcher::new(view.catalog.machines());
-    let mut claims: IndexMap<(bool, Vec<*const Machine>), Claim<'a>> = IndexMap::new();
+    let mut claims: IndexMap<Key<'a, Vec<*const Machine>>, Claim<'a>> = IndexMap::new();
     // Classes with the same selection share one list.
-    let mut places: HashMap<(bool, *const &Machine), usize> = HashMap::new();
+    let mut places: HashMap<Key<'a, *const &Machine>, usize> = HashMap::new();
     for class in classes_of_user(view) {
         let nodes = matcher.matching(class);
         if nodes.is_empty() {
             continue;
         }
         let is_tier = class.object.labels().get(TIER).is_some();
-        let place = *places.entry((is_tier, nodes.as_ptr())).or_insert_with(|| {
-            let key = (is_tier, nodes.iter().map(|node| std::ptr::from_ref(*node)).collect());
-            let entry = claims.entry(key);
+        let whole = class.whole_resources();
+        let resources: BTreeSet<&str> = whole.map(|own| own.name.value.as_str()).collect();
+        let selection = (is_tier, resources.clone(), nodes.as_ptr());
+        let place = *places.entry(selection).or_insert_with(|| {
+            let members = nodes.iter().map(|node| std::ptr::from_ref(*node)).collect();
+            let entry = claims.entry((is_tier, resources.clone(), members));
             let place = entry.index();
-            entry.or_insert_with(|| Claim { is_tier, classes: Vec::new(), nodes });
+            entry.or_insert_with(|| Claim { is_tier, resources, classes: Vec::new(), nodes });
             place
         });
         claims[place].classes.push(class);
@@ -281,7 +299,7 @@ fn shared<'a>(claims: &[Claim<'a>]) -> Shared<'a> {
     for (node, places) in claimants.values() {
         for (index, first) in places.iter().enumerate() {
             for second in &places[index + 1..] {
-                if claims[*first].is_tier != claims[*second].is_tier {
+                if !claims[*first].meets(&claims[*second]) {
                     continue;
                 }
                 if left == 0 {
@@ -385,5 +403,26 @@ mod tests {
                 "classes `a00` and 49 more, and `b00` and 2 more, all claim node second: each counts its accelerators",
             ]
         );
+    }
+
+    #[test]
+    fn classes_of_different_resources_share_a_node() {
+        let class = |name: &str, resources: &str| {
+            format!(
+                "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: {name}}}\nspec: {{vendor: nvidia, discovery: {{nodeSelector: {{a: 'yes'}}}}, resources: {resources}}}\n---\n"
+            )
+        };
+        let node = "apiVersion: v1\nkind: Node\nmetadata: {name: mixed, labels: {a: 'yes'}}\n---\n";
+        let [small, large] = ["nvidia.com/mig-1g.5gb", "nvidia.com/mig-3g.20gb"];
+        for (first, second, count) in [
+            (format!("[{{name: {small}}}]"), format!("[{{name: {large}}}]"), 0),
+            (format!("[{{name: {small}}}]"), format!("[{{name: {small}}}]"), 1),
+            (format!("[{{name: {small}}}]"), format!("[{{name: {large}}}, {{name: {small}}}]"), 1),
+            (format!("[{{name: {small}}}]"), "[]".to_owned(), 1),
+        ] {
+            let found = run(&(class("a", &first) + &class("b", &second) + node), Documented);
+            let claims = found.iter().filter(|one| one.code == Code::NodeInTwoClasses);
+            assert_eq!(claims.count(), count, "{first} {second}");
+        }
     }
 }
