@@ -88,6 +88,17 @@ fn readme_sessions_match_the_current_output() {
     );
 }
 
+/// The first session of the page on validation is the program's output too.
+#[test]
+fn the_first_session_of_the_validation_page_matches_the_current_output() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/validate.md");
+    let text = std::fs::read_to_string(page).expect("there is a page");
+    let (before, _) = text.split_once("\n```\n").expect("the page has a session");
+    let session = &text[..before.len() + "\n```\n".len()];
+    assert!(session.contains("$ ome validate"), "{session}");
+    assert_eq!(rerun(session, shell), session);
+}
+
 #[test]
 fn sessions_are_found_and_their_output_replaced() {
     let text = "a\n```console\n$ ome plan -f x\nold\nolder\n$ cargo run --release -- code y | head -1\n```\n```sh\n$ cargo test\nkept\n```\n$ ome outside\n```yaml\nome: kept\n```\n";
