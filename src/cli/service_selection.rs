@@ -7,7 +7,7 @@ use super::input::Session;
 use super::{Failure, names};
 use crate::api::{ModelServing, Object, Views};
 use crate::diag::{Severity, nearest};
-use crate::pipeline::serving::refusal;
+use crate::pipeline::serving::{PlannedServing, plan_servings, refusal};
 use crate::report::findings;
 
 impl Session {
@@ -174,6 +174,18 @@ impl Session {
     /// Whether a ModelServing has a finding of error level, so that it is not rendered.
     pub(super) fn is_broken(&self, serving: &ModelServing) -> bool {
         refusal(&self.world, serving).is_some()
+    }
+
+    /// Plans ModelServings, with the error of those that are not rendered.
+    pub(super) fn plan_servings<'a>(
+        &self,
+        servings: &[&'a ModelServing],
+    ) -> Vec<PlannedServing<'a>> {
+        let mut planned = plan_servings(servings, self.kthena);
+        for planned in &mut planned {
+            planned.refused = refusal(&self.world, planned.serving).map(|found| found.code);
+        }
+        planned
     }
 
     /// The services of a namespace, or of all of them.

@@ -31,6 +31,8 @@ pub struct PlannedServing<'a> {
     /// Devices that its pods request, by the classes of their nodes. For pods that wait, this is
     /// the class of the node that is closest to a match and lacks only free resources.
     pub by_class: Vec<(&'a AcceleratorClass, i64)>,
+    /// The finding for which it is not rendered; set by the caller, who knows what was read.
+    pub refused: Option<Code>,
     /// Findings.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -145,6 +147,7 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<
         placement: None,
         gpus_by_resource,
         by_class: Vec::new(),
+        refused: None,
         diagnostics,
     }
 }

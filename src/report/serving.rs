@@ -128,7 +128,11 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
             || "-".to_owned(),
             |gang| format!("{} of {}", gang.min_member, plural(serving.pods_per_group(), "pod")),
         ),
-        fitting(planned).map_or_else(|| "-".to_owned(), |(fit, all)| format!("{fit} of {all}")),
+        match (planned.refused, fitting(planned)) {
+            (Some(code), _) => format!("✗ {}", code.as_str()),
+            (None, Some((fit, all))) => format!("{fit} of {all}"),
+            (None, None) => "-".to_owned(),
+        },
     ]
 }
 
@@ -243,10 +247,13 @@ pub fn explain(
 fn answer(planned: &PlannedServing<'_>) -> String {
     let serving = planned.serving;
     let (groups, pods, gpus) = (serving.replicas.value, serving.pods(), planned.gpus());
-    let fits = match fitting(planned) {
-        None => String::new(),
-        Some((fit, all)) if fit == all => format!(" · ✓ {fit} of {all} groups fit the nodes"),
-        Some((fit, all)) => format!(" · ✗ {fit} of {all} groups fit the nodes"),
+    let fits = match (planned.refused, fitting(planned)) {
+        (Some(code), _) => format!(" · ✗ {}", code.as_str()),
+        (None, None) => String::new(),
+        (None, Some((fit, all))) => {
+            let sign = if fit == all { "✓" } else { "✗" };
+            format!(" · {sign} {fit} of {all} groups fit the nodes")
+        }
     };
     format!("{}, {pods} pods, {gpus} GPUs{fits}", plural(groups, "group"))
 }

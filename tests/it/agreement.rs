@@ -318,3 +318,19 @@ fn diff_counts_the_pods_that_a_rollout_recreates() {
         }
     }
 }
+
+#[test]
+fn a_refused_model_serving_is_marked_in_every_command() {
+    let text = model_serving(1, 1, 0);
+    let (above, _) = text.split_once("    roles:").expect("it has roles");
+    let folder = Folder::new(&[("in.yaml", &format!("{above}    roles: []\n"))]);
+    for (call, mark) in [
+        ("plan -f in.yaml", "✗ invalid-value"),
+        ("explain pd -f in.yaml", "✗ invalid-value"),
+        ("render -f in.yaml", "not rendered"),
+    ] {
+        let done = folder.ome(call);
+        assert_eq!(done.exit, Some(1), "{call}: {done:?}");
+        assert!((done.stdout + &done.stderr).contains(mark), "{call}");
+    }
+}

@@ -6,7 +6,6 @@ use crate::cli::input::Session;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{
     Depth, Flip, Layers, PlacementOptions, Planned, Planner, flip, merge, named, together, totals,
 };
@@ -127,7 +126,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     } else {
         Vec::new()
     };
-    let mut servings = plan_servings(&servings, session.kthena);
+    let mut servings = session.plan_servings(&servings);
     let beside = PlacementOptions { look: true, ..PlacementOptions::default() };
     together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));

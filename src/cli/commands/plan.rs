@@ -6,7 +6,6 @@ use crate::cli::input::Session;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Diagnostic, Severity};
-use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Depth, PlacementOptions, Planner, costs, together, totals};
 use crate::report::totals::{classes, classes_markdown, verdict};
 use crate::report::{json, markdown, page, plan, serving, table, together as report};
@@ -63,7 +62,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     drop(services);
     // Of 100,000 services the remembered decisions are a tenth of the memory.
     planner.forget();
-    let mut servings = plan_servings(&servings, session.kthena);
+    let mut servings = session.plan_servings(&servings);
     let beside =
         PlacementOptions { map: args.output == PageFormat::Html, ..PlacementOptions::default() };
     let together = together(&planner, session.kthena, &mut planned, &mut servings, beside);

@@ -14,7 +14,6 @@ use crate::load;
 use crate::objects::{CLUSTER_DOMAIN, RenderedObject};
 use crate::operators;
 use crate::pipeline::owners::{Claim, Owner, Owners};
-use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Planner, Renderer};
 use crate::report::phrases::plural;
 use crate::report::places::{Places, Repository};
@@ -323,7 +322,7 @@ fn gathered(
         });
         later.extend(composed.into_iter().map(|finding| at_home(finding, service, session)));
     }
-    let servings = plan_servings(&servings, session.kthena);
+    let servings = session.plan_servings(&servings);
     later.extend(servings.into_iter().flat_map(|planned| {
         let object = &planned.serving.object;
         planned.diagnostics.into_iter().filter(|finding| !is_told(finding, object))
