@@ -35,7 +35,7 @@ pub(crate) mod workload;
 
 use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::schema::{self, Strictness};
+use crate::schema;
 use crate::source::SourceMap;
 use crate::yaml::Node;
 use judge::Judge;
@@ -177,7 +177,7 @@ fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
     }
     let Some(schema) = schema::kind(text("apiVersion"), text("kind")) else { return };
     let first = findings.len();
-    schema.check(object, Strictness::Server, sources, findings);
+    schema.root().check_fields(object, sources, findings);
     let id = format!(
         "{}/{}",
         text("kind"),

@@ -4,7 +4,7 @@ use super::judge::Judge;
 use super::pods;
 use super::position::At;
 use crate::diag::{Diagnostic, Severity};
-use crate::schema::{self, Strictness};
+use crate::schema;
 use crate::source::SourceMap;
 use crate::yaml::Node;
 use std::collections::HashSet;
@@ -61,7 +61,7 @@ pub(super) fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagn
     let Some(ty) = schema::structure("PodSpec") else { return };
     for spec in groups(object).filter_map(|(_, group)| group.at(&["template", "spec"])) {
         let first = findings.len();
-        ty.check(spec, Strictness::Server, sources, findings);
+        ty.check_fields(spec, sources, findings);
         for finding in &mut findings[first..] {
             finding.severity = Severity::Warning;
         }

@@ -405,3 +405,22 @@ fn expect(text: &str, named: &str) {
         assert!(findings.iter().any(|finding| errors(&finding)), "{text}: {named}: {said:?}");
     }
 }
+
+#[test]
+fn a_repeated_element_is_reported_once() {
+    let env = serde_json::json!([{ "name": "A", "value": "1" }, { "name": "A", "value": "2" }]);
+    let container = serde_json::json!({ "name": "c", "image": "i", "env": env });
+    let found = judge(&serde_json::json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "d" },
+        "spec": {
+            "selector": { "matchLabels": { "a": "b" } },
+            "template": { "metadata": { "labels": { "a": "b" } }, "spec": { "containers": [container] } },
+        },
+    }));
+    let said: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].ends_with("containers[0].env: duplicate entries for key [name=\"A\"]"),
+        "{said:?}"
+    );
+}

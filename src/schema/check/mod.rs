@@ -58,7 +58,28 @@ impl Type {
         sources: &SourceMap,
         findings: &mut Vec<Diagnostic>,
     ) {
-        Check { strictness, sources, findings, built_in: false }.value(tree, self, &Place::ROOT);
+        let leaves_out_built_in_lists = false;
+        Check { strictness, sources, findings, built_in: false, leaves_out_built_in_lists }.value(
+            tree,
+            self,
+            &Place::ROOT,
+        );
+    }
+
+    /// The same for a server, but for repeated elements in lists of built-in kinds: which of them
+    /// it refuses depends on more than the type, and `objects::accept` judges them.
+    pub fn check_fields(
+        &'static self,
+        tree: &Node,
+        sources: &SourceMap,
+        findings: &mut Vec<Diagnostic>,
+    ) {
+        let (strictness, leaves_out_built_in_lists) = (Strictness::Server, true);
+        Check { strictness, sources, findings, built_in: false, leaves_out_built_in_lists }.value(
+            tree,
+            self,
+            &Place::ROOT,
+        );
     }
 }
 
@@ -104,6 +125,8 @@ struct Check<'f> {
     /// Whether the value belongs to a Go struct of Kubernetes, and not to a schema of a
     /// CustomResourceDefinition.
     built_in: bool,
+    /// Whether repeated elements in lists of such structs are reported elsewhere.
+    leaves_out_built_in_lists: bool,
     sources: &'f SourceMap,
     findings: &'f mut Vec<Diagnostic>,
 }
@@ -381,10 +404,8 @@ impl Check<'_> {
                 });
             }
         }
-        // Which lists of built-in kinds the server wants to be distinct depends on more than the
-        // type: `objects::accept` knows.
-        let elsewhere = self.strictness == Strictness::Server && self.built_in;
-        if !elsewhere && (item.rules.set || !item.rules.keys.is_empty()) {
+        let is_left_out = self.leaves_out_built_in_lists && self.built_in;
+        if !is_left_out && (item.rules.set || !item.rules.keys.is_empty()) {
             self.duplicates(items, item, place);
         }
     }
