@@ -1,39 +1,43 @@
 //! Finds objects that two services write, each in its own way.
 //!
-//! In: what each service writes, as [`Claim`]s, service by service. Out: a finding for every object
-//! that an earlier service writes differently. This module keeps no object.
+//! In: what each service writes, service by service. Out: a finding for every object that an
+//! earlier service writes differently. This module keeps no object.
 
 use super::identity;
-use crate::api::{Object, ObjectRef};
+use crate::api::Object;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::source::Span;
 use crate::yaml::Node;
 use ecow::EcoString;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// An object that a service writes.
-#[derive(Clone, Debug)]
-pub(crate) struct Claim {
-    api_version: EcoString,
-    object: ObjectRef,
-    digest: u64,
+/// A number for an object, whatever its content.
+pub(crate) fn key(object: &Node) -> u64 {
+    let version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
+    digest((version, identity(object)))
 }
 
-impl Claim {
-    /// `content` is all of the object, in any form that is the same for equal objects.
-    pub(crate) fn new(object: &Node, content: impl Hash) -> Self {
-        let mut hasher = DefaultHasher::new();
-        content.hash(&mut hasher);
-        let version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
-        Self { api_version: version.into(), object: identity(object), digest: hasher.finish() }
+fn digest(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The positions of the services that write an object that another one writes as well, by the
+/// [`key`]s of what each of them writes. Only these need to be compared.
+pub(crate) fn sharing(written: &[Vec<u64>]) -> BTreeSet<usize> {
+    let mut first: HashMap<u64, usize> = HashMap::new();
+    let mut sharing = BTreeSet::new();
+    for (service, keys) in written.iter().enumerate() {
+        for key in keys {
+            let other = *first.entry(*key).or_insert(service);
+            if other != service {
+                sharing.extend([other, service]);
+            }
+        }
     }
-}
-
-/// Who writes which object, over all services of one run.
-#[derive(Debug, Default)]
-pub(crate) struct Owners {
-    seen: HashMap<(EcoString, ObjectRef), (Owner, u64)>,
+    sharing
 }
 
 /// The service that writes an object.
@@ -51,28 +55,36 @@ impl Owner {
     }
 }
 
+/// Who writes which object, over all services of one run.
+#[derive(Debug, Default)]
+pub(crate) struct Owners {
+    seen: HashMap<u64, (Owner, u64)>,
+}
+
 impl Owners {
-    /// Adds what a service writes. Two that write one object differently take it from each other,
-    /// as services of one name in two APIs do.
-    pub(crate) fn add(&mut self, owner: &Owner, claims: Vec<Claim>, found: &mut Vec<Diagnostic>) {
-        for Claim { api_version, object, digest } in claims {
-            let key = (api_version, object);
-            let Some((other, earlier)) = self.seen.get(&key) else {
-                self.seen.insert(key, (owner.clone(), digest));
-                continue;
-            };
+    /// Adds what a service writes: each object with all of it as a text. Two services that write
+    /// one object differently take it from each other, as services of one name in two APIs do.
+    pub(crate) fn add<'n>(
+        &mut self,
+        owner: &Owner,
+        objects: impl IntoIterator<Item = (&'n Node, &'n str)>,
+        found: &mut Vec<Diagnostic>,
+    ) {
+        for (object, text) in objects {
+            let (key, digest) = (key(object), digest(text));
+            let (other, earlier) = self.seen.entry(key).or_insert_with(|| (owner.clone(), digest));
             if other == owner || *earlier == digest {
                 continue;
             }
-            let ((_, object), Owner { service, name }) = (key, owner);
+            let object = identity(object);
             let said = format!(
-                "{object} is written for {} and, differently, for {service}: one undoes the other",
-                other.service
+                "{object} is written for {} and, differently, for {}: one undoes the other",
+                other.service, owner.service
             );
             found.push(
                 Diagnostic::new(Code::DuplicateObject, said)
                     .severity(Severity::Warning)
-                    .at(Some(*name))
+                    .at(Some(owner.name))
                     .label(Some(other.name), "the other one")
                     .object(object.to_string())
                     .help("rename one of the services"),

@@ -23,7 +23,7 @@ use crate::merge::history::History;
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
 use crate::operators::kthena::objects as kthena;
-use crate::pipeline::owners::{Claim, Owner, Owners};
+use crate::pipeline::owners::{Owner, Owners};
 use crate::pipeline::{Layers, Overrides, Rendered, Renderer, ServingHistory, leaf};
 use crate::report::why::remark;
 use crate::source::Span;
@@ -262,8 +262,8 @@ fn write(
             left_out.push(format!("{}/{}", written.namespace, written.service));
         }
         if let Some(owner) = &written.owner {
-            let claims = written.objects.iter().map(|(object, text)| Claim::new(object, text));
-            owners.add(owner, claims.collect(), &mut found);
+            let objects = written.objects.iter().map(|(object, text)| (object, text.as_str()));
+            owners.add(owner, objects, &mut found);
         }
         found.extend(sink.take(written, io)?);
         done += 1;

@@ -13,7 +13,8 @@ use crate::emit::{self, fix, stream};
 use crate::load;
 use crate::objects::{CLUSTER_DOMAIN, RenderedObject};
 use crate::operators;
-use crate::pipeline::owners::{Claim, Owner, Owners};
+use crate::pipeline::owners::{self, Owner, Owners};
+use crate::pipeline::serving::plan_servings;
 use crate::pipeline::{Planner, Renderer};
 use crate::report::phrases::plural;
 use crate::report::places::{Places, Repository};
@@ -301,16 +302,16 @@ fn gathered(
         .par_iter()
         .map(|views| {
             let (planned, written) = renderer.with_plan(&planner, views);
-            let claims: Vec<Claim> = written.value.iter().map(claim).collect();
+            let keys = written.value.iter().map(|object| owners::key(&object.node)).collect();
             let refused = refusals::of_service(written);
-            (&views.of(session.semantics).object, planned.diagnostics, claims, refused)
+            (&views.of(session.semantics).object, planned.diagnostics, keys, refused)
         })
         .collect();
     let mut refused = Vec::new();
-    let mut owners = Owners::default();
-    for (service, mut composed, claims, of_server) in decided {
+    let mut written: Vec<Vec<u64>> = Vec::new();
+    for (service, mut composed, keys, of_server) in decided {
         refused.push((service, of_server));
-        owners.add(&Owner::of(service), claims, &mut later);
+        written.push(keys);
         // Findings about the model are reported at the model, and findings of a rule only once.
         composed.retain(|finding| {
             finding.code != Code::ModelIncomplete
@@ -322,7 +323,16 @@ fn gathered(
         });
         later.extend(composed.into_iter().map(|finding| at_home(finding, service, session)));
     }
-    let servings = session.plan_servings(&servings);
+    let mut owners = Owners::default();
+    for shared in owners::sharing(&written) {
+        let views = services[shared];
+        let (_, written) = renderer.with_plan(&planner, views);
+        let texts: Vec<String> = written.value.iter().map(text_of).collect();
+        let objects = written.value.iter().map(|object| &object.node);
+        let owner = Owner::of(&views.of(session.semantics).object);
+        owners.add(&owner, objects.zip(texts.iter().map(String::as_str)), &mut later);
+    }
+    let servings = plan_servings(&servings, session.kthena);
     later.extend(servings.into_iter().flat_map(|planned| {
         let object = &planned.serving.object;
         planned.diagnostics.into_iter().filter(|finding| !is_told(finding, object))
@@ -352,8 +362,8 @@ fn gathered(
     Ok(session.grade(check::apply_allows(found, &session.world.sources, told)))
 }
 
-fn claim(object: &RenderedObject) -> Claim {
-    Claim::new(&object.node, stream::text(&object.node, stream::Format::Json))
+fn text_of(object: &RenderedObject) -> String {
+    stream::text(&object.node, stream::Format::Json)
 }
 
 /// If a finding about a service is at an object whose findings are not reported, the service
