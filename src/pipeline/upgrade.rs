@@ -7,9 +7,7 @@ use crate::api::{ModelServing, Role, RolloutType};
 use crate::catalog::Catalog;
 use crate::cluster::{Inventory, Shape};
 use crate::operators::kthena::objects::{MOST_PODS, revision};
-use crate::operators::kthena::rollout::{
-    Action, Before, Cause, Event, Kind, Scenario, Trace, fits, simulate,
-};
+use crate::operators::kthena::rollout::{Event, Scenario, Trace, fits, simulate};
 use crate::pipeline::RunningPods;
 use crate::pods::gpus::of_pod;
 use crate::policy::{KthenaPolicy, RoleStruct};
@@ -59,16 +57,7 @@ pub fn replaced(
     if ![before, after].into_iter().all(is_small) {
         return None;
     }
-    let outcome = simulate(&Scenario {
-        policy,
-        upgraded_from: None,
-        from: vec![Before { serving: before, costs: Vec::new() }],
-        to: after,
-        pending: Vec::new(),
-        stuck: Vec::new(),
-        fail: Vec::new(),
-        stagger: false,
-    });
+    let outcome = simulate(&Scenario::of_change(policy, before, after));
     Some((outcome.restarted, replaced_gpus(&outcome.trace, before)))
 }
 
@@ -79,11 +68,6 @@ fn is_small(serving: &ModelServing) -> bool {
 
 /// The GPUs of the pods that an update deletes, by the templates of `serving`.
 fn replaced_gpus(trace: &Trace, serving: &ModelServing) -> Count {
-    let is_replaced = |event: &&Event| {
-        event.kind == Kind::Pod
-            && event.action == Action::Delete
-            && matches!(event.cause, Cause::Update | Cause::RoleUpdate)
-    };
     let gpus = |event: &Event| -> Count {
         let name = event.replica.map(|(role, _)| trace.names.text(role));
         let role: Option<&Role> = name.and_then(|name| serving.role(name));
@@ -93,7 +77,7 @@ fn replaced_gpus(trace: &Trace, serving: &ModelServing) -> Count {
         });
         template.map_or_else(Count::default, |template| of_pod(&template.spec).into())
     };
-    trace.events.iter().filter(is_replaced).map(gpus).sum()
+    trace.events.iter().filter(|event| event.replaces_pod()).map(gpus).sum()
 }
 
 /// Two releases, and the running pods.
@@ -145,16 +129,8 @@ impl<'a> Upgrades<'a> {
     }
 
     fn play(&self, before: &ModelServing, after: &ModelServing) -> PlayedUpgrade {
-        let scenario = Scenario {
-            policy: self.to,
-            upgraded_from: Some(self.from),
-            from: vec![Before { serving: before, costs: Vec::new() }],
-            to: after,
-            pending: Vec::new(),
-            stuck: Vec::new(),
-            fail: Vec::new(),
-            stagger: false,
-        };
+        let change = Scenario::of_change(self.to, before, after);
+        let scenario = Scenario { upgraded_from: Some(self.from), ..change };
         let mut outcome = simulate(&scenario);
         let (pods, gpus) = (outcome.restarted, replaced_gpus(&outcome.trace, after));
         let capacity = &outcome.trace.capacity;

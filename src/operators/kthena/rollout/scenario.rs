@@ -42,6 +42,26 @@ pub struct Scenario<'a> {
     pub stagger: bool,
 }
 
+impl<'a> Scenario<'a> {
+    /// A change of a running ModelServing in which nothing fails.
+    pub fn of_change(
+        policy: &'static KthenaPolicy,
+        before: &'a ModelServing,
+        to: &'a ModelServing,
+    ) -> Self {
+        Self {
+            policy,
+            upgraded_from: None,
+            from: vec![Before { serving: before, costs: Vec::new() }],
+            to,
+            pending: Vec::new(),
+            stuck: Vec::new(),
+            fail: Vec::new(),
+            stagger: false,
+        }
+    }
+}
+
 /// The consequences of the loss of a pod.
 #[derive(Clone, Debug)]
 pub struct Recovery {
@@ -244,9 +264,7 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
 
 /// Pods that are deleted and created again: by updates, and by the recovery from a failure.
 fn restarted(trace: &Trace, recovery: Option<&Recovery>) -> i64 {
-    let updated = count(trace, |event| {
-        event.action == Action::Delete && matches!(event.cause, Cause::Update | Cause::RoleUpdate)
-    });
+    let updated = count(trace, Event::replaces_pod);
     let recovered = recovery.into_iter().flat_map(|recovery| &recovery.restarted);
     recovered.map(|(_, pods)| *pods).fold(updated, i64::saturating_add)
 }

@@ -415,17 +415,7 @@ fn every_group_that_exists_is_shown_with_its_ordinal() {
     let shape = |image| Shape { replicas: 3, rollout: String::new(), roles: vec![(1, 0, image)] };
     for (policy, columns) in [(&KTHENA_V1_0, 0..5), (&KTHENA_HEAD, 0..3)] {
         let (old, new) = (shape(1).read(policy), shape(2).read(policy));
-        let before = Before { serving: &old, costs: Vec::new() };
-        let outcome = simulate(&Scenario {
-            policy,
-            upgraded_from: None,
-            from: vec![before],
-            to: &new,
-            pending: Vec::new(),
-            stuck: Vec::new(),
-            fail: Vec::new(),
-            stagger: false,
-        });
+        let outcome = simulate(&Scenario::of_change(policy, &old, &new));
         let trace = &outcome.trace;
         assert_eq!(trace.columns, columns.collect::<Vec<i64>>());
         for row in &trace.rows {

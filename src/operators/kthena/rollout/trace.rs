@@ -167,6 +167,15 @@ pub struct Event {
     pub reason: Reason,
 }
 
+impl Event {
+    /// Whether an update deletes a pod, to create it again.
+    pub fn replaces_pod(&self) -> bool {
+        self.kind == Kind::Pod
+            && self.action == Action::Delete
+            && matches!(self.cause, Cause::Update | Cause::RoleUpdate)
+    }
+}
+
 /// Serving and requested numbers at the end of a stage.
 #[derive(Clone, Debug)]
 pub struct Capacity {
