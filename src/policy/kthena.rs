@@ -92,8 +92,9 @@ pub enum OrdinalRule {
     /// The lowest free ordinals
     /// (pkg/model-serving-controller/controller/model_serving_controller.go).
     FillHoles,
-    /// Ordinals after the highest one; gaps below the partition are filled first (Kthena v0.1.0
-    /// against the head).
+    /// Ordinals after the highest one; gaps below the partition are filled first
+    /// (pkg/model-serving-controller/controller/model_serving_controller.go,
+    /// scaleUpServingGroups of v1.0.0).
     Append,
 }
 
@@ -182,10 +183,10 @@ pub struct KthenaPolicy {
     /// `RoleRollingUpdate` exists (Kthena blog, A Deep Dive of ModelServing, Rolling Update;
     /// v0.4.0).
     pub role_rolling_update: bool,
-    /// Roles have their own partition (Kthena v0.1.0 against the head).
+    /// Roles have their own partition (model_serving_controller.go, rolePartition).
     pub role_partition: bool,
     /// A role without maxUnavailable has the default 1. Otherwise all its outdated replicas are
-    /// deleted at once (Kthena v0.1.0 against the head).
+    /// deleted at once (model_serving_controller.go, calMaxScaleDown).
     pub role_max_unavailable_default: bool,
     /// `recoveryPolicy: None` exists (Kthena blog, A Deep Dive of ModelServing, Restart Policy).
     pub recovery_none: bool,

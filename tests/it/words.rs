@@ -5,7 +5,7 @@ use crate::process::Folder;
 use std::path::{Path, PathBuf};
 
 /// Working papers and their item numbers, which no reader has.
-const PRIVATE: [&str; 8] = [
+const PRIVATE: [&str; 10] = [
     "ome-selection",
     "ome-components",
     "ome-objects.md",
@@ -14,6 +14,8 @@ const PRIVATE: [&str; 8] = [
     "seeds 0",
     "of the seed",
     "CONTRACT-s",
+    "against the head",
+    ", corrections)",
 ];
 
 /// Phrases of tables, findings and helps that were replaced.
@@ -182,7 +184,10 @@ fn has_item(line: &str) -> bool {
 /// Lines with citations that readers cannot follow.
 fn private(texts: &[(PathBuf, String)]) -> Vec<String> {
     let is_private = |line: &str| {
-        has_item(line) || has_chapter(line) || PRIVATE.iter().any(|name| line.contains(name))
+        has_item(line)
+            || has_chapter(line)
+            || has_section(line)
+            || PRIVATE.iter().any(|name| line.contains(name))
     };
     let lines = texts.iter().flat_map(|(path, text)| {
         text.lines().enumerate().map(move |(number, line)| (path, number, line))
@@ -232,6 +237,69 @@ fn has_chapter(line: &str) -> bool {
     })
 }
 
+/// Whether the last cell of a table in a comment cites sections by number alone, such as `2.4, 6`,
+/// or a comment cites a numbered test of an upstream file.
+fn has_section(line: &str) -> bool {
+    let Some((_, comment)) = line.split_once("//") else { return false };
+    let is_number = |word: &str| {
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        !word.is_empty() && word.split('.').all(digits)
+    };
+    let row = comment.trim_start_matches(['/', '!']).trim();
+    let cell = row.strip_prefix('|').and_then(|row| row.strip_suffix('|')).map(|row| {
+        let cell = row.rsplit('|').next().unwrap_or_default();
+        cell.rsplit(": ").next().unwrap_or_default().trim()
+    });
+    let cited = cell.is_some_and(|cell| {
+        cell.split(", ").any(|item| item.split(' ').next().is_some_and(is_number))
+    });
+    let numbered = comment.split_once(".go, ").is_some_and(|(_, cited)| {
+        let words = cited.split([',', ' ', '.', ')']);
+        words.into_iter().any(|word| word.strip_prefix('T').is_some_and(is_number))
+    });
+    cited || numbered
+}
+
+/// A table of files in a module's documentation names files that are beside it.
+#[test]
+fn tables_of_files_name_files() {
+    let mut rows = 0;
+    for (path, text) in texts() {
+        let mut lines = text.lines().skip_while(|line| !line.starts_with("//! | file |")).skip(2);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(path.parent().expect("a folder"));
+        while let Some(row) = lines.next().and_then(|line| line.strip_prefix("//! | ")) {
+            let names = row.split('|').next().unwrap_or_default().split('`').skip(1).step_by(2);
+            for name in names {
+                let is_file = folder.join(name).with_extension("rs").is_file();
+                let is_there = is_file || folder.join(name).join("mod.rs").is_file();
+                assert!(is_there, "{}: there is no {name}", path.display());
+                rows += 1;
+            }
+        }
+    }
+    assert!(rows > 5, "the tables are found");
+}
+
+/// Paths of files in the documents about the code lead somewhere.
+#[test]
+fn documents_about_the_code_name_files_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = 0;
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = std::fs::read_to_string(root.join(page)).expect("a page");
+        for name in text.split('`').skip(1).step_by(2) {
+            let is_path = name.ends_with(".rs") && !name.contains(['*', '{', '<', ' ']);
+            if is_path {
+                let is_there = root.join(name).is_file() || root.join("src").join(name).is_file();
+                let is_beside = !name.contains('/');
+                assert!(is_there || is_beside, "{page}: there is no {name}");
+                paths += 1;
+            }
+        }
+    }
+    assert!(paths > 8, "the paths are found");
+}
+
 #[test]
 fn code_sources_cite_no_private_documents() {
     let mut all = texts();
@@ -271,6 +339,9 @@ fn planted_violations_are_found() {
         "seeds 001 and 003",
         "ome-selection 4.2",
         "/// As is (a.go, 2.12).",
+        "//! | `scale` | more and fewer: 5 |",
+        "//! | gone | 4.2 \"gone\", 6 |",
+        "// pkg/a.go, manage, T7 and",
     ] {
         assert_eq!(private(&planted(text)).len(), 1, "{text}");
     }
@@ -285,7 +356,12 @@ fn planted_violations_are_found() {
         assert!(!replaced(&planted(text)).is_empty(), "{text}");
     }
     assert_eq!(replaced(&planted("The color of a pod\nthat is pending")), [""; 0]);
-    assert_eq!(private(&planted("GPUS2-0945, S9-000, XS2-094 // 1.5 (v1.2)")), [""; 0]);
+    assert_eq!(
+        private(&planted(
+            "GPUS2-0945, S9-000, XS2-094 // 1.5 (v1.2)\n// | a | b: c, d 1.3 |\n// a.go, Tick"
+        )),
+        [""; 0]
+    );
     for suffix in ["rollout.html", "docs/glossary.md", "CONTRIBUTING.md", "ome.bash"] {
         assert!(texts().iter().any(|(path, _)| path.ends_with(suffix)), "{suffix} is read");
     }

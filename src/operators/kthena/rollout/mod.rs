@@ -6,18 +6,18 @@
 //! strategies only choose among transitions. Group-level steps and rows are derived from the same
 //! events. This module reads no files and writes no messages.
 //!
-//! | file | pkg/model-serving-controller |
+//! | file | what it simulates; functions are of pkg/model-serving-controller/controller/model_serving_controller.go |
 //! |---|---|
-//! | `transition` | the events and requests themselves: 2.3, 2.4, 3.1, 6 |
-//! | `controller` | one reconcile: 2.4, 4.5, status 1.3 |
-//! | `scale` | more and fewer groups and role replicas: 5 |
-//! | `update_groups`, `update_roles` | a new revision: 4.2, 4.4 |
-//! | `recover` | a lost pod: 6 |
+//! | `transition` | requests of the controller and events of pods, one function each |
+//! | `controller` | one reconcile: `syncModelServing`, `syncHeadlessServices`, `UpdateModelServingStatus` |
+//! | `scale` | more and fewer groups and role replicas: `syncServingGroupReplicas`, `syncRoleReplicas` |
+//! | `update_groups`, `update_roles` | a new revision: `manageRollingUpdate` |
+//! | `recover` | a lost pod: `handleErrorPod`, `handlePodAfterGraceTime`, `handleDeletedPod` |
 //! | `document` | the rollout as the Kthena blog describes it |
 //! | `groups`, `strip` | many thousand groups and rows of them, indexed by changes |
 //! | `environment` | the cluster around the controller: pods terminate, become ready or fail |
 //! | `scenario`, `rows` | input and outcome of a simulation; the record of each stage |
-//! | `driven` | the controller alone: its pods are placed, deleted and made ready elsewhere |
+//! | `external_pods` | the controller alone: its pods are placed, deleted and made ready elsewhere |
 
 pub(crate) mod capacity;
 pub(crate) mod cluster;

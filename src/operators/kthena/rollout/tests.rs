@@ -296,8 +296,8 @@ fn a_group_waits_at_the_stage_in_which_its_pod_was_created() {
     );
 }
 
-// Kthena v0.1.0 against the head: v1.0 appends, so that a default update of four groups ends with
-// the ordinals 3 to 6.
+// v1.0 appends, so that a default update of four groups ends with the ordinals 3 to 6
+// (pkg/model-serving-controller/controller/model_serving_controller.go, scaleUpServingGroups).
 #[test]
 fn ordinals_drift_where_a_release_appends_them() {
     for (policy, expected) in [
@@ -320,8 +320,7 @@ fn ordinals_drift_where_a_release_appends_them() {
     }
 }
 
-// pkg/model-serving-controller/controller/model_serving_controller.go, manageRollingUpdate, T7 and
-// T10.
+// pkg/model-serving-controller/controller/model_serving_controller.go, manageRollingUpdate.
 #[test]
 fn failed_groups_are_replaced_first_and_scaling_does_not_wait() {
     let [a, b, c] = [1, 2, 3].map(|image| four(image, "").read(&KTHENA_HEAD));

@@ -1,14 +1,14 @@
 //! All changes of the state. Each transition is one request of the controller or one event of the
 //! cluster, with its immediate effects; later effects are a reconcile (`queued`).
 //!
-//! | transition | pkg/model-serving-controller |
+//! | transition | pkg/model-serving-controller/controller/model_serving_controller.go |
 //! |---|---|
-//! | [`create_group`](Cluster::create_group), [`create_replica`](Cluster::create_replica), [`create_missing_pods`](Cluster::create_missing_pods) | 2.4 |
-//! | [`create_pod_group`](Cluster::create_pod_group), [`create_service`](Cluster::create_service) | 3.1, 2.3 |
-//! | [`delete_group`](Cluster::delete_group), [`delete_replica`](Cluster::delete_replica), [`delete_pod`](Cluster::delete_pod) | 3.1, 4.4, 6 |
-//! | [`pod_gone`](Cluster::pod_gone) | 4.2 "gone", 6 |
-//! | [`pod_ready`](Cluster::pod_ready) | 4.1 |
-//! | [`pod_crashed`](Cluster::pod_crashed) | 6 |
+//! | [`create_group`](Cluster::create_group), [`create_replica`](Cluster::create_replica), [`create_missing_pods`](Cluster::create_missing_pods) | `scaleUpServingGroups`, `scaleUpRoles`, `manageRoleReplicasPerGroup`, `createPod` |
+//! | [`create_pod_group`](Cluster::create_pod_group), [`create_service`](Cluster::create_service) | `createOrUpdatePodGroupByServingGroup`, `syncHeadlessServices` |
+//! | [`delete_group`](Cluster::delete_group), [`delete_replica`](Cluster::delete_replica), [`delete_pod`](Cluster::delete_pod) | `deleteServingGroup`, `DeleteRole`, `handleErrorPod` |
+//! | [`pod_gone`](Cluster::pod_gone) | `handleDeletedPod`, `isServingGroupDeleted`, `isRoleDeleted` |
+//! | [`pod_ready`](Cluster::pod_ready) | `handleReadyPod` |
+//! | [`pod_crashed`](Cluster::pod_crashed) | `handleErrorPod` |
 
 use super::cluster::{Address, Cluster};
 use super::group::{Group, Pod, Replica, Status};

@@ -20,7 +20,9 @@ impl Cluster {
         let open = self.boundary();
         let lists = self.groups.lists();
         // Quirk: only groups with another revision are compared, so going back to the template that
-        // a half-updated group still has does nothing (pkg/model-serving-controller, corrections).
+        // a half-updated group still has does nothing
+        // (pkg/model-serving-controller/controller/model_serving_controller.go,
+        // manageRollingUpdate).
         let outdated = |running: bool| {
             let outdated = lists.outdated.range(open..).rev();
             outdated.filter(move |ordinal| lists.idle.contains(ordinal) != running)
