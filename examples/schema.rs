@@ -358,8 +358,12 @@ fn list_rules(list_type: Option<&str>, keys: &Value) -> String {
     }
 }
 
-/// One field of a type of a custom resource. Object types are written as `@ID@` until they have
-/// names.
+/// Stands before and after the number of an object type that has no name yet. No rule of a table
+/// holds it: JSON escapes control characters, so a pattern with `@` stays whole.
+const MARK: char = '\u{1}';
+
+/// One field of a type of a custom resource. Object types are numbers between two `MARK`s until
+/// they have names.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Field {
     name: String,
@@ -390,7 +394,7 @@ impl Object {
 }
 
 fn named(ty: &str, names: &[String]) -> String {
-    let mut parts = ty.split('@');
+    let mut parts = ty.split(MARK);
     let mut text = parts.next().unwrap_or_default().to_owned();
     while let (Some(id), Some(rest)) = (parts.next(), parts.next()) {
         text += id.parse::<usize>().map_or(id, |id| names[id].as_str());
@@ -574,7 +578,7 @@ impl Pool<'_> {
                 } else if free && schema.get("properties").is_none() {
                     "{}any".into()
                 } else {
-                    format!("@{}@", self.object(schema, place)?)
+                    format!("{MARK}{}{MARK}", self.object(schema, place)?)
                 }
             }
             Some("array") => {
