@@ -120,7 +120,9 @@ fn stages(criterion: &mut Criterion) {
     let render = || {
         services
             .iter()
-            .flat_map(|views| renderer.render(views, &mut ()).objects)
+            .flat_map(|views| {
+                renderer.render(views, &mut History::off()).objects
+            })
             .map(|object| object.node)
     };
     let objects: Vec<Node> = render().collect();

@@ -27,6 +27,7 @@
 //! - [`merge`], [`template`], [`pods`], [`objects`], [`select`], [`rollout`]: engines: strategic
 //!   merge with origins, Go templates, pods, manifests, runtime selection, rolling updates
 //! - [`check`]: rules about a catalog beyond its syntax, a row per rule
+//! - [`operator`]: the operations of an operator, as traits
 //! - [`operators`]: OME, KServe, Kthena, Kueue, a folder each: how each one reads, selects,
 //!   composes, renders, checks and updates
 //! - `load`, [`workspace`]: files as documents, documents as a workspace
@@ -58,6 +59,7 @@ pub mod internals;
 mod load;
 mod merge;
 mod objects;
+mod operator;
 mod operators;
 pub mod pipeline;
 mod pods;

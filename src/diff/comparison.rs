@@ -12,6 +12,7 @@ use super::side::{self, Both, Decided, Extent, Made, Subject};
 use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Settings, Side};
 use crate::api::{Api, ComponentKind, Object, Semantics};
 use crate::diag::Diagnostic;
+use crate::merge::history::History;
 use crate::pipeline::planned::PlannedComponent;
 use crate::pipeline::render::Renderer;
 use crate::pipeline::replaced;
@@ -237,7 +238,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         same.then(|| {
             let [_, resolution] = resolutions;
             let ask = self.renderers[1].ask(services[1]);
-            let built = ask.build(services[1], &resolution, &mut ());
+            let built = ask.build(services[1], &resolution, &mut History::off());
             let refused = built.error.is_some();
             let components: Vec<PlannedComponent> =
                 built.outlines.into_iter().map(PlannedComponent::from).collect();

@@ -9,6 +9,7 @@ use crate::api::{Failure, Object, ObjectRef, Service, Views};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::diff::Action;
+use crate::merge::history::History;
 use crate::objects::RenderedObject;
 use crate::pipeline::built::identity;
 use crate::pipeline::render::Renderer;
@@ -160,7 +161,7 @@ pub(crate) fn drift<'a>(
     let layers = Layers::new(catalog);
     let mut groups: BTreeMap<String, DriftGroup> = BTreeMap::new();
     for views in services {
-        let rendered = renderer.render(views, &mut ());
+        let rendered = renderer.render(views, &mut History::off());
         let service = rendered.service;
         let name = eco_format!("{}/{}", service.namespace, service.name());
         let refusal = rendered.refusal();

@@ -5,6 +5,7 @@ use super::cost::{self, Cost};
 use crate::api::{AcceleratorClass, ComponentKind, ModelServing, Object, ObjectRef, Views};
 use crate::decision::Resolution;
 use crate::diag::Diagnostic;
+use crate::merge::history::History;
 use crate::pipeline::built::identity;
 use crate::pipeline::costs;
 use crate::pipeline::planned::PlannedComponent;
@@ -122,7 +123,7 @@ pub(super) fn make<'w>(renderer: &Renderer<'w>, subject: Subject<'w>) -> Made<'w
             }
         }
         Subject::Service(views) => {
-            let rendered = renderer.render(views, &mut ());
+            let rendered = renderer.render(views, &mut History::off());
             let mut decided = Decided::of(&rendered.resolution);
             decided.error = rendered.refusal().as_ref().map(Refused::from);
             let Rendered { mut components, objects, unfinished, diagnostics, .. } = rendered;

@@ -203,7 +203,7 @@ pub(super) fn basis([before, _]: [&'static Policy; 2]) -> Option<&'static str> {
 
 /// The differences between the releases of a policy's operator.
 fn upgrade_of(policy: &Policy) -> Option<&'static Upgrade> {
-    operators::operator(policy.api)?.upgrade
+    Some(operators::services(policy.api)?.upgrade())
 }
 
 /// Orders groups by effect: restarts, failures, other choices, objects left behind, changes that

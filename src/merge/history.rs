@@ -72,6 +72,8 @@ impl Overridden {
 /// Records every overridden value, in the order of the merges.
 #[derive(Clone, Debug, Default)]
 pub struct History {
+    /// Nothing is recorded otherwise.
+    on: bool,
     place: FieldPath,
     overridden: Vec<Overridden>,
 }
@@ -79,7 +81,17 @@ pub struct History {
 impl History {
     /// Builds an empty history for merges of whole trees.
     pub fn new() -> Self {
+        Self { on: true, ..Self::default() }
+    }
+
+    /// Builds a history that records nothing.
+    pub fn off() -> Self {
         Self::default()
+    }
+
+    /// Reports whether it records overridden values.
+    pub(crate) fn is_on(&self) -> bool {
+        self.on
     }
 
     /// Sets the path of the tree of the next merges; all recorded paths start with it.
@@ -130,14 +142,23 @@ impl Lost<'_> {
 
 impl Record for History {
     fn enter(&mut self, step: Step<'_>) {
+        if !self.on {
+            return;
+        }
         self.place.0.push(step.segment());
     }
 
     fn leave(&mut self) {
+        if !self.on {
+            return;
+        }
         self.place.0.pop();
     }
 
     fn lost(&mut self, loser: &Node, winner: Option<&Node>) {
+        if !self.on {
+            return;
+        }
         self.overridden.push(Overridden {
             path: self.place.clone(),
             loser: loser.clone(),

@@ -2,10 +2,11 @@
 //!
 //! In: a frozen catalog, a release. Out: a [`Resolution`] of each service. Decisions are cached.
 
-use super::{kserve, ome};
+use super::{ome, services_of};
 use crate::api::{Api, Failure, Model, Owned, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{Candidate, ClassReason, Resolution, RuntimeDecision};
+use crate::operator::Resolver;
 use crate::policy::{Policy, ProtocolRule};
 use crate::quantity::Memory;
 use crate::select::input::Recorder;
@@ -19,6 +20,8 @@ pub struct Selector<'a> {
     policy: &'static Policy,
     catalog: &'a Catalog,
     memo: Memo<'a>,
+    resolver: Box<dyn Resolver<'a> + 'a>,
+    /// The classes of the catalog, which services of every operator run on.
     accelerators: Accelerators<'a>,
 }
 
@@ -32,7 +35,8 @@ impl<'a> Selector<'a> {
     /// Builds a selector with empty caches.
     pub fn new(policy: &'static Policy, catalog: &'a Catalog) -> Self {
         let accelerators = Accelerators::new(policy, catalog);
-        Self { policy, catalog, memo: Memo::default(), accelerators }
+        let resolver = services_of(policy).resolver(policy, catalog);
+        Self { policy, catalog, memo: Memo::default(), resolver, accelerators }
     }
 
     /// Returns its policy.
@@ -49,7 +53,7 @@ impl<'a> Selector<'a> {
     /// Clears the caches.
     pub fn forget(&self) {
         self.memo.clear();
-        self.accelerators.clear();
+        self.resolver.forget();
     }
 
     /// Decides for one service, without the candidates' traces.
@@ -72,14 +76,7 @@ impl<'a> Selector<'a> {
         runtimes: &'a RuntimeSet,
         service: &Service,
     ) -> Resolution<'a> {
-        let (catalog, accelerators) = (self.catalog, &self.accelerators);
-        let search = Search { policy: self.policy, runtimes, memo };
-        match self.policy.api {
-            Api::KServe => kserve::select::resolve(&search, &catalog.config().kserve, service),
-            Api::Ome | Api::Kthena | Api::Cluster => {
-                ome::select::resolve(&ome::select::Scene { catalog, search, accelerators }, service)
-            }
-        }
+        self.resolver.resolve(&Search { policy: self.policy, runtimes, memo }, service)
     }
 
     /// Ranks every runtime for a model, in the model's namespace or `default`, with traces.
@@ -128,9 +125,6 @@ pub fn judge<'a>(
 ) -> Option<Candidate<'a>> {
     let protocol = request::asked_protocol(policy, service).name;
     let model = service.inline.as_ref().map(|inline| &inline.model).or(model)?;
-    let request = match policy.api {
-        Api::KServe => kserve::select::request(policy, service, model, &protocol),
-        _ => ome::select::request(policy, service, model, &protocol),
-    };
+    let request = services_of(policy).request(policy, service, model, &protocol);
     Some(request::candidate::<Recorder>(policy, &request, runtime).1)
 }

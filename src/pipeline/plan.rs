@@ -11,6 +11,7 @@ use crate::catalog::Catalog;
 use crate::cluster::{Fit, Inventory, Shape};
 use crate::decision::{QueueDecision, Resolution};
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::merge::history::History;
 use crate::objects as render;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::admit::Ledger;
@@ -293,7 +294,7 @@ impl<'a> Planner<'a> {
         let followed = policy.semantics == self.semantics.of(policy.api);
         let ask =
             BuildContext { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
-        let mut built = ask.build(service, &resolution, &mut ());
+        let mut built = ask.build(service, &resolution, &mut History::off());
         let refused = refusal(diagnostics.iter().chain(&built.diagnostics));
         let is_built = built.error.is_none();
         let error = built.error.take().or(refused);

@@ -9,7 +9,7 @@ use super::planned::{Depth, Planned, PlannedComponent};
 use crate::api::{Failure, Follow, Service, Views};
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
-use crate::merge::history::Record;
+use crate::merge::history::History;
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
 use crate::operators::BuildContext;
@@ -134,7 +134,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// Renders one service and records overridden values in `record`.
-    pub fn render(&self, views: &'a Views, record: &mut impl Record) -> Rendered<'a> {
+    pub fn render(&self, views: &'a Views, record: &mut History) -> Rendered<'a> {
         self.render_service(views.of(self.semantics), record)
     }
 
@@ -147,7 +147,7 @@ impl<'a> Renderer<'a> {
     pub(crate) fn render_service(
         &self,
         service: &'a Service,
-        record: &mut impl Record,
+        record: &mut History,
     ) -> Rendered<'a> {
         let resolution = self.decide(service);
         let mut diagnostics = super::plan::decided(&resolution, service);

@@ -75,8 +75,8 @@ impl RunningPod<'_> {
     /// The service or ModelServing that its labels name.
     pub(crate) fn owner(&self) -> Option<Owner> {
         OPERATORS.iter().find_map(|operator| {
-            let name = self.labels.get(operator.owner).filter(|name| !name.is_empty())?;
-            Some((operator.api, self.namespace().into(), name.clone()))
+            let name = self.labels.get(operator.owner_label()).filter(|name| !name.is_empty())?;
+            Some((operator.api(), self.namespace().into(), name.clone()))
         })
     }
 

@@ -143,9 +143,9 @@ const ROUNDS: usize = 6;
 
 fn typed(object: &Object, policy: &Policy) -> Runtime {
     let mut ignored: Vec<Diagnostic> = Vec::new();
-    let dialect = crate::operators::dialect(policy.api)
-        .expect("services are only read for APIs that have a dialect");
-    (dialect.runtime)(object.clone(), policy.semantics, &mut ignored)
+    let services = crate::operators::services(policy.api)
+        .expect("a policy is one of an operator with services");
+    services.read_runtime(object.clone(), policy.semantics, &mut ignored)
 }
 
 /// The edits that repair the rejections of a candidate. Of the entries of supportedModelFormats,

@@ -63,7 +63,7 @@ fn tag_of(image: &str, api: Api) -> Option<&str> {
     let (image, _) = image.split_once('@').unwrap_or((image, ""));
     let (repository, tag) = image.rsplit_once(':')?;
     let name = repository.rsplit('/').next()?;
-    operators::operator(api).is_some_and(|own| own.image == name).then_some(tag)
+    operators::operator(api).is_some_and(|own| own.image() == name).then_some(tag)
 }
 
 /// Returns the nearest known release of a tag: the same, else the newest one before it, else the

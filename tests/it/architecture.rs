@@ -52,6 +52,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "objects",
         &["source", "quantity", "diag", "yaml", "schema", "api", "policy", "template", "pods"],
     ),
+    // The operations of an operator, which each of the folders below implements.
+    (
+        "operator",
+        &[
+            "diag", "api", "policy", "decision", "merge", "pods", "catalog", "select", "check",
+            "objects",
+        ],
+    ),
     // An operator is a folder, and none names another.
     (
         "operators/kueue",

@@ -6,6 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::Diagnostic;
+use crate::merge::history::History;
 use crate::operators;
 use crate::pipeline::{Rendered, Renderer};
 use crate::protocol::{self, Entrance, Entry, Facts, Protocol};
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut services = Vec::new();
     let mut later: Vec<Diagnostic> = Vec::new();
     let mut failed = false;
-    let make = |views| renderer.render(views, &mut ());
+    let make = |views| renderer.render(views, &mut History::off());
     renderer.in_windows(&selected, make, |rendered| {
         failed |= rendered.refusal().is_some();
         services.push(endpoints(args, scheme(rendered.service.object.api), &rendered));
@@ -109,7 +110,7 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
         namespace: &service.namespace,
         scheme,
         cluster_domain: &args.cluster_domain,
-        components: operators::operator(api).map_or(&[], |own| own.entrance),
+        components: operators::operator(api).map_or(&[], |own| own.entrance()),
     };
     out.entry = protocol::entry(&objects, &entrance);
     let workloads = rendered.objects.iter().filter(|object| {

@@ -206,7 +206,7 @@ fn write(
         let rendered = if args.annotate {
             renderer.render(views, &mut history)
         } else {
-            renderer.render(views, &mut ())
+            renderer.render(views, &mut History::off())
         };
         let annotate = layers.as_ref().map(|layers| (layers, Overrides::new(&history)));
         written(rendered, args, format, &session, annotate.as_ref())

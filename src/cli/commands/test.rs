@@ -10,6 +10,7 @@ use crate::diff::expect;
 use crate::diff::expect::{Case, Expected, Miss, Stated, actual};
 use crate::emit;
 use crate::load;
+use crate::merge::history::History;
 use crate::pipeline::{Depth, Planned, Planner, Renderer, identity};
 use crate::report::expect::{Done, Failure as Failed, Report};
 use crate::report::findings;
@@ -268,7 +269,7 @@ fn rendered(session: &Session) -> Result<Vec<Node>, Failure> {
     let (services, servings) = session.select_all(&[])?;
     let mut nodes = Vec::new();
     for views in services {
-        let rendered = renderer.render(views, &mut ());
+        let rendered = renderer.render(views, &mut History::off());
         nodes.extend(rendered.written().iter().map(|object| object.node.clone()));
     }
     nodes.extend(servings.into_iter().map(|serving| serving.object.node.clone()));

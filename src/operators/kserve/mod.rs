@@ -15,6 +15,7 @@ pub(crate) mod checks;
 pub(crate) mod compose;
 pub(crate) mod edits;
 pub(crate) mod objects;
+pub(crate) mod operator;
 pub mod read;
 pub mod releases;
 pub(crate) mod select;

@@ -10,6 +10,7 @@
 //! documentation maps files to upstream), `upgrade` (differences between releases).
 
 pub mod objects;
+pub(crate) mod operator;
 pub mod read;
 pub mod releases;
 pub mod rollout;

@@ -16,6 +16,7 @@ pub mod checks;
 pub mod compose;
 pub(crate) mod edits;
 pub(crate) mod objects;
+pub(crate) mod operator;
 pub mod read;
 pub mod releases;
 pub mod select;

@@ -155,8 +155,7 @@ pub(super) fn edited(
         Subject::Service(service) if service.predictor.migrated => None,
         Subject::Service(service) => {
             let policy = ground.world.catalog.policy(object.api, semantics)?;
-            let dialect = operators::dialect(object.api)?;
-            let mut read = (dialect.service)(object, policy, &mut Vec::new());
+            let mut read = operators::services(object.api)?.read(object, policy, &mut Vec::new());
             // A flag may set the protocol of every service; the object does not contain it.
             read.protocol.clone_from(&service.protocol);
             let renderer = Renderer::new(ground.world, semantics, DOMAIN);

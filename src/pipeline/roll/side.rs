@@ -6,6 +6,7 @@ use super::serving::ServingKind;
 use super::track::{Begins, Kind, Track};
 use crate::api::{Api, ComponentKind, Failure, ModelServing, Service};
 use crate::diag::Diagnostic;
+use crate::merge::history::History;
 use crate::operators::kthena::objects::MOST_PODS;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind, refused};
 use crate::pipeline::render::Renderer;
@@ -42,7 +43,7 @@ pub(super) fn made<'a>(
     service: &'a Service,
     context: &PodContext,
 ) -> Side {
-    let rendered = renderer.render_service(service, &mut ());
+    let rendered = renderer.render_service(service, &mut History::off());
     let components = &rendered.components;
     let most = |kind: ComponentKind| {
         let own = components.iter().find(|component| component.kind == kind);

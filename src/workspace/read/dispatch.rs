@@ -4,11 +4,12 @@ use crate::api::{Api, Completion, Field, Object, PerReading, Semantics, Views};
 use crate::catalog::Item;
 use crate::diag::{Code, Diagnostic};
 use crate::load::Document;
+use crate::operator::{Operator, Services};
+use crate::operators;
 use crate::operators::kserve::read as kserve;
 use crate::operators::kthena::read as kthena;
 use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
-use crate::operators::{self, Dialect};
 use crate::policy::Admission;
 use crate::source::SourceMap;
 use crate::workspace::pruning;
@@ -70,7 +71,8 @@ pub(super) fn typed(
     }
     let object = object(document, schema, given, sources, diagnostics)?;
     let semantics = given.semantics.of(object.api);
-    let dialect = operators::dialect(object.api);
+    let operator = operators::services(object.api);
+    let kinds = operators::operator(object.api).map(Operator::kinds).unwrap_or_default();
     let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
     let item = match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
@@ -87,11 +89,11 @@ pub(super) fn typed(
             diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
             Item::ModelServing(Box::new(serving))
         }
-        (_, "ServingRuntime" | "ClusterServingRuntime") if dialect.is_some() => {
-            Item::Runtime(Box::new((dialect?.runtime)(object, semantics, diagnostics)))
+        (_, "ServingRuntime" | "ClusterServingRuntime") if operator.is_some() => {
+            Item::Runtime(Box::new(operator?.read_runtime(object, semantics, diagnostics)))
         }
-        (_, kind) if dialect.is_some() && operators::is_service(kind) => {
-            Item::Service(Box::new(services(dialect?, &object, given, diagnostics)))
+        (_, kind) if operator.is_some() && kinds.contains(&kind) => {
+            Item::Service(Box::new(services(operator?, &object, given, diagnostics)))
         }
         (Api::Cluster, "Node") => {
             diagnostics.extend(labels_of_node(&object));
@@ -165,7 +167,7 @@ pub(super) fn without_orchestrator(object: &Object) -> Object {
 
 /// Reads a service under both semantics; only the selected one reports findings.
 pub(super) fn services(
-    dialect: &Dialect,
+    operator: &dyn Services,
     object: &Object,
     given: &ReadOptions,
     diagnostics: &mut Vec<Diagnostic>,
@@ -182,7 +184,7 @@ pub(super) fn services(
         } else {
             &mut quiet
         };
-        let mut service = (dialect.service)(object.clone(), policy, sink);
+        let mut service = operator.read(object.clone(), policy, sink);
         if let Some(protocol) = &given.protocol {
             service.protocol = Some(Field::new(protocol.clone(), Origin::Flag(&PROTOCOL_FLAG)));
         }

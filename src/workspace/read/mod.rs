@@ -189,10 +189,10 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     for mut views in services {
         // What a webhook rejects depends on the settings, which can be in any file.
         let controller = &mut views.controller;
-        if let Some(dialect) = operators::dialect(controller.object.api)
+        if let Some(operator) = operators::services(controller.object.api)
             && controller.refusal.is_none()
         {
-            controller.refusal = (dialect.refusal)(controller, &config).map(Box::new);
+            controller.refusal = operator.refuse(controller, &config).map(Box::new);
         }
         builder.add(Item::Service(views));
     }
@@ -206,8 +206,8 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
 /// ModelServings a release is followed in controller mode alone: the document is none.
 fn running(documents: &[Document], given: &mut ReadOptions) -> Vec<ClusterRelease> {
     let mut found = Vec::new();
-    for operator in &operators::OPERATORS {
-        let (api, group) = (operator.api, operator.group);
+    for operator in operators::OPERATORS {
+        let (api, group) = (operator.api(), operator.group());
         if given.named.contains(&api) {
             continue;
         }
@@ -277,8 +277,8 @@ fn followed(api: Api, given: &ReadOptions) -> Option<ReleaseSchema> {
 
 /// The operator of a group.
 fn api_of(group: &str) -> Api {
-    let own = operators::OPERATORS.iter().find(|own| own.group == group);
-    own.map_or(Api::Cluster, |own| own.api)
+    let own = operators::OPERATORS.iter().find(|own| own.group() == group);
+    own.map_or(Api::Cluster, |own| own.api())
 }
 
 /// Identity of a document; `None`, with a finding, when it has no name.

@@ -189,7 +189,8 @@ fn objects(
     let renderer = Renderer::new(world, semantics, "cluster.local");
     let mut found = BTreeMap::new();
     for views in world.catalog.services() {
-        let Rendered { service, objects, error, diagnostics, .. } = renderer.render(views, &mut ());
+        let Rendered { service, objects, error, diagnostics, .. } =
+            renderer.render(views, &mut ome::internals::merge::history::History::off());
         if error.is_none()
             && diagnostics
                 .iter()

@@ -106,8 +106,9 @@ fn document(world: &World, semantics: Semantics) -> String {
 /// The output of `render`.
 fn manifests(world: &World, semantics: Semantics) -> Vec<Node> {
     let renderer = Renderer::new(world, semantics, "cluster.local");
-    let rendered =
-        world.catalog.services().flat_map(|views| renderer.render(views, &mut ()).objects);
+    let rendered = world.catalog.services().flat_map(|views| {
+        renderer.render(views, &mut ome::internals::merge::history::History::off()).objects
+    });
     rendered.map(|object| object.node).collect()
 }
 
@@ -449,7 +450,8 @@ fn generated_fleets_contain_selections_ties_and_errors() {
         }
         let renderer = Renderer::new(&world, semantics, "cluster.local");
         for views in world.catalog.services() {
-            let rendered = renderer.render(views, &mut ());
+            let rendered =
+                renderer.render(views, &mut ome::internals::merge::history::History::off());
             seen[usize::from(rendered.service.object.api == Api::KServe)][3] +=
                 rendered.objects.len();
         }

@@ -26,7 +26,9 @@ fn refused(world: &World, semantics: Semantics) -> [Vec<Diagnostic>; 2] {
     }
     let renderer = Renderer::new(world, semantics, "cluster.local");
     for views in world.catalog.services() {
-        for object in renderer.render(views, &mut ()).objects {
+        for object in
+            renderer.render(views, &mut ome::internals::merge::history::History::off()).objects
+        {
             accept_rendered(&object.node, semantics, &world.sources, &mut rendered);
         }
     }
@@ -61,7 +63,8 @@ fn a_plan_fails_where_rendering_fails() {
         let world = world(fleet, semantics);
         let renderer = Renderer::new(&world, semantics, "cluster.local");
         for (planned, views) in plan(&world, semantics).iter().zip(world.catalog.services()) {
-            let rendered = renderer.render(views, &mut ());
+            let rendered =
+                renderer.render(views, &mut ome::internals::merge::history::History::off());
             failures.set(failures.get() + usize::from(rendered.error.is_some()));
             let code = |failure: Option<Code>| failure.map(Code::as_str);
             prop_assert_eq!(
@@ -152,7 +155,8 @@ fn counted_pods_match_the_rendered_objects() {
         let world = world(&with_groups(fleet, number), semantics);
         let renderer = Renderer::new(&world, semantics, "cluster.local");
         for views in world.catalog.services() {
-            let rendered = renderer.render(views, &mut ());
+            let rendered =
+                renderer.render(views, &mut ome::internals::merge::history::History::off());
             if rendered.error.is_some() {
                 continue;
             }

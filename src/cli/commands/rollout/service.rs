@@ -6,6 +6,7 @@ use crate::api::{ComponentKind, Views};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
+use crate::merge::history::History;
 use crate::pipeline::{
     self, Before, Changes, ComponentRollout, Depth, Planner, Renderer, ServiceChange, roll,
 };
@@ -22,7 +23,7 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let service = views.of(session.semantics);
     let renderer = Renderer::new(&session.world, session.semantics, "cluster.local");
-    let after = renderer.render(views, &mut ());
+    let after = renderer.render(views, &mut History::off());
     let refused = after.refusal().is_some();
     let mut change = ServiceChange { before: Before::Running, after: Some(views) };
     let before = match earlier.last() {
@@ -45,7 +46,7 @@ pub(super) fn run(
             })?;
             change.before = Before::Applied(Some((&before.world, views)));
             let renderer = Renderer::new(&before.world, before.semantics, "cluster.local");
-            renderer.render(views, &mut ()).written().to_vec()
+            renderer.render(views, &mut History::off()).written().to_vec()
         }
         None => Vec::new(),
     };

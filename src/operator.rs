@@ -1,0 +1,182 @@
+//! The operations of an operator, as traits.
+//!
+//! In: nothing. Out: [`Operator`], which `operators/mod.rs` lists one of for each folder, and
+//! [`Services`], for an operator whose services are planned: reading, admission, decisions, pods,
+//! objects. A folder of `operators` implements them; the modules above call an operator only
+//! through them and do not name one.
+
+use crate::api::{
+    Api, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics, Service,
+};
+use crate::catalog::Catalog;
+use crate::check::Check;
+use crate::decision::Resolution;
+use crate::diag::{Checked, Diagnostic};
+use crate::merge::history::History;
+use crate::objects::{RenderedObject, Settings};
+use crate::pods::built::{Built, Component, Outcome, Unfinished};
+use crate::policy::upgrade::Upgrade;
+use crate::policy::{Policy, Unknown};
+use crate::select::{Request, Search};
+use ecow::EcoString;
+
+/// An operator: its names in a cluster, its releases, its rules of `validate`.
+pub(crate) trait Operator: Sync {
+    /// The API of its kinds.
+    fn api(&self) -> Api;
+
+    /// The API group of its kinds.
+    fn group(&self) -> &'static str;
+
+    /// The kinds of its services.
+    fn kinds(&self) -> &'static [&'static str];
+
+    /// The name of its controller's image.
+    fn image(&self) -> &'static str;
+
+    /// The pod label that contains the name of its service.
+    fn owner_label(&self) -> &'static str;
+
+    /// The components whose Service clients call: the first one that exists.
+    fn entrance(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Its releases, oldest first, each with the fields that its CRDs drop.
+    fn definitions(&self) -> Vec<(Release, &'static [Unknown])>;
+
+    /// Its own rules of `validate`.
+    fn checks(&self) -> &'static [Check] {
+        &[]
+    }
+
+    /// The operations on its services; `None` when a plan has none of them.
+    fn services(&self) -> Option<&'static dyn Services> {
+        None
+    }
+}
+
+/// The operations on the services of an operator.
+pub(crate) trait Services: Sync {
+    /// The policy of its documents.
+    fn documented(&self) -> &'static Policy;
+
+    /// The policies of its releases, oldest first.
+    fn releases(&self) -> &'static [&'static Policy];
+
+    /// Changes between its releases.
+    fn upgrade(&self) -> &'static Upgrade;
+
+    /// Reads a runtime.
+    fn read_runtime(
+        &self,
+        object: Object,
+        semantics: Semantics,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Runtime;
+
+    /// Reads a service of one of its kinds.
+    fn read(&self, object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service;
+
+    /// What the validating webhook rejects in a service, whatever else exists.
+    fn refuse(&self, service: &Service, config: &OperatorConfig) -> Option<Failure>;
+
+    /// Prepares decisions about the services of a catalog.
+    fn resolver<'a>(
+        &self,
+        policy: &'static Policy,
+        catalog: &'a Catalog,
+    ) -> Box<dyn Resolver<'a> + 'a>;
+
+    /// The inputs of the selection for a service and its model.
+    fn request<'a>(
+        &self,
+        policy: &Policy,
+        service: &'a Service,
+        model: &'a Model,
+        protocol: &EcoString,
+    ) -> Request<'a>;
+
+    /// Builds a service up to its first failure, which can come from its decisions.
+    fn build<'a>(
+        &self,
+        context: &Context<'a, '_>,
+        service: &'a Service,
+        resolution: &Resolution<'a>,
+        history: &mut History,
+    ) -> Outcome<'a>;
+
+    /// The objects of a service in the order in which the operator creates them.
+    ///
+    /// # Errors
+    /// When the operator fails or crashes before it has created every object, with the operator's
+    /// message.
+    fn objects(
+        &self,
+        context: &Context<'_, '_>,
+        built: &Built<'_>,
+    ) -> Result<Checked<Vec<RenderedObject>>, Failure>;
+
+    /// At least the objects of components, as [`Services::objects`] has them.
+    ///
+    /// # Errors
+    /// As for [`Services::objects`].
+    fn workloads(
+        &self,
+        context: &Context<'_, '_>,
+        built: &Built<'_>,
+    ) -> Result<Vec<RenderedObject>, Failure> {
+        self.objects(context, built).map(|objects| objects.value)
+    }
+
+    /// The objects that the operator creates for a service before it fails.
+    fn before_failure(
+        &self,
+        _context: &Context<'_, '_>,
+        _unfinished: &Unfinished<'_>,
+    ) -> Vec<RenderedObject> {
+        Vec::new()
+    }
+
+    /// A finding about the placement of a built service, if there is one.
+    fn remarks(
+        &self,
+        _context: &Context<'_, '_>,
+        _service: &Service,
+        _components: &[Component],
+    ) -> Option<Diagnostic> {
+        None
+    }
+}
+
+/// Decides about the services of one catalog under one policy, and can remember decisions.
+pub(crate) trait Resolver<'a>: Send + Sync {
+    /// Decides for one service: model, runtime, accelerator classes.
+    fn resolve(&self, search: &Search<'a, '_>, service: &Service) -> Resolution<'a>;
+
+    /// Frees all remembered decisions.
+    fn forget(&self) {}
+}
+
+/// The context in which an operator builds a service: the catalog, the release and the cluster
+/// domain.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a, 'f> {
+    /// All loaded objects.
+    pub(crate) catalog: &'a Catalog,
+    /// The release that is followed.
+    pub(crate) policy: &'static Policy,
+    /// The cluster's DNS domain.
+    pub(crate) cluster_domain: &'f str,
+}
+
+impl Context<'_, '_> {
+    /// The settings that objects depend on.
+    pub(crate) fn settings(&self) -> Settings<'_> {
+        Settings {
+            policy: self.policy,
+            config: self.catalog.config(),
+            cluster_domain: self.cluster_domain,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! KServe as an operator: its names, and its operations on services.
+
+use super::{admission, build, checks, objects, read, releases, select, upgrade};
+use crate::api::{
+    Api, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics, Service,
+};
+use crate::catalog::Catalog;
+use crate::check::Check;
+use crate::decision::Resolution;
+use crate::diag::{Checked, Diagnostic};
+use crate::merge::history::History;
+use crate::objects::RenderedObject;
+use crate::operator::{Context, Operator, Resolver, Services};
+use crate::pods::built::{Built, Outcome};
+use crate::policy::upgrade::Upgrade;
+use crate::policy::{Policy, Unknown};
+use crate::select::{Request, Search};
+use ecow::EcoString;
+
+/// The operator.
+pub(crate) struct KServe;
+
+impl Operator for KServe {
+    fn api(&self) -> Api {
+        Api::KServe
+    }
+
+    fn group(&self) -> &'static str {
+        "serving.kserve.io"
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &["InferenceService"]
+    }
+
+    fn image(&self) -> &'static str {
+        "kserve-controller"
+    }
+
+    fn owner_label(&self) -> &'static str {
+        "serving.kserve.io/inferenceservice"
+    }
+
+    fn entrance(&self) -> &'static [&'static str] {
+        &["transformer", "predictor"]
+    }
+
+    fn definitions(&self) -> Vec<(Release, &'static [Unknown])> {
+        releases::RELEASES.iter().map(|policy| (policy.id, policy.unknown)).collect()
+    }
+
+    fn checks(&self) -> &'static [Check] {
+        checks::CHECKS
+    }
+
+    fn services(&self) -> Option<&'static dyn Services> {
+        Some(&Self)
+    }
+}
+
+impl Services for KServe {
+    fn documented(&self) -> &'static Policy {
+        &releases::DOCUMENTED
+    }
+
+    fn releases(&self) -> &'static [&'static Policy] {
+        &releases::RELEASES
+    }
+
+    fn upgrade(&self) -> &'static Upgrade {
+        &upgrade::UPGRADE
+    }
+
+    fn read_runtime(
+        &self,
+        object: Object,
+        semantics: Semantics,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Runtime {
+        read::runtime(object, semantics, diagnostics)
+    }
+
+    fn read(&self, object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
+        read::service(object, policy, diagnostics)
+    }
+
+    fn refuse(&self, service: &Service, config: &OperatorConfig) -> Option<Failure> {
+        admission::refusal(service, &config.kserve)
+    }
+
+    fn resolver<'a>(&self, _: &'static Policy, catalog: &'a Catalog) -> Box<dyn Resolver<'a> + 'a> {
+        Box::new(Decisions(catalog))
+    }
+
+    fn request<'a>(
+        &self,
+        policy: &Policy,
+        service: &'a Service,
+        model: &'a Model,
+        protocol: &EcoString,
+    ) -> Request<'a> {
+        select::request(policy, service, model, protocol)
+    }
+
+    fn build<'a>(
+        &self,
+        context: &Context<'a, '_>,
+        service: &'a Service,
+        resolution: &Resolution<'a>,
+        history: &mut History,
+    ) -> Outcome<'a> {
+        if history.is_on() {
+            build::build(context.settings(), service, resolution, history)
+        } else {
+            build::build(context.settings(), service, resolution, &mut ())
+        }
+    }
+
+    fn objects(
+        &self,
+        context: &Context<'_, '_>,
+        built: &Built<'_>,
+    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+        objects::objects(built, context.settings())
+    }
+}
+
+/// The services of a catalog.
+struct Decisions<'a>(&'a Catalog);
+
+impl<'a> Resolver<'a> for Decisions<'a> {
+    fn resolve(&self, search: &Search<'a, '_>, service: &Service) -> Resolution<'a> {
+        select::resolve(search, &self.0.config().kserve, service)
+    }
+}

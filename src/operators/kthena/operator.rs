@@ -1,0 +1,36 @@
+//! Kthena as an operator: its names and its releases. Its ModelServings are pods already, so that
+//! nothing is decided about them.
+
+use super::{objects, releases};
+use crate::api::{Api, Release};
+use crate::operator::Operator;
+use crate::policy::Unknown;
+
+/// The operator.
+pub(crate) struct Kthena;
+
+impl Operator for Kthena {
+    fn api(&self) -> Api {
+        Api::Kthena
+    }
+
+    fn group(&self) -> &'static str {
+        "workload.serving.volcano.sh"
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &["ModelServing"]
+    }
+
+    fn image(&self) -> &'static str {
+        "kthena-controller-manager"
+    }
+
+    fn owner_label(&self) -> &'static str {
+        objects::names::NAME
+    }
+
+    fn definitions(&self) -> Vec<(Release, &'static [Unknown])> {
+        releases::RELEASES.iter().map(|release| (release.id, release.unknown)).collect()
+    }
+}

@@ -1,0 +1,181 @@
+//! OME as an operator: its names, and its operations on services.
+
+use super::accelerators::memo::Memo;
+use super::objects::model_config::ModelConfig;
+use super::{admission, build, checks, objects, read, releases, select, upgrade};
+use crate::api::{
+    Api, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics, Service,
+};
+use crate::catalog::Catalog;
+use crate::check::Check;
+use crate::decision::Resolution;
+use crate::diag::{Checked, Diagnostic};
+use crate::merge::history::History;
+use crate::objects::RenderedObject;
+use crate::operator::{Context, Operator, Resolver, Services};
+use crate::pods::built::{Built, Component, Outcome, Unfinished};
+use crate::policy::upgrade::Upgrade;
+use crate::policy::{Policy, Unknown};
+use crate::select::{Request, Search};
+use ecow::EcoString;
+
+/// The operator.
+pub(crate) struct Ome;
+
+impl Operator for Ome {
+    fn api(&self) -> Api {
+        Api::Ome
+    }
+
+    fn group(&self) -> &'static str {
+        read::GROUP
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &["InferenceService"]
+    }
+
+    fn image(&self) -> &'static str {
+        "ome-manager"
+    }
+
+    fn owner_label(&self) -> &'static str {
+        "ome.io/inferenceservice"
+    }
+
+    fn entrance(&self) -> &'static [&'static str] {
+        &["router", "engine"]
+    }
+
+    fn definitions(&self) -> Vec<(Release, &'static [Unknown])> {
+        releases::RELEASES.iter().map(|policy| (policy.id, policy.unknown)).collect()
+    }
+
+    fn checks(&self) -> &'static [Check] {
+        checks::CHECKS
+    }
+
+    fn services(&self) -> Option<&'static dyn Services> {
+        Some(&Self)
+    }
+}
+
+impl Services for Ome {
+    fn documented(&self) -> &'static Policy {
+        &releases::DOCUMENTED
+    }
+
+    fn releases(&self) -> &'static [&'static Policy] {
+        &releases::RELEASES
+    }
+
+    fn upgrade(&self) -> &'static Upgrade {
+        &upgrade::UPGRADE
+    }
+
+    fn read_runtime(
+        &self,
+        object: Object,
+        semantics: Semantics,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Runtime {
+        read::runtime(object, semantics, diagnostics)
+    }
+
+    fn read(&self, object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
+        read::service(object, policy, diagnostics)
+    }
+
+    fn refuse(&self, service: &Service, _: &OperatorConfig) -> Option<Failure> {
+        admission::refusal(service)
+    }
+
+    fn resolver<'a>(
+        &self,
+        policy: &'static Policy,
+        catalog: &'a Catalog,
+    ) -> Box<dyn Resolver<'a> + 'a> {
+        Box::new(Decisions { catalog, accelerators: Memo::new(policy, catalog) })
+    }
+
+    fn request<'a>(
+        &self,
+        policy: &Policy,
+        service: &'a Service,
+        model: &'a Model,
+        protocol: &EcoString,
+    ) -> Request<'a> {
+        select::request(policy, service, model, protocol)
+    }
+
+    fn build<'a>(
+        &self,
+        context: &Context<'a, '_>,
+        service: &'a Service,
+        resolution: &Resolution<'a>,
+        history: &mut History,
+    ) -> Outcome<'a> {
+        let (catalog, settings) = (context.catalog, context.settings());
+        if history.is_on() {
+            build::build(catalog, settings, service, resolution, history)
+        } else {
+            build::build(catalog, settings, service, resolution, &mut ())
+        }
+    }
+
+    fn objects(
+        &self,
+        context: &Context<'_, '_>,
+        built: &Built<'_>,
+    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+        let config =
+            ModelConfig::look_up(context.policy, context.catalog, built.service, built.model);
+        objects::objects(built, config.as_ref(), context.settings())
+    }
+
+    fn workloads(
+        &self,
+        context: &Context<'_, '_>,
+        built: &Built<'_>,
+    ) -> Result<Vec<RenderedObject>, Failure> {
+        objects::objects(built, None, context.settings()).map(|objects| objects.value)
+    }
+
+    fn before_failure(
+        &self,
+        context: &Context<'_, '_>,
+        unfinished: &Unfinished<'_>,
+    ) -> Vec<RenderedObject> {
+        let built = &unfinished.built;
+        let config =
+            ModelConfig::look_up(context.policy, context.catalog, built.service, built.model);
+        objects::before_failure(unfinished, config.as_ref(), context.settings())
+    }
+
+    fn remarks(
+        &self,
+        context: &Context<'_, '_>,
+        service: &Service,
+        components: &[Component],
+    ) -> Option<Diagnostic> {
+        let machines = context.catalog.machines();
+        checks::router::cpu_nodes(context.policy, service, components, machines)
+    }
+}
+
+/// The services of a catalog, with the facts of its classes and remembered choices.
+struct Decisions<'a> {
+    catalog: &'a Catalog,
+    accelerators: Memo<'a>,
+}
+
+impl<'a> Resolver<'a> for Decisions<'a> {
+    fn resolve(&self, search: &Search<'a, '_>, service: &Service) -> Resolution<'a> {
+        let Self { catalog, accelerators } = self;
+        select::resolve(&select::Scene { catalog, search: *search, accelerators }, service)
+    }
+
+    fn forget(&self) {
+        self.accelerators.clear();
+    }
+}
