@@ -16,7 +16,6 @@ use std::path::PathBuf;
 
 /// What is read.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
     /// File, directory (recursive) or `-` for standard input; repeatable. Without it, the current
     /// directory.
@@ -32,6 +31,9 @@ pub(crate) struct InputArgs {
     /// Read what links and `paths` of ome.toml lead to outside of the named paths.
     #[arg(long)]
     pub follow_outside: bool,
+    /// Directories are always read recursively; accepted because kubectl requires it.
+    #[arg(short = 'R', long, hide = true)]
+    pub recursive: bool,
     /// Default namespace of documents without one; selects the services of that namespace.
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
@@ -52,7 +54,7 @@ pub(crate) struct InputArgs {
     pub semantics: Option<SemanticsArg>,
     /// The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means
     /// `--semantics controller` for that operator alone.
-    #[arg(long, env = "OME_RELEASE", value_name = "OPERATOR=TAG", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
+    #[arg(long, env = "OME_RELEASE", hide_possible_values = true, value_name = "OPERATOR=TAG", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
     pub release: Vec<String>,
     /// A release of Kthena whose behavior ModelServings follow instead of the document's; manifests
     /// are read as the documents read them.
@@ -207,7 +209,6 @@ impl DecisionArgs {
 
 /// Flags for the choice of accelerators.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Accelerators (documented mode)")]
 pub(crate) struct AcceleratorArgs {
     /// Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default
     /// true).

@@ -61,6 +61,8 @@ struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
+    #[command(flatten)]
+    input: InputArgs,
     /// Object name, alias or file name; before it, if one name means several things, the kind:
     /// `KIND NAME` or `KIND/NAME`.
     #[arg(value_name = "[KIND] NAME", required = true, num_args = 1..=2, add = complete::items())]
@@ -68,8 +70,6 @@ struct ShowArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: ReportFormat,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 #[derive(Debug, clap::Args)]

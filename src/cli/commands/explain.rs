@@ -22,6 +22,8 @@ use std::path::PathBuf;
 /// nodes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them. Or
     /// one runtime or model, as NAME, `runtime/NAME` or `model/NAME`.
     #[arg(value_name = "NAME", add = complete::subjects())]
@@ -47,8 +49,6 @@ pub(crate) struct Args {
     watch: bool,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 impl Args {

@@ -38,6 +38,8 @@ use std::path::PathBuf;
 /// API server would refuse an object.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
@@ -94,8 +96,6 @@ pub(crate) struct Args {
     cluster_domain: String,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// The stage whose result is printed.
