@@ -416,6 +416,8 @@ pub(crate) enum ReportFormat {
     Table,
     /// One JSON document; its schema has a version.
     Json,
+    /// The same document as YAML.
+    Yaml,
 }
 
 /// Output format of commands whose answer is shown to others.
@@ -426,8 +428,17 @@ pub(crate) enum PageFormat {
     Table,
     /// One JSON document; its schema has a version.
     Json,
+    /// The same document as YAML.
+    Yaml,
     /// Markdown that fits a pull request comment.
     Markdown,
     /// A single HTML page.
     Html,
+}
+
+impl PageFormat {
+    /// Whether the output is one document for programs.
+    pub(crate) fn is_data(self) -> bool {
+        matches!(self, Self::Json | Self::Yaml)
+    }
 }

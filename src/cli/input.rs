@@ -262,11 +262,11 @@ impl Session {
         found: &[Diagnostic],
         io: &mut Io<'_>,
     ) -> Result<(), Failure> {
-        if format != PageFormat::Json {
+        if !format.is_data() {
             self.say(found, io);
         }
         match format {
-            PageFormat::Json => io.print_json(&answer.json())?,
+            PageFormat::Json | PageFormat::Yaml => io.print_json(&answer.json())?,
             PageFormat::Table => {
                 io.print(&answer.text(io.style()))?;
             }

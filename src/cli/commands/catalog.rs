@@ -113,7 +113,7 @@ fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             a.documented_name().cmp(&b.documented_name()).then_with(|| a.engine().cmp(&b.engine()))
         }),
     }
-    if args.output == ReportFormat::Json {
+    if args.output != ReportFormat::Table {
         let items: Vec<_> = items.iter().map(|item| item.json(&session.world)).collect();
         io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "items": items }))?;
     } else {
@@ -175,7 +175,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             });
         }
     };
-    if args.output == ReportFormat::Json {
+    if args.output != ReportFormat::Table {
         io.print_json(
             &json!({ "schemaVersion": SCHEMA_VERSION, "item": item.json(&session.world) }),
         )?;
@@ -201,7 +201,7 @@ fn releases(args: &ReleasesArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             })
         })
         .collect();
-    if args.output == ReportFormat::Json {
+    if args.output != ReportFormat::Table {
         let rows: Vec<_> = rows.iter().map(ReleaseRow::json).collect();
         io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "releases": rows }))?;
     } else {

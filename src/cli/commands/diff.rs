@@ -160,7 +160,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Err(finding) => {
             let found = after.grade([*finding]);
             match args.output {
-                PageFormat::Json => io.print_json(&view::unread(&found, &after.world.sources))?,
+                PageFormat::Json | PageFormat::Yaml => {
+                    io.print_json(&view::unread(&found, &after.world.sources))?
+                }
                 PageFormat::Table | PageFormat::Markdown | PageFormat::Html => {
                     after.say(&found, io);
                 }

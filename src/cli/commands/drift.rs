@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         sources: &session.world.sources,
     };
     let missing = session.is_missing() || live.as_ref().is_some_and(Session::is_missing);
-    if missing && args.output != PageFormat::Json {
+    if missing && !args.output.is_data() {
         session.say(&found, io);
         return Ok(Outcome::CouldNot);
     }

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = about.of(catalog, found);
     let proto = args.proto.then(protocol::proto);
     match args.output {
-        ReportFormat::Json => {
+        ReportFormat::Json | ReportFormat::Yaml => {
             io.print_json(&view::json(&services, proto, &found, &session.world.sources))?;
         }
         ReportFormat::Table => {

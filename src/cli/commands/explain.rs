@@ -66,6 +66,8 @@ enum Format {
     Table,
     /// One JSON document; its schema has a version.
     Json,
+    /// The same document as YAML.
+    Yaml,
     /// Headings, lists and tables, for a comment.
     Markdown,
     /// A graph: service, runtime, classes, nodes and flavors.
@@ -86,7 +88,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let form = match args.output {
                 Format::Table => Form::Text,
                 Format::Markdown => Form::Markdown,
-                Format::Json => Form::Json,
+                Format::Json | Format::Yaml => Form::Json,
                 Format::Mermaid => return Err(failure),
             };
             return match Subject::named(&session, &args.services) {
@@ -140,7 +142,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             session.say(&found, io);
             io.print(&graph::mermaid(&planned, machines))?;
         }
-        Format::Json => {
+        Format::Json | Format::Yaml => {
             let (sources, flips) = (&session.world.sources, flips.as_deref().unwrap_or_default());
             io.print_json(&json::Plan {
                 semantics: session.mode(),

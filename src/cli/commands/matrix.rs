@@ -31,7 +31,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let matrix = matrix(&session.world.catalog, session.semantics, args.context);
     let found = session.settle([]);
     match args.output {
-        PageFormat::Json => io.print_json(&view::json(&matrix, &session.world.sources))?,
+        PageFormat::Json | PageFormat::Yaml => {
+            io.print_json(&view::json(&matrix, &session.world.sources))?
+        }
         PageFormat::Table => io.print(&view::text(&matrix, io.style()))?,
         PageFormat::Markdown => io.print(&view::markdown(&matrix))?,
         PageFormat::Html => io.print(&view::html(&matrix).map_err(Failure::Usage)?)?,

@@ -186,7 +186,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let Found { id, leaves, .. } = object;
     match args.output {
-        ReportFormat::Json => {
+        ReportFormat::Json | ReportFormat::Yaml => {
             io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?;
         }
         ReportFormat::Table => {
