@@ -120,9 +120,7 @@ fn stages(criterion: &mut Criterion) {
     let render = || {
         services
             .iter()
-            .flat_map(|views| {
-                renderer.render(views, &mut History::off()).objects
-            })
+            .flat_map(|views| renderer.render(views, &mut History::off()).objects)
             .map(|object| object.node)
     };
     let objects: Vec<Node> = render().collect();

@@ -42,7 +42,8 @@ fn own_flags_first(command: Command) -> Command {
     let mut place = 0;
     let command = command.mut_args(|arg| {
         place += 1;
-        let shared = arg.get_help_heading().is_some_and(|heading| heading != "Output");
+        let shared = arg.is_global_set()
+            || arg.get_help_heading().is_some_and(|heading| heading != "Output");
         arg.help_heading(None).display_order(if shared { 1000 + place } else { place })
     });
     command.mut_subcommands(own_flags_first)

@@ -218,7 +218,7 @@ pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
 const SELECTION: [&str; 5] = ["namespace", "all_namespaces", "selector", "r#in", "directory"];
 
 /// Options that are in `--help` alone: `-h` fits a screen.
-const RARE: [&str; 26] = [
+const RARE: [&str; 27] = [
     "no_builtin",
     "kthena_profile",
     "deployment_mode",
@@ -242,6 +242,7 @@ const RARE: [&str; 26] = [
     "args_order",
     "dedupe_args",
     "no_pager",
+    "kustomize_command",
     "exclude",
     "follow_outside",
     "device_tolerations",
