@@ -317,7 +317,10 @@ pub(super) fn check_groups(row: &Row, gate: bool) -> Result<(), String> {
     if row.sequence_deterministic && course_of_groups(&own) != course_of_groups(&row.expect) {
         return Err(difference(&row.expect, &own));
     }
-    let outcomes: Vec<&Value> = if row.deterministic {
+    // Where even the rows differ between runs, the order of the scheduler's queue is chance: the
+    // most frequent outcome is the one that is played.
+    let one = row.deterministic || row.release.is_some() && !row.sequence_deterministic;
+    let outcomes: Vec<&Value> = if one {
         vec![&row.expect]
     } else {
         row.outcomes.iter().map(|outcome| &outcome["expect"]).collect()
