@@ -75,6 +75,9 @@ const PLAIN: &[&str] = &[
     "scalingThreshold",
     "scalingOperator",
     "authModes",
+    "expert",
+    "evictionPolicy",
+    "variantCost",
 ];
 
 fn main() -> ExitCode {

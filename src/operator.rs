@@ -138,6 +138,12 @@ pub(crate) trait Services: Sync {
         Vec::new()
     }
 
+    /// Whether a refused object of a service is a warning, because the controller writes the others
+    /// and tries again.
+    fn goes_on(&self, _service: &Service) -> bool {
+        false
+    }
+
     /// A finding about the placement of a built service, if there is one.
     fn remarks(
         &self,

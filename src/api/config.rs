@@ -145,6 +145,8 @@ pub struct KServeConfig {
     pub zero_initial_scale: bool,
     /// `multiNode.customGPUResourceTypeList`.
     pub gpu_types: Vec<EcoString>,
+    /// Settings that only LLMInferenceServices read.
+    pub llm: LlmConfig,
     /// An error in the ConfigMap that makes every service fail.
     pub error: Option<EcoString>,
     /// An error in the ConfigMap that makes every service fail, except a ModelMesh service without
@@ -152,6 +154,58 @@ pub struct KServeConfig {
     pub run_error: Option<EcoString>,
     /// An error in the ConfigMap that makes the webhook refuse every pod.
     pub pod_error: Option<EcoString>,
+}
+
+/// Settings that only the controller of LLMInferenceServices reads
+/// (pkg/controller/v1alpha2/llmisvc/config_loader.go).
+#[derive(Clone, Debug)]
+pub struct LlmConfig {
+    /// `ingress.kserveIngressGateway`, as written.
+    pub gateway: EcoString,
+    /// `ingress.enableLLMInferenceServiceTLS`.
+    pub tls: bool,
+    /// `ingress.modelBasedRoutingHeaderName`.
+    pub model_header: EcoString,
+    /// `ingress.modelBasedRoutingMode`, in small letters.
+    pub model_routing: EcoString,
+    /// First entry of `scheduler.expirationAnnotations`.
+    pub expiration: EcoString,
+    /// `autoscaling-wva-controller-config`, when it is set.
+    pub wva: Option<WvaConfig>,
+    /// `localModel.enabled`.
+    pub local_models: bool,
+    /// An error that makes every LLMInferenceService fail.
+    pub error: Option<EcoString>,
+}
+
+impl Default for LlmConfig {
+    fn default() -> Self {
+        Self {
+            gateway: "kserve/kserve-ingress-gateway".into(),
+            tls: false,
+            model_header: "X-Gateway-Model-Name".into(),
+            model_routing: "enabled".into(),
+            expiration: "certificates.kserve.io/expiration".into(),
+            wva: None,
+            local_models: false,
+            error: None,
+        }
+    }
+}
+
+/// Key `autoscaling-wva-controller-config`: the Prometheus server of scaling decisions.
+#[derive(Clone, Debug, Default)]
+pub struct WvaConfig {
+    /// `prometheus.url`.
+    pub url: EcoString,
+    /// `prometheus.tlsInsecureSkipVerify`.
+    pub insecure: bool,
+    /// `prometheus.authModes`; empty means none.
+    pub auth_modes: EcoString,
+    /// `prometheus.triggerAuthName`; empty means none.
+    pub auth_name: EcoString,
+    /// `prometheus.triggerAuthKind`; empty means the default.
+    pub auth_kind: EcoString,
 }
 
 /// Models in container images: `enableModelcar`, `enableOciModelSupport`, `ociModelMode`,
@@ -368,6 +422,7 @@ impl Default for KServeConfig {
                 scaler: "keda-otel-scaler.keda.svc:4318".into(),
                 resources: amounts("200m", "1", "512Mi", "2Gi"),
             },
+            llm: LlmConfig::default(),
             accounts: Vec::new(),
             storage_containers: Vec::new(),
             ca_data: None,

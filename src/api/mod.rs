@@ -29,8 +29,8 @@ pub use accelerator::{
 };
 pub use config::{
     Amounts, CollectorConfig, CredentialConfig, GPU_TYPES, ImageConfig, IngressConfig,
-    KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LoggerStore, ModelImages, NEWEST_PROBER,
-    OperatorConfig,
+    KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LlmConfig, LoggerStore, ModelImages,
+    NEWEST_PROBER, OperatorConfig, WvaConfig,
 };
 pub use edit::{FieldEdit, Today};
 pub use failure::Failure;
@@ -43,8 +43,8 @@ pub use model::{
     NamedVersion, Size,
 };
 pub use model_serving::{
-    Booster, Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role,
-    RolloutType, Topology,
+    Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType,
+    Topology,
 };
 pub use object::{Api, Field, Object, ObjectRef, SET_BY_SERVER, Scope};
 pub use reading::{Owned, PerReading, Views};

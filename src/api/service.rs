@@ -22,6 +22,14 @@ pub enum ComponentKind {
     Transformer,
     /// Explains predictions, in KServe.
     Explainer,
+    /// Runs a large language model, in KServe; it generates tokens when there is a prefill.
+    Workload,
+    /// Processes prompts of a large language model, in KServe.
+    Prefill,
+    /// Selects a pod for each request, in KServe.
+    Scheduler,
+    /// Tokenizes prompts for the scheduler, in KServe.
+    Tokenizer,
 }
 
 impl ComponentKind {
@@ -40,6 +48,10 @@ impl ComponentKind {
             Self::Predictor => "predictor",
             Self::Transformer => "transformer",
             Self::Explainer => "explainer",
+            Self::Workload => "workload",
+            Self::Prefill => "prefill",
+            Self::Scheduler => "scheduler",
+            Self::Tokenizer => "tokenizer",
         }
     }
 
@@ -50,7 +62,7 @@ impl ComponentKind {
             Self::Engine => "engineConfig",
             Self::Decoder => "decoderConfig",
             Self::Router => "routerConfig",
-            Self::Predictor | Self::Transformer | Self::Explainer => self.as_str(),
+            _ => self.as_str(),
         }
     }
 

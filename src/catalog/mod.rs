@@ -52,6 +52,8 @@ pub struct Catalog {
     config: OperatorConfig,
     /// Objects that are read and kept, but have no index of their own.
     others: Vec<Object>,
+    /// Places in `others`, by kind, namespace and name; made when one is first looked up.
+    other_index: OnceLock<HashMap<ObjectRef, usize>>,
     /// Which object a place belongs to: by source, sorted by start.
     owners: HashMap<SourceId, Vec<(u32, ObjectRef)>>,
     /// Built-in objects that a user's object replaced.
@@ -235,6 +237,19 @@ impl Catalog {
     /// Objects without an index of their own, in the order of the input.
     pub fn others(&self) -> &[Object] {
         &self.others
+    }
+
+    /// One of the objects without an index of their own, by kind, namespace and name; of several,
+    /// the last.
+    pub fn other(&self, kind: &str, namespace: &str, name: &str) -> Option<&Object> {
+        let index = self.other_index.get_or_init(|| {
+            let places = self.others.iter().enumerate();
+            places.map(|(place, object)| (object.id.clone(), place)).collect()
+        });
+        let scope =
+            if namespace.is_empty() { Scope::Cluster } else { Scope::Namespace(namespace.into()) };
+        let id = ObjectRef { kind: kind.into(), scope, name: name.into() };
+        index.get(&id).map(|place| &self.others[*place])
     }
 
     /// Every object of the catalog, in a fixed order.

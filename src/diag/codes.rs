@@ -93,7 +93,7 @@ codes! {
     OtherKind "other-kind" Finding Info "the API group of the object is not supported"
     UnknownKind "unknown-kind" Finding Error "the kind does not exist in its API group"
     FileNotRead "file-not-read" Finding Error
-        "the file was not read: a device, a FIFO that is never written, no permission, a link that leads nowhere or out of the named paths"
+        "the file was not read: a device, a FIFO that is never written, no permission, a link that leads nowhere"
     HelmTemplate "helm-template" Finding Info
         "the directory holds Helm templates, which are not YAML before they are rendered"
     FileInTheWay "file-in-the-way" Finding Error
@@ -403,6 +403,8 @@ codes! {
     RemovedField "removed-field" Finding Error "the field was removed from the API"
     CredentialsUnresolved "credentials-unresolved" Finding Info
         "a ServiceAccount, Secret or CA bundle that a download needs was not read"
+    ReferenceNotRead "reference-not-read" Finding Info
+        "an object that a service refers to was not read"
     CanaryRuntime "canary-runtime" Finding Warning
         "a variant sets another runtime or format than the stable predictor"
     ConversionLoss "conversion-loss" Finding Warning

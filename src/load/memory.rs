@@ -120,7 +120,6 @@ impl Memory {
                     path: Some(own),
                     named: false,
                     reported: true,
-                    outside: false,
                     size: text.len() as u64,
                 });
             }

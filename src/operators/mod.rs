@@ -49,6 +49,12 @@ pub(crate) fn is_service(kind: &str) -> bool {
     OPERATORS.iter().any(|own| own.kinds().contains(&kind))
 }
 
+/// Reports whether objects of a kind are rendered without their unknown fields, as a server stores
+/// them.
+pub(crate) fn is_lenient(kind: &str) -> bool {
+    [kserve::llm::KIND, kserve::llm::CONFIG].contains(&kind)
+}
+
 /// Returns the operations on the services of an API; `None` for one without services to plan.
 pub(crate) fn services(api: Api) -> Option<&'static dyn Services> {
     operator(api)?.services()

@@ -8,14 +8,14 @@ use super::plan::finding;
 use super::planned::{Depth, Planned, PlannedComponent};
 use crate::api::{Failure, Follow, Service, Views};
 use crate::decision::Resolution;
-use crate::diag::{Checked, Diagnostic};
+use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::merge::history::History;
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
-use crate::operators::BuildContext;
 use crate::operators::Selector;
 use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::operators::ome::objects::workload::Workload;
+use crate::operators::{self, BuildContext};
 use crate::pods::built::{Built, Unfinished};
 use crate::policy::{KthenaPolicy, Policy};
 use crate::workspace::World;
@@ -193,6 +193,15 @@ impl<'a> Renderer<'a> {
         let followed = self.semantics.of(service.object.api);
         for object in objects {
             accept_rendered(&object.node, followed, &self.world.sources, diagnostics);
+        }
+        // What a controller sends although the server refuses it is a warning where the others of
+        // its objects are written all the same.
+        if operators::services(service.object.api).is_some_and(|own| own.goes_on(service)) {
+            for found in diagnostics[first..].iter_mut() {
+                if found.code == Code::ServerRefuses {
+                    found.severity = Severity::Warning;
+                }
+            }
         }
         for found in &mut diagnostics[first..] {
             let same = |said: &&Diagnostic| said.code == found.code && said.span() == found.span();

@@ -3,6 +3,10 @@
 //! In: one string. Out: the list of errors, empty for a valid name; several rules can fail at once.
 //! Lengths are bytes. Upstream: `k8s.io/apimachinery/pkg/util/validation` and `pkg/api/validation`.
 
+mod child;
+
+pub(crate) use child::child_name;
+
 use super::field_error::FieldError;
 use std::net::IpAddr;
 

@@ -1,6 +1,5 @@
 //! Simulates rolling updates on given nodes beside running pods: Deployments as
-//! kube-controller-manager v1.35.4 updates them, LeaderWorkerSets as a release of their controller
-//! does.
+//! kube-controller-manager v1.35.4 updates them, LeaderWorkerSets as their controller v0.7.0 does.
 //! Several workloads can change at once.
 //!
 //! In: a cluster with its scheduler, workloads, and their changes. Out: for each stage the pods of
@@ -26,10 +25,7 @@ mod tests;
 pub(crate) mod world;
 
 pub use deployment::{DeploymentSpec, Strategy};
-pub(crate) use leader_worker_set::release as leader_worker_set_releases;
-pub use leader_worker_set::{
-    GroupMember, GroupRevision, LeaderWorkerSetRelease, LeaderWorkerSetSpec,
-};
+pub use leader_worker_set::{GroupMember, GroupRevision, LeaderWorkerSetSpec};
 pub use play::{End, StageOf};
 pub use pods::{PodPhase, Revision, Start, Version};
 pub use read::revision_name;

@@ -31,11 +31,44 @@ impl Schema {
         self.root().default(object);
     }
 
+    /// Writes the zero value of each required field that a Go struct always prints: a webhook that
+    /// decodes an object and encodes it again sends them.
+    pub fn fill_zeroes(&self, object: &mut Node) {
+        fill(object, self.root());
+    }
+
     /// Defaults of the CRD that a file overrides: the span of the written value, and the default.
     pub fn overruled(&self, object: &Node) -> Vec<(Span, Node)> {
         let mut found = Vec::new();
         overruled(object, self.root(), &mut found);
         found
+    }
+}
+
+fn fill(node: &mut Node, ty: &Type) {
+    match (ty, &mut node.value) {
+        (Type::Object(definition), Value::Map(map)) => {
+            for field in &definition.server().fields {
+                let absent = map.get(field.name).is_none_or(Node::is_null);
+                let plain = field.required && field.always && !field.pointer;
+                if absent && plain && !matches!(field.ty, Type::List(_) | Type::Map(_)) {
+                    let value = Node::new(zero(&field.ty), Origin::Default(&super::ZERO_VALUE));
+                    map.insert(field.name, value);
+                }
+                if let Some(value) = map.get_mut(field.name) {
+                    fill(value, &field.ty);
+                }
+            }
+        }
+        (Type::Map(item), Value::Map(map)) => {
+            map.iter_mut().for_each(|entry| fill(&mut entry.node, &item.ty));
+        }
+        (Type::List(item), Value::List(items))
+            if matches!(item.ty, Type::Object(_) | Type::List(_) | Type::Map(_)) =>
+        {
+            items.make_mut().iter_mut().for_each(|item_node| fill(item_node, &item.ty));
+        }
+        _ => {}
     }
 }
 

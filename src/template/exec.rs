@@ -12,6 +12,7 @@ use super::error::line_and_column;
 use super::error::{Failure, Kind};
 use super::html;
 use super::parse::MAX_DEPTH;
+use super::structs::Functions;
 use super::value::{Root, Value};
 use crate::quantity::go_quote;
 use ecow::EcoString;
@@ -63,8 +64,28 @@ pub(super) fn execute(
 }
 
 fn run<'a>(program: &'a Program<'a>, root: Root<'a>) -> Result<Output, Failure> {
+    start(Machine::new(program), program, root)
+}
+
+/// Executes a program with functions of its own and the option `missingkey=error`.
+///
+/// # Errors
+/// As for [`execute`].
+pub(super) fn execute_with<'a>(
+    program: &'a Program<'a>,
+    functions: &'a dyn Functions,
+    root: Root<'a>,
+) -> Result<Output, Failure> {
+    let machine = Machine { own: Some(functions), ..Machine::new(program) };
+    start(machine, program, root)
+}
+
+fn start<'a>(
+    mut machine: Machine<'a>,
+    program: &'a Program<'a>,
+    root: Root<'a>,
+) -> Result<Output, Failure> {
     let dot = Value::Root(root);
-    let mut machine = Machine::new(program);
     machine.variables.push(("$", dot.clone()));
     machine.list(&dot, &program.root.items)?;
     Ok(machine.output)
@@ -89,6 +110,8 @@ pub(super) struct Machine<'a> {
     depth: usize,
     work: usize,
     output: Output,
+    /// Functions besides the built-in ones; with them a missing key of a map is an error.
+    pub(super) own: Option<&'a dyn Functions>,
 }
 
 type Outcome<'a> = Result<Value<'a>, Failure>;
@@ -104,6 +127,7 @@ impl<'a> Machine<'a> {
             depth: 0,
             work: 0,
             output: Output { text: String::new(), marks: Vec::new() },
+            own: None,
         }
     }
 
@@ -281,6 +305,8 @@ impl<'a> Machine<'a> {
             | Value::Nil(_)
             | Value::Owner(_)
             | Value::Time(_)
+            | Value::Struct(_)
+            | Value::Pointer(_)
             | Value::Root(_) => {
                 let printed = self.print(&value)?;
                 return Err(self.failure(format!("range can't iterate over {printed}")));

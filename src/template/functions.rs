@@ -46,6 +46,9 @@ pub(super) fn arity(name: &str) -> (usize, Option<usize>) {
 
 /// Calls a function other than `and`, `or` and `call`; the number of arguments is right.
 pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a>]) -> Outcome<'a> {
+    if let Some(own) = machine.own.filter(|own| own.arity(name).is_some()) {
+        return own.call(name, values).map_err(Refusal::Failure);
+    }
     let text = match name {
         "not" => return Ok(Value::Bool(!values[0].is_true())),
         "len" => return length(&values[0]),
@@ -116,6 +119,7 @@ fn sprint<'a>(
 
 fn length<'a>(value: &Value<'a>) -> Outcome<'a> {
     let length = match value {
+        Value::Pointer(value) => return length(value),
         Value::Str(text) => text.len(),
         Value::Map(pairs) => pairs.len(),
         Value::List(_, items) => items.len(),

@@ -26,6 +26,7 @@ pub(crate) mod html;
 pub(crate) mod lex;
 pub(crate) mod parse;
 pub(crate) mod quote;
+pub(crate) mod structs;
 pub(crate) mod value;
 
 #[cfg(test)]

@@ -29,8 +29,21 @@ pub(super) const FUNCTIONS: [&str; 19] = [
 /// # Errors
 /// `Syntax` with Go's message, or `Unsupported`.
 pub(super) fn parse<'s>(name: &'static str, text: &'s str) -> Result<Program<'s>, Failure> {
+    parse_with(name, text, &[])
+}
+
+/// Parses a template that may call functions of its program besides the built-in ones.
+///
+/// # Errors
+/// As for [`parse`].
+pub(super) fn parse_with<'s>(
+    name: &'static str,
+    text: &'s str,
+    own: &'static [&'static str],
+) -> Result<Program<'s>, Failure> {
     let mut parser = Parser {
         name,
+        own,
         text,
         tokens: lex(text),
         next: 0,
@@ -51,6 +64,8 @@ pub(super) fn parse<'s>(name: &'static str, text: &'s str) -> Result<Program<'s>
 
 struct Parser<'s> {
     name: &'static str,
+    /// Functions besides the built-in ones.
+    own: &'static [&'static str],
     text: &'s str,
     tokens: Vec<Token<'s>>,
     /// Index of the next token.

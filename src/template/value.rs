@@ -2,6 +2,7 @@
 
 use super::error::{Failure, Kind};
 use super::quote;
+use super::structs::{ObjectValues, Struct};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
@@ -105,6 +106,11 @@ impl<'a> Metadata<'a> {
         metadata
     }
 
+    /// Reads the metadata of an object of another kind, in its namespace.
+    pub fn of_object(object: &'a Node, namespace: &'a str) -> Self {
+        Self { namespace, ..Self::of(object) }
+    }
+
     /// Reads the metadata of an object from its tree. Leaves out labels that are not text; the
     /// schema check reports them.
     pub(super) fn of(object: &'a Node) -> Self {
@@ -204,7 +210,13 @@ pub struct DomainValues<'a> {
 pub(super) enum Root<'a> {
     Metadata(&'a Metadata<'a>),
     Domain(&'a DomainValues<'a>),
-    Path { name: &'a str, namespace: &'a str },
+    Path {
+        name: &'a str,
+        namespace: &'a str,
+    },
+    Object(&'a ObjectValues<'a>),
+    /// The settings beside an object.
+    Settings(&'a ObjectValues<'a>),
 }
 
 /// Fields of `ObjectMeta` in Go's order.
@@ -238,6 +250,8 @@ impl<'a> Root<'a> {
             Self::Metadata(_) => &METADATA_FIELDS,
             Self::Domain(_) => &["Name", "Namespace", "IngressDomain", "Annotations", "Labels"],
             Self::Path { .. } => &["Name", "Namespace"],
+            Self::Object(_) => &["ObjectMeta", "Spec", "GlobalConfig"],
+            Self::Settings(values) => values.setting_names,
         }
     }
 
@@ -260,6 +274,17 @@ impl<'a> Root<'a> {
             (Self::Domain(values), "Annotations") => Value::Map(&values.annotations),
             (Self::Path { name, .. }, "Name") => text(name),
             (Self::Path { namespace, .. }, "Namespace") => text(namespace),
+            (Self::Object(values), "ObjectMeta") => Value::Root(Root::Metadata(&values.metadata)),
+            (Self::Object(values), "GlobalConfig") => Value::Root(Root::Settings(values)),
+            (Self::Object(values), "Spec") => Value::Struct(values.spec),
+            (Self::Object(values), "Kind") => text(values.kind),
+            (Self::Object(values), "APIVersion") => text(values.api_version),
+            (Self::Object(_), "Status" | "TypeMeta") => {
+                let message = format!("`{name}` is written by the controller and unknown offline");
+                return Some(Err(Failure::new(Kind::UnknownAtPlanTime, message)));
+            }
+            (Self::Object(values), _) => return Root::Metadata(&values.metadata).field(name),
+            (Self::Settings(values), _) => values.setting(name)?,
             _ => return None,
         }))
     }
@@ -287,6 +312,10 @@ pub(super) enum Value<'a> {
     /// A time in printed form.
     Time(EcoString),
     Root(Root<'a>),
+    /// A struct of an object, or a pointer to one.
+    Struct(Struct<'a>),
+    /// A pointer that is not nil, to a scalar.
+    Pointer(Rc<Value<'a>>),
 }
 
 impl Value<'_> {
@@ -307,6 +336,14 @@ impl Value<'_> {
             Self::Root(Root::Metadata(_)) => "v1.ObjectMeta",
             Self::Root(Root::Domain(_)) => "services.DomainTemplateValues",
             Self::Root(Root::Path { .. }) => "services.PathTemplateValues",
+            Self::Root(Root::Object(values)) => values.type_name,
+            Self::Root(Root::Settings(_)) => "llmisvc.templateGlobalConfig",
+            Self::Struct(own) => own.type_name(),
+            Self::Pointer(value) => match **value {
+                Value::Str(_) => "*string",
+                Value::Bool(_) => "*bool",
+                _ => "*int32",
+            },
         }
     }
 
@@ -315,6 +352,7 @@ impl Value<'_> {
         match self {
             Self::Owner(_) => OWNER_FIELDS.contains(&name),
             Self::Root(root) => root.fields().contains(&name),
+            Self::Struct(own) => own.has(name),
             _ => false,
         }
     }
@@ -330,7 +368,8 @@ impl Value<'_> {
             Self::Str(text) => !text.is_empty(),
             Self::Map(pairs) => !pairs.is_empty(),
             Self::List(_, items) => !items.is_empty(),
-            Self::Owner(_) | Self::Time(_) | Self::Root(_) => true,
+            Self::Owner(_) | Self::Time(_) | Self::Root(_) | Self::Pointer(_) => true,
+            Self::Struct(own) => !own.is_nil(),
         }
     }
 
@@ -375,6 +414,13 @@ impl Value<'_> {
             }
             Self::Owner(owner) => owner.print()?,
             Self::Time(printed) => printed.clone(),
+            Self::Pointer(value) => value.print()?,
+            Self::Struct(own) if own.is_nil() => "<nil>".into(),
+            Self::Struct(_) => {
+                let message =
+                    "a whole struct is not printed here: Go prints where its pointers are";
+                return Err(Failure::new(Kind::UnknownAtPlanTime, message));
+            }
             Self::Root(root) => {
                 let fields = root.fields().iter().filter_map(|name| root.field(name));
                 let printed = fields

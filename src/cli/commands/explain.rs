@@ -22,8 +22,6 @@ use std::path::PathBuf;
 /// nodes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them. Or
     /// one runtime or model, as NAME, `runtime/NAME` or `model/NAME`.
     #[arg(value_name = "NAME", add = complete::subjects())]
@@ -49,6 +47,8 @@ pub(crate) struct Args {
     watch: bool,
     #[command(flatten)]
     decision: DecisionArgs,
+    #[command(flatten)]
+    input: InputArgs,
 }
 
 impl Args {
@@ -66,8 +66,6 @@ enum Format {
     Table,
     /// One JSON document; its schema has a version.
     Json,
-    /// The same document as YAML.
-    Yaml,
     /// Headings, lists and tables, for a comment.
     Markdown,
     /// A graph: service, runtime, classes, nodes and flavors.
@@ -88,7 +86,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let form = match args.output {
                 Format::Table => Form::Text,
                 Format::Markdown => Form::Markdown,
-                Format::Json | Format::Yaml => Form::Json,
+                Format::Json => Form::Json,
                 Format::Mermaid => return Err(failure),
             };
             return match Subject::named(&session, &args.services) {
@@ -142,7 +140,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             session.say(&found, io);
             io.print(&graph::mermaid(&planned, machines))?;
         }
-        Format::Json | Format::Yaml => {
+        Format::Json => {
             let (sources, flips) = (&session.world.sources, flips.as_deref().unwrap_or_default());
             io.print_json(&json::Plan {
                 semantics: session.mode(),

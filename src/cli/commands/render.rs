@@ -14,7 +14,7 @@ use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::session_options::SessionOptions;
 use crate::cli::{Failure, Io, Outcome, complete};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::diff::waves::wave;
 use crate::emit::{self, Layout, Prune, stream};
 use crate::load;
@@ -38,8 +38,6 @@ use std::path::PathBuf;
 /// API server would refuse an object.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
@@ -96,6 +94,8 @@ pub(crate) struct Args {
     cluster_domain: String,
     #[command(flatten)]
     decision: DecisionArgs,
+    #[command(flatten)]
+    input: InputArgs,
 }
 
 /// The stage whose result is printed.
@@ -290,6 +290,13 @@ fn write(
         found.extend(pass.config_problems());
     }
     let mut found = session.settle(found);
+    for finding in &mut found {
+        // The API server drops unknown fields unless a client asks it to refuse them.
+        let kind = finding.span().and_then(|span| session.world.catalog.owner_kind(span));
+        if finding.code == Code::UnknownField && kind.is_some_and(crate::operators::is_lenient) {
+            finding.severity = Severity::Warning;
+        }
+    }
     if let Sink::Pass { pass, function } = &sink {
         // Kustomize's `namespace:` sets one on every unknown kind.
         found.retain(|finding| {
@@ -338,18 +345,14 @@ struct Serving<'a> {
 const TOGETHER: usize = 256;
 
 impl Serving<'_> {
-    /// The ModelServing itself, or what the controller writes for its ModelBooster.
+    /// The ModelServing itself.
     fn whole(self, serving: &ModelServing) -> Written {
         let mut written = Self::nothing(serving, self.session.is_broken(serving));
         if !written.failed {
             written.diagnostics = kthena::refusals(serving, self.session.kthena);
-            let history = self.history(serving);
-            let own = std::slice::from_ref(&serving.object.node);
-            for node in serving.booster.as_ref().map_or(own, |booster| &booster.objects) {
-                let replaced = kthena::Replaced::default();
-                let own = kthena::Expanded { node: node.clone(), replaced };
-                written.objects.push(self.text(own, &history));
-            }
+            let node = serving.object.node.clone();
+            let own = kthena::Expanded { node, replaced: kthena::Replaced::default() };
+            written.objects.push(self.text(own, &self.history(serving)));
         }
         written
     }

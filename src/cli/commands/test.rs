@@ -30,8 +30,6 @@ use std::path::{Path, PathBuf};
 /// schema of the files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    input: InputArgs,
     /// Files of expectations, or directories with `*.ome-test.yaml` files; without any, the current
     /// directory.
     #[arg(value_name = "PATH")]
@@ -52,6 +50,8 @@ pub(crate) struct Args {
     record: bool,
     #[command(flatten)]
     decision: DecisionArgs,
+    #[command(flatten)]
+    input: InputArgs,
 }
 
 /// Output format.

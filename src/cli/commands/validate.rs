@@ -33,8 +33,6 @@ use std::path::PathBuf;
 /// A comment `# ome: allow CODE reason` on the line of a finding or on the line above it allows it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    input: InputArgs,
     /// Files and directories, as with `-f`.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -80,6 +78,8 @@ pub(crate) struct Args {
     /// Run again whenever the input changes.
     #[arg(long)]
     watch: bool,
+    #[command(flatten)]
+    input: InputArgs,
 }
 
 impl Args {

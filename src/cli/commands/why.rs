@@ -22,8 +22,6 @@ use std::collections::BTreeSet;
 /// found as `render --expand` prints them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    input: InputArgs,
     /// The object and the field: `KIND/NAME FIELD`, `KIND/NAMESPACE/NAME FIELD` or `KIND NAME
     /// FIELD`; without a field, every field. A kind is written as for kubectl (`deploy`,
     /// `deployments.apps`); a dot within a key of the field is written `\.`.
@@ -40,6 +38,8 @@ pub(crate) struct Args {
     cluster_domain: String,
     #[command(flatten)]
     decision: DecisionArgs,
+    #[command(flatten)]
+    input: InputArgs,
 }
 
 /// The object in question.
@@ -186,7 +186,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let Found { id, leaves, .. } = object;
     match args.output {
-        ReportFormat::Json | ReportFormat::Yaml => {
+        ReportFormat::Json => {
             io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?;
         }
         ReportFormat::Table => {

@@ -3,6 +3,7 @@
 //! pkg/webhook/admission/servingruntime/servingruntime_webhook.go).
 
 use super::admission::{refused, refused_runtime};
+use super::llm;
 use crate::api::Api;
 use crate::check::refusals::report;
 use crate::check::{Check, View};
@@ -28,7 +29,7 @@ fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let semantics = view.semantics.of(Api::KServe);
     for views in view.catalog.services() {
         let service = views.of(semantics);
-        if service.object.api == Api::KServe {
+        if service.object.api == Api::KServe && !llm::is_llm(service) {
             let violations = refused(service, config);
             report(semantics, &service.object, service.refusal.as_deref(), violations, found);
         }

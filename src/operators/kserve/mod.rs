@@ -14,6 +14,7 @@ pub(crate) mod build;
 pub(crate) mod checks;
 pub(crate) mod compose;
 pub(crate) mod edits;
+pub(crate) mod llm;
 pub(crate) mod objects;
 pub(crate) mod operator;
 pub mod read;

@@ -1,6 +1,6 @@
 //! KServe as an operator: its names, and its operations on services.
 
-use super::{admission, build, checks, objects, read, releases, select, upgrade};
+use super::{admission, build, checks, llm, objects, read, releases, select, upgrade};
 use crate::api::{
     Api, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics, Service,
 };
@@ -30,7 +30,7 @@ impl Operator for KServe {
     }
 
     fn kinds(&self) -> &'static [&'static str] {
-        &["InferenceService"]
+        &["InferenceService", llm::KIND]
     }
 
     fn image(&self) -> &'static str {
@@ -81,10 +81,16 @@ impl Services for KServe {
     }
 
     fn read(&self, object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
+        if object.id.kind == llm::KIND {
+            return llm::read::service(object, policy, diagnostics);
+        }
         read::service(object, policy, diagnostics)
     }
 
     fn refuse(&self, service: &Service, config: &OperatorConfig) -> Option<Failure> {
+        if llm::is_llm(service) {
+            return llm::read::refusal(service, config);
+        }
         admission::refusal(service, &config.kserve)
     }
 
@@ -109,6 +115,13 @@ impl Services for KServe {
         resolution: &Resolution<'a>,
         history: &mut History,
     ) -> Outcome<'a> {
+        if llm::is_llm(service) {
+            return if history.is_on() {
+                llm::build(llm_context(context), service, history)
+            } else {
+                llm::build(llm_context(context), service, &mut ())
+            };
+        }
         if history.is_on() {
             build::build(context.settings(), service, resolution, history)
         } else {
@@ -116,13 +129,25 @@ impl Services for KServe {
         }
     }
 
+    fn goes_on(&self, service: &Service) -> bool {
+        llm::is_llm(service)
+    }
+
     fn objects(
         &self,
         context: &Context<'_, '_>,
         built: &Built<'_>,
     ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+        if llm::is_llm(built.service) {
+            return llm::objects(llm_context(context), built);
+        }
         objects::objects(built, context.settings())
     }
+}
+
+fn llm_context<'c>(context: &Context<'c, 'c>) -> llm::Context<'c> {
+    let Context { catalog, policy, cluster_domain } = *context;
+    llm::Context { catalog, policy, cluster_domain }
 }
 
 /// The services of a catalog.
@@ -130,6 +155,9 @@ struct Decisions<'a>(&'a Catalog);
 
 impl<'a> Resolver<'a> for Decisions<'a> {
     fn resolve(&self, search: &Search<'a, '_>, service: &Service) -> Resolution<'a> {
+        if llm::is_llm(service) {
+            return llm::decide(search.policy, service);
+        }
         select::resolve(search, &self.0.config().kserve, service)
     }
 }

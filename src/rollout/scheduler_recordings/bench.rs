@@ -3,11 +3,8 @@
 use crate::cluster::schedule::scheduler_recordings::{
     self as recordings, NAMESPACE, Row, act_on_node, node, text,
 };
-use crate::cluster::schedule::{InvalidPod, PodId, PodState, PriorityClasses, TieBreak};
-use crate::rollout::leader_worker_set::release::{V0_7, release};
-use crate::rollout::{
-    DeploymentSpec, LeaderWorkerSetRelease, LeaderWorkerSetSpec, StageOf, Start, WorkloadId, World,
-};
+use crate::cluster::schedule::{PodId, PodState, PriorityClasses, TieBreak};
+use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec, Start, WorkloadId, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -20,7 +17,6 @@ pub(super) struct Bench<'r> {
     running: BTreeMap<&'r str, PodId>,
     nodes: BTreeMap<&'r str, Value>,
     gate: bool,
-    release: &'static LeaderWorkerSetRelease,
 }
 
 fn start(annotations: &Value) -> Start {
@@ -37,8 +33,7 @@ impl<'r> Bench<'r> {
     pub(super) fn new(row: &'r Row, gate: bool) -> Self {
         let recordings::Start { scheduler, classes, running, nodes } = recordings::Start::of(row);
         let world = World::new(scheduler);
-        let release = row.release.as_deref().map_or(&V0_7, |tag| release(tag).unwrap());
-        Self { world, classes, workloads: BTreeMap::new(), running, nodes, gate, release }
+        Self { world, classes, workloads: BTreeMap::new(), running, nodes, gate }
     }
 
     /// Lets time pass until nothing moves by itself.
@@ -81,13 +76,8 @@ impl<'r> Bench<'r> {
         spec
     }
 
-    /// Reads a LeaderWorkerSet, or says why the release refuses it.
-    pub(super) fn read_groups(&self, object: &Value) -> Result<LeaderWorkerSetSpec, InvalidPod> {
-        LeaderWorkerSetSpec::read(NAMESPACE, &node(object), &self.classes, self.release)
-    }
-
     fn groups(&self, object: &Value) -> LeaderWorkerSetSpec {
-        let mut spec = self.read_groups(object).unwrap();
+        let mut spec = LeaderWorkerSetSpec::read(NAMESPACE, &node(object), &self.classes).unwrap();
         let group = &object["spec"]["leaderWorkerTemplate"];
         let annotations = &group["workerTemplate"]["metadata"]["annotations"];
         spec.revision.start = start(annotations);
@@ -97,45 +87,8 @@ impl<'r> Bench<'r> {
         spec
     }
 
-    /// Does a change of a row: a patch, another release of the controller, or something to a pod.
-    pub(super) fn change(&mut self, change: &Value) {
-        if let Some(tag) = change["upgradeTo"].as_str() {
-            self.release = release(tag).unwrap();
-            for (id, _) in self.workloads.values() {
-                self.world.groups_mut(*id).unwrap().release = self.release;
-            }
-        } else if let Some(pod) = change["restartContainer"].as_str() {
-            let (workload, pod) = self.pod(pod);
-            self.world.restart_container(workload, pod);
-        } else if let Some(pod) = change["deletePod"].as_str() {
-            let (_, pod) = self.pod(pod);
-            self.world.end(pod);
-        } else {
-            let name = change["deployment"].as_str().or(change["lws"].as_str()).unwrap();
-            self.patch(name, &change["patch"]);
-        }
-    }
-
-    /// A pod of a LeaderWorkerSet by its name.
-    fn pod(&self, name: &str) -> (WorkloadId, PodId) {
-        for (set, (id, _)) in &self.workloads {
-            let Some(StageOf::Groups { groups, .. }) = self.world.stage_of(*id) else { continue };
-            for (group, members) in groups {
-                for member in members {
-                    let leader = format!("{set}-{group}");
-                    if name == leader && member.index == 0
-                        || name == format!("{leader}-{}", member.index) && member.index > 0
-                    {
-                        return (*id, member.pod);
-                    }
-                }
-            }
-        }
-        panic!("no pod {name}")
-    }
-
     /// Patches a workload.
-    fn patch(&mut self, name: &str, patch: &Value) {
+    pub(super) fn patch(&mut self, name: &str, patch: &Value) {
         let (id, mut object) = self.workloads[name].clone();
         let is_deployment = object["kind"] == "Deployment";
         merge(&mut object, patch, is_deployment);

@@ -1,6 +1,7 @@
 //! Evaluates pipelines.
 
 use super::Outcome;
+use crate::quantity::go_quote;
 use crate::template::ast::{At, Command, Operand, OperandKind, Pipe};
 use crate::template::error::{Failure, Kind};
 use crate::template::functions;
@@ -131,6 +132,9 @@ impl<'a> super::Machine<'a> {
             Value::Map(_) if has_arguments => {
                 Err(self.failure(format!("{name} is not a method but has arguments")))
             }
+            Value::Map(pairs) if self.own.is_some() && !pairs.contains_key(name) => {
+                Err(self.failure(format!("map has no entry for key {}", go_quote(name))))
+            }
             Value::Map(pairs) => {
                 Ok(pairs.get(name).map_or(Value::Absent, |text| Value::Str((*text).into())))
             }
@@ -142,6 +146,14 @@ impl<'a> super::Machine<'a> {
                 "the field or method `{name}` of {} is not supported",
                 value.type_name()
             ))),
+            Value::Struct(own) if has_arguments && own.has(name) => {
+                Err(self.failure(format!("{name} has arguments but cannot be invoked as function")))
+            }
+            Value::Struct(own) if !own.has(name) => Err(self.unknown_field(value, name)),
+            Value::Struct(own) if own.is_nil() => {
+                Err(self.failure(format!("nil pointer evaluating {}.{name}", own.type_name())))
+            }
+            Value::Struct(own) => own.field(name).map_err(|failure| self.place(failure)),
             Value::Root(root) => match root.field(name) {
                 Some(field) => field.map_err(|failure| self.place(failure)),
                 None => Err(self.unknown_field(value, name)),
@@ -165,7 +177,8 @@ impl<'a> super::Machine<'a> {
         last: Option<Value<'a>>,
     ) -> Outcome<'a> {
         let count = arguments.len() + usize::from(last.is_some());
-        let (least, most) = functions::arity(name);
+        let own = self.own.and_then(|own| own.arity(name));
+        let (least, most) = own.map_or_else(|| functions::arity(name), |own| (own, Some(own)));
         match most {
             Some(most) if count != most => {
                 return Err(self

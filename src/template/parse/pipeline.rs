@@ -153,7 +153,9 @@ impl<'s> super::Parser<'s> {
             return Ok(None);
         };
         let kind = match token.kind {
-            Kind::Identifier if FUNCTIONS.contains(&text) => OperandKind::Function(text),
+            Kind::Identifier if FUNCTIONS.contains(&text) || self.own.contains(&text) => {
+                OperandKind::Function(text)
+            }
             Kind::Identifier => {
                 return Err(self.error(format!("function {} not defined", go_quote(text))));
             }

@@ -6,8 +6,9 @@ use crate::diag::{Code, Diagnostic};
 use crate::load::Document;
 use crate::operator::{Operator, Services};
 use crate::operators;
+use crate::operators::kserve::llm;
 use crate::operators::kserve::read as kserve;
-use crate::operators::kthena::{booster, read as kthena};
+use crate::operators::kthena::read as kthena;
 use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
 use crate::policy::Admission;
@@ -63,6 +64,10 @@ pub(super) fn typed(
         } else {
             schema::Strictness::Documented
         };
+        if document.kind == llm::KIND {
+            // The defaulting webhook decodes and encodes the object before it is checked.
+            schema.fill_zeroes(&mut document.node);
+        }
         schema.check(&document.node, strictness, sources, diagnostics);
         schema.drop_nulls(&mut document.node);
     }
@@ -89,19 +94,13 @@ pub(super) fn typed(
             diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
             Item::ModelServing(Box::new(serving))
         }
-        (Api::Kthena, "ModelBooster")
-            if booster::is_model_booster(&object.api_version, "ModelBooster") =>
-        {
-            let serving = booster::model_serving(object, given.kthena, diagnostics);
-            diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
-            Item::ModelServing(Box::new(serving))
-        }
         (_, "ServingRuntime" | "ClusterServingRuntime") if operator.is_some() => {
             Item::Runtime(Box::new(operator?.read_runtime(object, semantics, diagnostics)))
         }
         (_, kind) if operator.is_some() && kinds.contains(&kind) => {
             Item::Service(Box::new(services(operator?, &object, given, diagnostics)))
         }
+        (Api::KServe, llm::CONFIG) => Item::Other(llm::read::config(object, diagnostics)),
         (Api::Cluster, "Node") => {
             diagnostics.extend(labels_of_node(&object));
             Item::Node(object)

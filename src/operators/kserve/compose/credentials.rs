@@ -87,6 +87,11 @@ impl Credentials<'_, '_> {
             );
             return;
         };
+        self.of(&found, container, pod);
+    }
+
+    /// Adds the credentials of an account that was read.
+    pub(super) fn of(&mut self, found: &Object, container: &mut Node, pod: &mut Node) {
         if found.annotation(ROLE).is_some() {
             for (name, value) in self.s3(&found.annotations(), None) {
                 push(container, "env", variable(name, value, ORIGIN));
@@ -125,7 +130,8 @@ impl Credentials<'_, '_> {
 
     /// Reports that an object was not read; a warning where the service names it.
     fn miss(&mut self, kind: &str, name: &str, named: Option<&Node>) {
-        if !self.facts.config.expand {
+        // Without the flag, an InferenceService's pods are shown as the controller writes them.
+        if !self.facts.config.expand && self.facts.service.object.id.kind == "InferenceService" {
             return;
         }
         let namespace = &self.facts.service.namespace;

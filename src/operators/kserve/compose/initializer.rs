@@ -79,7 +79,7 @@ fn supports(object: &Object, uri: &str) -> bool {
 }
 
 /// The container that fetches, as in the settings.
-pub(super) fn plain(facts: &Facts<'_>, args: impl IntoIterator<Item = Node>) -> Node {
+pub(crate) fn plain(facts: &Facts<'_>, args: impl IntoIterator<Item = Node>) -> Node {
     let config = &facts.config.storage_initializer;
     let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } = &config.resources;
     let amounts = |cpu: &EcoString, memory: &EcoString| {
@@ -186,6 +186,16 @@ fn usual_bundle(facts: &Facts<'_>) -> (EcoString, EcoString) {
     let name = if copied { "global-ca-bundle".into() } else { config.ca_bundle.clone() };
     let usual = || EcoString::from("/etc/ssl/custom-certs");
     (name, if config.ca_mount.is_empty() { usual() } else { config.ca_mount.clone() })
+}
+
+/// Adds the CA bundle that the settings or the credentials of the container name.
+pub(crate) fn bundle_of_settings(facts: &Facts<'_>, container: &mut Node, pod: &mut Node) {
+    if needs_bundle(facts, container) {
+        let (bundle, path) = bundle(facts, container);
+        default_env(container, "CA_BUNDLE_CONFIGMAP_NAME", bundle.clone(), &KSERVE_STORAGE);
+        default_env(container, "CA_BUNDLE_VOLUME_MOUNT_POINT", path.clone(), &KSERVE_STORAGE);
+        mount_bundle(bundle, path, container, pod);
+    }
 }
 
 /// Mounts the CA bundle of the settings into the container that pulls images.

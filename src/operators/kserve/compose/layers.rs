@@ -51,6 +51,13 @@ pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<No
     Ok(merged)
 }
 
+/// One container over another as Go structs; each variable keeps one source.
+pub(crate) fn merged_typed(lower: &Node, upper: &Node) -> Result<Node, String> {
+    let mut merged = typed::patched(lower, upper, LIBRARY, &mut ())?;
+    one_value(&mut merged, upper);
+    Ok(merged)
+}
+
 /// Gives each variable either `value` or `valueFrom`: the one that the upper container sets.
 fn one_value(merged: &mut Node, upper: &Node) {
     let own = upper.get("env").map(Node::items).unwrap_or_default();

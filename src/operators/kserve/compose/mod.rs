@@ -28,7 +28,7 @@ pub(crate) mod workload;
 
 pub(crate) use effective::effective;
 
-use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Runtime, Service};
+use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Object, Runtime, Service};
 use crate::decision::kserve_mode;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::history::Record;
@@ -108,6 +108,41 @@ fn of<'a>(
     facts.labels = labels;
     (facts, container)
 }
+
+/// Facts of a service that has no predictor: what its containers that fetch models depend on.
+pub(crate) fn bare<'a>(
+    policy: &'a Policy,
+    service: &'a Service,
+    config: &'a KServeConfig,
+) -> Facts<'a> {
+    Facts {
+        policy,
+        service,
+        runtime: None,
+        config,
+        mode: DeploymentMode::RawDeployment,
+        basis: "",
+        predictor: &service.object.node,
+        server: "",
+        protocol: None,
+        labels: Map::new(),
+        annotations: Map::new(),
+    }
+}
+
+/// Adds the credentials of an account to the container that fetches.
+pub(crate) fn account_credentials(
+    facts: &Facts<'_>,
+    annotations: &Map,
+    account: &Object,
+    findings: &mut Vec<Diagnostic>,
+    container: &mut Node,
+    pod: &mut Node,
+) {
+    credentials::Credentials { facts, annotations, findings }.of(account, container, pod);
+}
+
+pub(crate) use oci::model_image;
 
 /// Labels and annotations of a service for its routes and Services.
 pub(crate) fn facts<'a>(

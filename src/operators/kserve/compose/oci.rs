@@ -182,6 +182,26 @@ fn add(
     Ok(())
 }
 
+/// Shows the model of an image to one container of a pod: as a volume, or from a sidecar.
+///
+/// # Errors
+/// When another volume is mounted at its path.
+pub(crate) fn model_image(
+    facts: &Facts<'_>,
+    as_volume: bool,
+    image: &str,
+    path: &str,
+    reader: &str,
+    pod: &mut Node,
+) -> Result<(), String> {
+    let model = Model { image, path, index: 0 };
+    if as_volume {
+        return native(&model, reader, pod);
+    }
+    modelcar(facts, &model, reader, pod);
+    Ok(())
+}
+
 /// Changes the container of a name.
 fn container_mut(pod: &mut Node, name: &str, change: impl FnOnce(&mut Node)) {
     let listed = pod.get("containers").map(Node::items).unwrap_or_default();

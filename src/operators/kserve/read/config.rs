@@ -5,7 +5,7 @@ use crate::api::ingress;
 use crate::api::ingress::Spelling;
 use crate::api::{
     Amounts, CollectorConfig, CredentialConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig,
-    KnativeDomain, Object,
+    KnativeDomain, LlmConfig, Object, WvaConfig,
 };
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::quantity::go_json_text::{boolean, fields, list, string};
@@ -128,8 +128,58 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
         }
     }
     config.gpu_types = custom_gpus(data);
+    config.llm = llm(data);
     config
 }
+
+/// Settings that only LLMInferenceServices read. Every reader but the first stops at its own error.
+fn llm(data: &Map) -> LlmConfig {
+    let mut found = LlmConfig::default();
+    let text = |key: &str| data.get(key).and_then(Node::as_str);
+    let mut read = |key: &str, what: &str| -> Json {
+        let Some(text) = text(key) else { return Json::Null };
+        serde_json::from_str(text).unwrap_or_else(|error| {
+            let message = ecow::eco_format!("failed to load ingress config: {what}: {error}");
+            found.error.get_or_insert(message);
+            Json::Null
+        })
+    };
+    let ingress = read("ingress", "unable to parse ingress config json");
+    let scheduler = read("scheduler", "unable to parse scheduler config json");
+    let wva = read(WVA, "failed to parse autoscaling-wva-controller-config config json");
+    let local = text("localModel").and_then(|text| serde_json::from_str::<Json>(text).ok());
+    let word = |json: &Json, key: &str| -> EcoString {
+        json.get(key).and_then(Json::as_str).unwrap_or_default().into()
+    };
+    let filled = |field: &mut EcoString, text: EcoString| {
+        if !text.is_empty() {
+            *field = text;
+        }
+    };
+    if text("ingress").is_some() {
+        found.gateway = word(&ingress, "kserveIngressGateway");
+    }
+    found.tls = ingress.get("enableLLMInferenceServiceTLS") == Some(&Json::Bool(true));
+    filled(&mut found.model_header, word(&ingress, "modelBasedRoutingHeaderName"));
+    let mode = word(&ingress, "modelBasedRoutingMode").to_lowercase();
+    filled(&mut found.model_routing, mode);
+    let first = scheduler.get("expirationAnnotations").and_then(|list| list.get(0)?.as_str());
+    filled(&mut found.expiration, first.unwrap_or_default().into());
+    if let Some(prometheus) = wva.as_object().map(|_| &wva["prometheus"]) {
+        found.wva = Some(WvaConfig {
+            url: word(prometheus, "url"),
+            insecure: prometheus["tlsInsecureSkipVerify"] == Json::Bool(true),
+            auth_modes: word(prometheus, "authModes"),
+            auth_name: word(prometheus, "triggerAuthName"),
+            auth_kind: word(prometheus, "triggerAuthKind"),
+        });
+    }
+    found.local_models = local.is_some_and(|local| local["enabled"] == Json::Bool(true));
+    found
+}
+
+/// The key with the Prometheus server of scaling decisions.
+const WVA: &str = "autoscaling-wva-controller-config";
 
 fn wrong(object: &Object, entry: &Entry, reach: Reach, message: &str) -> Diagnostic {
     Diagnostic::new(

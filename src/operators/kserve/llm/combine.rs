@@ -1,0 +1,500 @@
+//! Which configurations apply to a service, and their merge
+//! (pkg/controller/v1alpha2/llmisvc/config_merge.go, combineBaseRefsConfig).
+//!
+//! In: a service, the configurations of its namespace and of the controller's. Out: the
+//! specification that every object is made from, and the configurations that it came from.
+
+use super::expand;
+use super::lora;
+use super::names_of_plugins::{has_plugin, tokenizer_enabled};
+use super::rules::{COMBINED, DEVICES};
+use super::scene::{SYSTEM, Scene, at_mut, put, take, text_at};
+use super::validate;
+use crate::api::{Failure, Object};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::merge::edit::{each_mut, map_mut, mapping, position, text};
+use crate::merge::history::Record;
+use crate::merge::smp;
+use crate::pods::container::push;
+use crate::schema::{self, Library, Type};
+use crate::source::SourceMap;
+use crate::yaml::{Node, Origin, Value};
+use ecow::EcoString;
+use std::sync::OnceLock;
+
+const BY: Origin = Origin::Derived(&COMBINED);
+/// Prefix of the names of shipped configurations.
+const PREFIX: &str = "kserve-config-llm-";
+
+/// The type of a specification; that of configurations, which may hold templates.
+pub(super) fn spec_type() -> &'static Type {
+    static TYPE: OnceLock<&'static Type> = OnceLock::new();
+    TYPE.get_or_init(|| {
+        schema::kind(super::convert::STORED, super::CONFIG)
+            .and_then(|schema| schema.root().field("spec"))
+            .map_or(&Type::Any, |field| &field.ty)
+    })
+}
+
+/// A configuration that a service asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Applied<'a> {
+    pub(crate) name: EcoString,
+    /// Selected by the controller and not named by the service.
+    pub(crate) preset: bool,
+    /// Where it was found; none when it was not read.
+    pub(crate) found: Option<&'a Object>,
+}
+
+/// The specification that objects are made from.
+pub(super) struct Combined<'a> {
+    pub(super) spec: Node,
+    pub(super) applied: Vec<Applied<'a>>,
+}
+
+fn look_up<'a>(scene: &Scene<'a>, name: &str) -> Option<&'a Object> {
+    let own = scene.catalog.other(super::CONFIG, scene.namespace(), name);
+    own.or_else(|| scene.catalog.other(super::CONFIG, SYSTEM, name))
+}
+
+/// The configurations that a service named and the controller selected, in the order of the merge.
+///
+/// # Errors
+/// When two specifications cannot be merged, or a configuration that the service names was not
+/// read.
+pub(super) fn applied<'a>(scene: &Scene<'a>, own: &mut Node) -> Result<Vec<Applied<'a>>, Failure> {
+    let named: Vec<EcoString> =
+        own.items_of("baseRefs").iter().map(|reference| text(reference, "name").into()).collect();
+    let mut resolved = own.clone();
+    let mut found = Vec::new();
+    for name in &named {
+        let object = look_up(scene, name).ok_or_else(|| missing(scene, name, own))?;
+        found.push(object);
+        if let Some(spec) = object.node.get("spec") {
+            resolved = merged(scene, resolved, spec, &mut ())?;
+        }
+    }
+    if let Some(name) = resolved.at(&["model", "name"]).cloned()
+        && let Some(model) = map_mut(own, "model", BY)
+    {
+        model.insert("name", name);
+    }
+    let mut all: Vec<Applied<'a>> = presets(&resolved)
+        .into_iter()
+        .map(|name| {
+            let name = EcoString::from(format!("{PREFIX}{name}"));
+            Applied { found: look_up(scene, &name), name, preset: true }
+        })
+        .collect();
+    let own = named.into_iter().zip(found);
+    all.extend(own.map(|(name, object)| Applied { name, preset: false, found: Some(object) }));
+    Ok(all)
+}
+
+/// The failure for a configuration that the service names and that was not read.
+fn missing(scene: &Scene<'_>, name: &str, own: &Node) -> Failure {
+    let written = own.items_of("baseRefs").iter().find(|own| text(own, "name") == name);
+    let place = written.and_then(|written| written.get("name").unwrap_or(written).origin.span());
+    let failure = scene.failure(not_found(scene, name));
+    Failure {
+        span: place.or(failure.span),
+        help: Some(format!(
+            "load the LLMInferenceServiceConfig `{name}` of namespace {} or {SYSTEM} with `-f`",
+            scene.namespace()
+        )),
+        ..failure
+    }
+}
+
+/// The controller's message for a configuration that does not exist.
+pub(super) fn not_found(scene: &Scene<'_>, name: &str) -> String {
+    let namespace = scene.namespace();
+    format!("LLMInferenceServiceConfig \"{name}\" not found in namespaces [{namespace} {SYSTEM}]")
+}
+
+/// The names of the shipped configurations that apply, without their prefix. A worker without data
+/// and pipeline parallelism selects none.
+fn presets(resolved: &Node) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    let scheduler = resolved.at(&["router", "scheduler"]);
+    if scheduler.is_some_and(|scheduler| text_at(scheduler, &["pool", "ref", "name"]).is_none()) {
+        names.push("scheduler");
+    }
+    if scheduler.is_some() && tokenizer_enabled(resolved) {
+        names.push("tokenizer");
+    }
+    if has_plugin(resolved, "predicted-latency-producer") {
+        names.push("scheduler-latency-predictor");
+    }
+    let route = resolved.at(&["router", "route"]);
+    if route
+        .is_some_and(|route| route.at(&["http", "refs"]).is_none_or(|refs| refs.items().is_empty()))
+    {
+        names.push("router-route");
+    }
+    if resolved.get("tracing").is_some() {
+        names.push("tracing");
+    }
+    let workload = |node: &Node, names_of: [&'static str; 3]| -> Option<&'static str> {
+        let [single, data, pipeline] = names_of;
+        if node.get("worker").is_none() {
+            Some(single)
+        } else if super::size::is_data_parallel(node) {
+            Some(data)
+        } else if super::size::is_pipeline_parallel(node) {
+            Some(pipeline)
+        } else {
+            None
+        }
+    };
+    match resolved.get("prefill") {
+        Some(prefill) => {
+            names.extend(workload(
+                prefill,
+                [
+                    "prefill-template",
+                    "prefill-worker-data-parallel",
+                    "prefill-worker-pipeline-parallel",
+                ],
+            ));
+            names.extend(workload(
+                resolved,
+                [
+                    "decode-template",
+                    "decode-worker-data-parallel",
+                    "decode-worker-pipeline-parallel",
+                ],
+            ));
+        }
+        None => names.extend(workload(
+            resolved,
+            ["template", "worker-data-parallel", "worker-pipeline-parallel"],
+        )),
+    }
+    names
+}
+
+/// One specification over another. What equals Go's zero value in the upper one is not part of the
+/// patch and overrides nothing.
+///
+/// # Errors
+/// When the two cannot be merged.
+pub(super) fn merged<R: Record>(
+    scene: &Scene<'_>,
+    lower: Node,
+    upper: &Node,
+    rec: &mut R,
+) -> Result<Node, Failure> {
+    let fault = |message: String| {
+        scene.failure(format!(
+            "failed to combine base-configurations: failed to merge specs: could not apply merge patch: {message}"
+        ))
+    };
+    let inline = ["router", "scheduler", "config", "inline"];
+    if let (Some(below), Some(above)) = (lower.at(&inline), upper.at(&inline)) {
+        let both = above.entries().find(|entry| {
+            let nested = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
+            nested(&entry.node) && below.get(&entry.key).is_some_and(nested)
+        });
+        if let Some(entry) = both {
+            let failure = fault(format!(
+                "unable to find api field in struct RawExtension for the json field \"{}\"",
+                entry.key
+            ));
+            return Err(Failure { span: entry.key_origin.span().or(failure.span), ..failure });
+        }
+    }
+    let ty = spec_type();
+    let mut patch = schema::marshal(upper, ty, Library::V0_34)
+        .map_err(|misfit| scene.failure(misfit.to_string()))?;
+    if let Some(model) = patch.get("model")
+        && model.get("uri").is_none_or(|uri| uri.as_str() == Some(""))
+        && let Some(model) = at_mut(&mut patch, &["model"])
+    {
+        take(model, "uri");
+    }
+    smp::merge(lower, &patch, Some(ty), rec).map_err(|error| fault(error.to_string()))
+}
+
+/// Merges everything that applies to a service and completes it.
+///
+/// # Errors
+/// The controller's, when a configuration is missing, cannot be merged or expanded, or the result
+/// would be refused.
+pub(super) fn combine<'a, R: Record>(
+    scene: &Scene<'a>,
+    rec: &mut R,
+) -> Result<Combined<'a>, Failure> {
+    let mut own = scene.own();
+    let applied = applied(scene, &mut own)?;
+    if let Some(absent) = applied.iter().find(|applied| applied.found.is_none()) {
+        return Err(absent_preset(scene, &absent.name));
+    }
+    let specs = applied.iter().filter_map(|applied| applied.found?.node.get("spec"));
+    let mut spec: Option<Node> = None;
+    for upper in specs.chain([&own]) {
+        spec = Some(match spec {
+            // The first one is decoded already.
+            None => upper.clone(),
+            Some(lower) => merged(scene, lower, upper, rec)?,
+        });
+    }
+    let mut spec = spec.unwrap_or_else(|| own.clone());
+    before_templates(scene, &mut spec);
+    let mut spec = expand::replace(scene, &own, spec)?;
+    after_templates(scene, &mut spec)?;
+    lora::adapters(&spec).map_err(|message| {
+        scene.failure(format!(
+            "failed to combine base-configurations: failed to enumerate LoRA adapters: {message}"
+        ))
+    })?;
+    dry_run(scene, &spec)?;
+    Ok(Combined { spec, applied })
+}
+
+/// The failure for a shipped configuration that was not read: what it would write is unknown.
+fn absent_preset(scene: &Scene<'_>, name: &str) -> Failure {
+    let failure = scene.failure(not_found(scene, name));
+    Failure {
+        help: Some(format!(
+            "the shipped configurations are the cluster's: `kubectl get llminferenceserviceconfigs -n {SYSTEM} -o yaml > presets.yaml`, then add `--presets presets.yaml`"
+        )),
+        ..failure
+    }
+}
+
+/// Labels that select the pods of a service.
+pub(super) fn selector(scene: &Scene<'_>) -> [(&'static str, EcoString); 3] {
+    [
+        ("app.kubernetes.io/name", scene.name().clone()),
+        ("app.kubernetes.io/part-of", "llminferenceservice".into()),
+        ("kserve.io/component", "workload".into()),
+    ]
+}
+
+fn before_templates(scene: &Scene<'_>, spec: &mut Node) {
+    if let Some(pool) = at_mut(spec, &["router", "scheduler", "pool", "spec"])
+        && pool.at(&["selector", "matchLabels"]).is_none_or(Node::is_empty)
+    {
+        let labels = selector(scene).map(|(key, value)| (key, Node::str(value, BY)));
+        put(pool, "selector", mapping([("matchLabels", mapping(labels, BY))], BY));
+    }
+    if let Some(template) = at_mut(spec, &["router", "scheduler", "template"])
+        && text(template, "serviceAccountName").is_empty()
+    {
+        put(template, "serviceAccountName", Node::str(scene.child("-epp-sa"), BY));
+    }
+}
+
+/// Whether a backend is the pool that the controller makes.
+pub(super) fn is_default_backend(scene: &Scene<'_>, backend: &Node) -> bool {
+    text(backend, "kind") == "InferencePool"
+        && text(backend, "name") == scene.child("-inference-pool")
+}
+
+/// Changes each backend of a route that is the pool of the service.
+pub(super) fn each_default_backend(
+    scene: &Scene<'_>,
+    route: &mut Node,
+    mut change: impl FnMut(&mut Node),
+) {
+    each_mut(route, "rules", |rule| {
+        each_mut(rule, "backendRefs", |backend| {
+            if is_default_backend(scene, backend) {
+                change(backend);
+            }
+        });
+    });
+}
+
+fn after_templates(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
+    devices(scene, spec);
+    let refs = spec.at(&["router", "gateway", "refs"]).map(Node::items).unwrap_or_default();
+    let parents: Vec<Node> = refs.iter().map(parent).collect();
+    let scheduler = spec.at(&["router", "scheduler"]).is_some();
+    let pool = text_at(spec, &["router", "scheduler", "pool", "ref", "name"]).map(EcoString::from);
+    if let Some(route) = at_mut(spec, &["router", "route", "http", "spec"]) {
+        if !parents.is_empty() {
+            put(route, "parentRefs", Node::list(parents, BY));
+        }
+        if !scheduler {
+            let service = scene.child("-kserve-workload-svc");
+            each_default_backend(scene, route, |backend| {
+                put(backend, "group", Node::str("", BY));
+                put(backend, "kind", Node::str("Service", BY));
+                put(backend, "name", Node::str(service.clone(), BY));
+            });
+        } else if let Some(pool) = pool {
+            each_default_backend(scene, route, |backend| {
+                put(backend, "name", Node::str(pool.clone(), BY));
+            });
+        }
+    }
+    scheduler_config(scene, spec)?;
+    if let Some(picker) =
+        at_mut(spec, &["router", "scheduler", "pool", "spec", "endpointPickerRef"])
+    {
+        let number = picker.at(&["port", "number"]).and_then(Node::as_int).unwrap_or(0);
+        if number == 0 && matches!(text(picker, "kind"), "Service" | "") {
+            put(picker, "port", mapping([("number", Node::int(9002, BY))], BY));
+        }
+    }
+    Ok(())
+}
+
+/// A gateway that the service names, as the parent of its route.
+fn parent(reference: &Node) -> Node {
+    let mut node = mapping(
+        [("group", Node::str("gateway.networking.k8s.io", BY)), ("kind", Node::str("Gateway", BY))],
+        BY,
+    );
+    for key in ["namespace", "name", "sectionName"] {
+        if let Some(value) = reference.get(key)
+            && (key != "namespace" || value.as_str() != Some(""))
+        {
+            put(&mut node, key, value.clone());
+        }
+    }
+    node
+}
+
+/// The text of the ConfigMap that has the scheduler's configuration takes the place of the
+/// reference.
+fn scheduler_config(scene: &Scene<'_>, spec: &mut Node) -> Result<(), Failure> {
+    let Some(config) = at_mut(spec, &["router", "scheduler", "config"]) else { return Ok(()) };
+    let Some(reference) = config.get("ref").cloned() else { return Ok(()) };
+    let name = text(&reference, "name");
+    let key = Some(text(&reference, "key")).filter(|key| !key.is_empty()).unwrap_or("epp");
+    let own = scene.find("ConfigMap", name);
+    let found = own.or_else(|| {
+        let shared = name.starts_with("config-scheduler-");
+        scene.catalog.other("ConfigMap", SYSTEM, name).filter(|_| shared)
+    });
+    let Some(data) = found.and_then(|found| found.node.at(&["data", key])) else {
+        let (namespace, named) = found.map_or(("", ""), |found| {
+            let namespace = found.id.scope.namespace().map_or("", EcoString::as_str);
+            (namespace, found.id.name.as_str())
+        });
+        let failure = scene.failure(format!(
+            "failed to combine base-configurations: ConfigMap {namespace}/{named} doesn't have key \"{key}\" in data"
+        ));
+        let help = match found {
+            Some(_) => format!("add the key `{key}` to the ConfigMap `{name}`"),
+            None => format!(
+                "the ConfigMap `{name}` of namespace {} was not read: load it with `-f`",
+                scene.namespace()
+            ),
+        };
+        return Err(Failure {
+            span: reference.origin.span().or(failure.span),
+            help: Some(help),
+            ..failure
+        });
+    };
+    let data = data.clone();
+    put(config, "inline", data);
+    take(config, "ref");
+    Ok(())
+}
+
+/// Annotations of managed devices.
+const DEVICE_CLASS: &str = "serving.kserve.io/exp-dra-device-class";
+const DEVICE_CONTAINER: &str = "serving.kserve.io/exp-dra-container-name";
+const CLAIM: &str = "managed-device";
+
+/// The class of managed devices, when the service asks for one.
+pub(super) fn device_class(scene: &Scene<'_>) -> Option<EcoString> {
+    scene.annotation(DEVICE_CLASS).filter(|class| !class.trim().is_empty())
+}
+
+/// Claims devices in every pod.
+fn devices(scene: &Scene<'_>, spec: &mut Node) {
+    if device_class(scene).is_none() {
+        return;
+    }
+    const BY: Origin = Origin::Derived(&DEVICES);
+    let template = scene.child("-managed-dra");
+    let wanted = scene.annotation(DEVICE_CONTAINER).filter(|name| !name.is_empty());
+    for path in [&["template"][..], &["worker"], &["prefill", "template"], &["prefill", "worker"]] {
+        let Some(pod) = at_mut(spec, path) else { continue };
+        if position(pod.items_of("resourceClaims"), "name", CLAIM).is_none() {
+            let claim = [
+                ("name", Node::str(CLAIM, BY)),
+                ("resourceClaimTemplateName", Node::str(template.clone(), BY)),
+            ];
+            push(pod, "resourceClaims", mapping(claim, BY));
+        }
+        let containers = pod.items_of("containers");
+        let index = match &wanted {
+            Some(name) => position(containers, "name", name),
+            None => (!containers.is_empty()).then_some(0),
+        };
+        let mut at = 0;
+        each_mut(pod, "containers", |container| {
+            if Some(at) == index
+                && let Some(resources) = map_mut(container, "resources", BY)
+            {
+                let mut own = Node::new(Value::Map(std::mem::take(resources)), BY);
+                if position(own.items_of("claims"), "name", CLAIM).is_none() {
+                    push(&mut own, "claims", mapping([("name", Node::str(CLAIM, BY))], BY));
+                }
+                if let Value::Map(map) = own.value {
+                    *resources = map;
+                }
+            }
+            at += 1;
+        });
+    }
+}
+
+/// What the API server would refuse of the merged specification: schema, rules of the definition,
+/// and the webhook.
+fn dry_run(scene: &Scene<'_>, spec: &Node) -> Result<(), Failure> {
+    let own = &scene.service.object;
+    let mut object = own.clone();
+    let mut checked = spec.clone();
+    // The text of a ConfigMap is read for this check only.
+    if let Some(config) = at_mut(&mut checked, &["router", "scheduler", "config"])
+        && let Some(text) = config.get("inline").and_then(Node::as_str)
+        && let Some(read) = super::names_of_plugins::parsed(text)
+    {
+        put(config, "inline", read);
+    }
+    // Go leaves an empty name of the autoscaler out.
+    for path in [
+        &["scaling", "keda"][..],
+        &["scaling", "wva", "keda"],
+        &["prefill", "scaling", "keda"],
+        &["prefill", "scaling", "wva", "keda"],
+    ] {
+        let scaler = at_mut(&mut checked, path)
+            .and_then(|keda| at_mut(keda, &["advanced", "horizontalPodAutoscalerConfig"]));
+        if let Some(scaler) = scaler.filter(|own| text(own, "name").is_empty()) {
+            take(scaler, "name");
+        }
+    }
+    put(&mut object.node, "spec", checked);
+    let mut found = Vec::new();
+    if let Some(schema) = schema::kind(super::convert::STORED, super::KIND) {
+        schema.fill_zeroes(&mut object.node);
+        schema.default(&mut object.node);
+        let none = SourceMap::default();
+        schema.check(&object.node, schema::Strictness::Server, &none, &mut found);
+        found.extend(schema.broken_rules(&object.node, &none).into_iter().map(|broken| {
+            Diagnostic::new(Code::InvalidInput, broken.message).at(broken.span).path(broken.path)
+        }));
+    }
+    found.retain(|finding| {
+        finding.severity == Severity::Error && finding.code != Code::UnknownField
+    });
+    found.extend(validate::service(&object));
+    let Some(first) = found.into_iter().find(|finding| finding.severity == Severity::Error) else {
+        return Ok(());
+    };
+    let failure = scene.failure(format!(
+        "the merged configuration is refused: {}{}",
+        first.path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default(),
+        first.message
+    ));
+    Err(Failure { span: first.span().or(failure.span), help: first.help, ..failure })
+}

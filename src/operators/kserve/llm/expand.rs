@@ -1,0 +1,201 @@
+//! Go templates of a merged configuration, with the service as data
+//! (pkg/controller/v1alpha2/llmisvc/config_merge.go, ReplaceVariables).
+//!
+//! In: the merged specification, the service as stored, the settings. Out: the specification with
+//! every action replaced. The controller writes the whole configuration as JSON and expands it as
+//! one template. A text whose actions begin and end in it has the same value when it is expanded
+//! alone, and keeps its origin; the whole is one template only where an action reaches from one
+//! text into another, or what an action prints breaks the text.
+
+use super::combine::spec_type;
+use super::rules::TEMPLATE;
+use super::scene::{SYSTEM, Scene};
+use crate::api::Failure;
+use crate::quantity::{go_json, names::child_name};
+use crate::schema::{self, Library};
+use crate::template::Metadata;
+use crate::template::structs::{ObjectValues, Struct, expand, is_whole};
+use crate::yaml::{Node, Origin, Value};
+use ecow::EcoString;
+use std::fmt::Write as _;
+
+const SETTINGS: [&str; 6] = [
+    "SystemNamespace",
+    "IngressGatewayName",
+    "IngressGatewayNamespace",
+    "EnableTLS",
+    "ModelBasedRoutingHeaderName",
+    "InferencePoolNamespacedName",
+];
+
+/// The namespace and name of the cluster's gateway. Only two parts are a namespace and a name.
+fn gateway(setting: &str) -> (EcoString, EcoString) {
+    match setting.split_once('/') {
+        Some((namespace, name)) if !name.contains('/') => (namespace.into(), name.into()),
+        _ => (SYSTEM.into(), setting.into()),
+    }
+}
+
+/// Expands a merged specification. `own` is the service's, without anything merged.
+///
+/// # Errors
+/// When the controller cannot parse or execute the template or read its output, with its message.
+pub(super) fn replace(scene: &Scene<'_>, own: &Node, mut merged: Node) -> Result<Node, Failure> {
+    let object = &scene.service.object;
+    let settings = scene.settings();
+    let (namespace, name) = gateway(&settings.gateway);
+    let pool = merged.at(&["router", "scheduler", "pool", "ref", "name"]).and_then(Node::as_str);
+    let pool = pool.filter(|name| !name.is_empty()).map(EcoString::from);
+    let pool = pool.unwrap_or_else(|| child_name(scene.name(), "-inference-pool"));
+    let metadata = Metadata::of_object(&object.node, scene.namespace());
+    let values = ObjectValues {
+        metadata,
+        spec: Struct::new(own, spec_type(), "v1alpha2.LLMInferenceServiceSpec"),
+        kind: &object.id.kind,
+        api_version: &object.api_version,
+        type_name: "struct { *v1alpha2.LLMInferenceService; GlobalConfig llmisvc.templateGlobalConfig }",
+        texts: vec![
+            ("SystemNamespace", SYSTEM.into()),
+            ("IngressGatewayName", name),
+            ("IngressGatewayNamespace", namespace),
+            ("ModelBasedRoutingHeaderName", settings.model_header.clone()),
+            ("InferencePoolNamespacedName", ecow::eco_format!("{}/{pool}", scene.namespace())),
+        ],
+        switches: vec![("EnableTLS", settings.tls)],
+        setting_names: &SETTINGS,
+    };
+    let mut walk = Walk { values: &values, broken: None };
+    // The metadata of the service are part of the template; only an error in them has an effect.
+    let mut metadata = object.node.get("metadata").cloned().unwrap_or_else(|| merged.clone());
+    let before = merged.clone();
+    walk.node(&mut metadata);
+    walk.node(&mut merged);
+    match walk.broken {
+        None => Ok(merged),
+        Some(place) => whole(scene, &values, &before).map_err(|failure| Failure {
+            span: place.span().filter(|_| true).or(failure.span),
+            ..failure
+        }),
+    }
+}
+
+struct Walk<'v> {
+    values: &'v ObjectValues<'v>,
+    /// Where the first text is that is no template of its own.
+    broken: Option<Origin>,
+}
+
+impl Walk<'_> {
+    fn node(&mut self, node: &mut Node) {
+        if self.broken.is_some() {
+            return;
+        }
+        if !has_action(node) {
+            return;
+        }
+        let origin = node.origin;
+        match &mut node.value {
+            Value::Str(text) => match self.text(text) {
+                Some(expanded) => *text = expanded,
+                None => self.broken = Some(origin),
+            },
+            Value::List(items) => items.make_mut().iter_mut().for_each(|item| self.node(item)),
+            Value::Map(map) => {
+                for entry in map.iter_mut() {
+                    self.node(&mut entry.node);
+                }
+                if map.iter().any(|entry| entry.key.contains("{{")) {
+                    self.broken.get_or_insert(origin);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The value of one text; none when it is no template of its own.
+    fn text(&self, text: &str) -> Option<EcoString> {
+        let mut quoted = String::with_capacity(text.len() + 16);
+        go_json::string(&mut quoted, text);
+        let inner = &quoted[1..quoted.len() - 1];
+        if !is_whole(inner) {
+            return None;
+        }
+        let expanded = expand(inner, self.values).ok()?;
+        serde_json::from_str::<String>(&format!("\"{expanded}\"")).ok().map(EcoString::from)
+    }
+}
+
+fn has_action(node: &Node) -> bool {
+    match &node.value {
+        Value::Str(text) => text.contains("{{"),
+        Value::List(items) => items.iter().any(has_action),
+        Value::Map(map) => {
+            map.iter().any(|entry| entry.key.contains("{{") || has_action(&entry.node))
+        }
+        _ => false,
+    }
+}
+
+/// Expands the whole configuration as one text.
+fn whole(scene: &Scene<'_>, values: &ObjectValues<'_>, merged: &Node) -> Result<Node, Failure> {
+    let mut text = String::from("{\"metadata\":");
+    match scene.service.object.node.get("metadata") {
+        Some(metadata) => json(&mut text, metadata),
+        None => text.push_str("{}"),
+    }
+    text.push_str(",\"spec\":");
+    json(&mut text, merged);
+    text.push('}');
+    let combine = |message: String| {
+        scene.failure(format!("failed to combine base-configurations: {message}"))
+    };
+    let expanded = expand(&text, values).map_err(|error| {
+        let step = match error.kind {
+            crate::template::ErrorKind::Syntax => "failed to parse template config",
+            _ => "failed to merge config",
+        };
+        combine(format!("{step}: {}", error.message))
+    })?;
+    let read =
+        |error: String| combine(format!("failed to unmarshal config from template: {error}"));
+    let found: serde_json::Value =
+        serde_json::from_str(&expanded).map_err(|error| read(error.to_string()))?;
+    let node = Node::from_json(&found["spec"], Origin::Derived(&TEMPLATE));
+    schema::marshal(&node, spec_type(), Library::V0_34).map_err(|misfit| read(misfit.to_string()))
+}
+
+/// A tree as Go's encoder writes it.
+pub(super) fn json(out: &mut String, node: &Node) {
+    match &node.value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(value) => _ = write!(out, "{value}"),
+        Value::Int(number) => _ = write!(out, "{number}"),
+        Value::Big(number) => _ = write!(out, "{number}"),
+        Value::Float(_) => out.push_str(&node.to_json().to_string()),
+        Value::Str(text) => go_json::string(out, text),
+        Value::List(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                json(out, item);
+            }
+            out.push(']');
+        }
+        Value::Map(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by(|a, b| a.key.cmp(&b.key));
+            out.push('{');
+            for (index, entry) in entries.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                go_json::string(out, &entry.key);
+                out.push(':');
+                json(out, &entry.node);
+            }
+            out.push('}');
+        }
+    }
+}

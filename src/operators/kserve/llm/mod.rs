@@ -1,0 +1,302 @@
+//! LLMInferenceService: the second kind of service of KServe, for large language models.
+//!
+//! In: a service of `serving.kserve.io/v1alpha1` or `v1alpha2`, the LLMInferenceServiceConfigs that
+//! it names or that the controller selects, the controller's ConfigMap. Out: its components with
+//! their pods, and the objects that the controller writes, each leaf with the file, preset or rule
+//! that it comes from. The texts of the shipped configurations are not part of this program: they
+//! are read with the input.
+
+mod accounts;
+mod combine;
+mod convert;
+mod expand;
+mod lora;
+mod names_of_plugins;
+pub(crate) mod read;
+mod route;
+mod rules;
+mod scaling;
+mod scene;
+mod scheduler;
+mod size;
+mod storage;
+mod tracing;
+mod transform;
+mod validate;
+mod workload;
+
+pub(crate) use combine::Applied;
+
+use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
+use crate::catalog::Catalog;
+use crate::decision::{Basis, Resolution};
+use crate::diag::{Checked, Diagnostic};
+use crate::merge::history::Record;
+use crate::objects::RenderedObject;
+use crate::pods::built::{Built, Component, Outcome, Outline, count_of_pods};
+use crate::policy::Policy;
+use crate::select::request::asked_protocol;
+use crate::yaml::{Map, Node, Origin};
+use combine::Combined;
+use scene::Scene;
+use workload::{Part, Workload};
+
+/// The kind of the services.
+pub(crate) const KIND: &str = "LLMInferenceService";
+/// The kind of the configurations.
+pub(crate) const CONFIG: &str = "LLMInferenceServiceConfig";
+
+/// Whether a service is of this kind.
+pub(crate) fn is_llm(service: &Service) -> bool {
+    service.object.id.kind == KIND
+}
+
+/// The context in which services of this kind are built.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) policy: &'static Policy,
+    pub(crate) cluster_domain: &'a str,
+}
+
+fn scene<'a>(context: Context<'a>, service: &'a Service) -> Scene<'a> {
+    let Context { catalog, policy, cluster_domain } = context;
+    Scene { catalog, service, policy, cluster_domain }
+}
+
+/// The configurations that apply to a service, in the order of the merge.
+pub(crate) fn applied<'a>(context: Context<'a>, service: &'a Service) -> Vec<Applied<'a>> {
+    let scene = scene(context, service);
+    let mut own = scene.own();
+    combine::applied(&scene, &mut own).unwrap_or_default()
+}
+
+/// Decides about a service: there is no runtime to select.
+pub(crate) fn decide<'a>(policy: &Policy, service: &Service) -> Resolution<'a> {
+    let protocol = asked_protocol(policy, service);
+    match service.refused() {
+        Some(refusal) => Resolution::failed(None, Basis::None, protocol, refusal),
+        None => Resolution::unchosen(protocol),
+    }
+}
+
+/// Builds a service up to its first failure.
+pub(crate) fn build<'s, R: Record>(
+    context: Context<'_>,
+    service: &'s Service,
+    rec: &mut R,
+) -> Outcome<'s> {
+    let scene = scene(context, service);
+    let own = scene.own();
+    if let Some(refusal) = service.refused() {
+        return Outcome { outlines: outlines(&own), error: Some(refusal), ..Outcome::default() };
+    }
+    let mut diagnostics = Vec::new();
+    if scene.stopped() {
+        let built = Built { service, model: None, runtime: None, components: Vec::new() };
+        return Outcome { built: Some(built), ..Outcome::default() };
+    }
+    let built = combine::combine(&scene, rec)
+        .and_then(|combined| Ok((components(&scene, &combined, &mut diagnostics)?, combined)));
+    match built {
+        Ok((components, combined)) => Outcome {
+            outlines: outlines_of(&combined.spec, &components),
+            built: Some(Built { service, model: None, runtime: None, components }),
+            error: None,
+            unfinished: None,
+            diagnostics,
+        },
+        Err(error) => Outcome {
+            outlines: outlines(&topology(&scene)),
+            error: Some(error),
+            diagnostics,
+            ..Outcome::default()
+        },
+    }
+}
+
+/// The specification with what the service names merged, as far as that is read: enough for
+/// topology, replicas and devices, which no shipped configuration sets.
+fn topology(scene: &Scene<'_>) -> Node {
+    let own = scene.own();
+    let mut probe = own.clone();
+    let Ok(applied) = combine::applied(scene, &mut probe) else { return own };
+    let named = applied.iter().filter(|applied| !applied.preset);
+    let specs = named.filter_map(|applied| applied.found?.node.get("spec"));
+    let mut merged: Option<Node> = None;
+    for upper in specs.chain([&own]) {
+        merged = match merged {
+            None => Some(upper.clone()),
+            Some(lower) => combine::merged(scene, lower, upper, &mut ()).ok(),
+        };
+    }
+    merged.unwrap_or(own)
+}
+
+/// Components as a specification alone has them.
+fn outlines(spec: &Node) -> Vec<Outline> {
+    let empty = Node::map(Origin::Derived(&rules::OBJECT));
+    let sides =
+        [(ComponentKind::Workload, Some(spec)), (ComponentKind::Prefill, spec.get("prefill"))];
+    let sides = sides.into_iter().filter_map(|(kind, workload)| Some((kind, workload?)));
+    sides
+        .map(|(kind, workload)| {
+            let pod = workload.get("template").unwrap_or(&empty).clone();
+            let component = component(kind, workload, pod, workload.get("worker").cloned());
+            outline(&component, workload)
+        })
+        .collect()
+}
+
+fn component(kind: ComponentKind, workload: &Node, pod: Node, worker: Option<Node>) -> Component {
+    let workers = size::size(workload).unwrap_or(1).max(1) - 1;
+    let main = main_of(&pod);
+    let worker_main = worker.as_ref().map_or(0, main_of);
+    Component {
+        kind,
+        name: kind.as_str().into(),
+        mode: if worker.is_some() {
+            DeploymentMode::MultiNode
+        } else {
+            DeploymentMode::RawDeployment
+        },
+        spec: workload.clone(),
+        labels: Map::new(),
+        annotations: Map::new(),
+        pod,
+        worker: worker.map(|worker| (worker, workers)),
+        worker_metadata: None,
+        main,
+        worker_main,
+    }
+}
+
+fn main_of(pod: &Node) -> usize {
+    crate::merge::edit::position(pod.items_of("containers"), "name", scene::MAIN).unwrap_or(0)
+}
+
+/// Replicas and devices of a component.
+fn outline(component: &Component, workload: &Node) -> Outline {
+    let scaling = workload.get("scaling");
+    let least = match scaling {
+        Some(scaling) => count_of_pods(scaling.get("minReplicas"), 1),
+        None => count_of_pods(workload.get("replicas"), 1),
+    };
+    let most = scaling.and_then(|scaling| count_of_pods(scaling.get("maxReplicas"), 1));
+    Outline {
+        kind: component.kind,
+        mode: component.mode,
+        mode_basis: None,
+        min_replicas: least,
+        max_replicas: most.or(least),
+        pods_per_replica: component.pods_per_replica(),
+        accelerators: component.accelerators(),
+    }
+}
+
+fn outlines_of(spec: &Node, components: &[Component]) -> Vec<Outline> {
+    let parts = components.iter().filter_map(|component| {
+        let workload = match component.kind {
+            ComponentKind::Workload => Some(spec),
+            ComponentKind::Prefill => spec.get("prefill"),
+            _ => None,
+        };
+        workload.map(|workload| outline(component, workload))
+    });
+    parts.collect()
+}
+
+/// The components of a combined service. The specification is kept in the first one.
+fn components(
+    scene: &Scene<'_>,
+    combined: &Combined<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Vec<Component>, Failure> {
+    let spec = &combined.spec;
+    let adapters = lora::adapters(spec).map_err(|message| scene.failure(message))?;
+    let workloads = workload::workloads(scene, spec, &adapters, findings)?;
+    Ok(workloads.into_iter().map(|own| of_workload(spec, own)).collect())
+}
+
+fn of_workload(spec: &Node, own: Workload) -> Component {
+    let kind = match own.part {
+        Part::Main => ComponentKind::Workload,
+        Part::Prefill => ComponentKind::Prefill,
+    };
+    let workload = match own.part {
+        Part::Main => Some(spec),
+        Part::Prefill => spec.get("prefill"),
+    };
+    let name = own.node.at(&["metadata", "name"]).and_then(Node::scalar_text);
+    let mut component = component(
+        kind,
+        workload.unwrap_or(spec),
+        own.pod,
+        own.worker.as_ref().map(|(worker, _)| worker.clone()),
+    );
+    component.worker = own.worker;
+    component.name = name.unwrap_or_default();
+    component.labels = own.labels;
+    component.annotations = own.annotations;
+    component
+}
+
+/// The objects of a service, in the order in which the controller writes them.
+///
+/// # Errors
+/// The controller's, for what comes after the pods: scaling, the scheduler.
+pub(crate) fn objects(
+    context: Context<'_>,
+    built: &Built<'_>,
+) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+    let scene = scene(context, built.service);
+    let mut written = Vec::new();
+    let mut diagnostics = Vec::new();
+    if scene.stopped() {
+        return Ok(Checked { value: written, diagnostics });
+    }
+    let Combined { spec, .. } = combine::combine(&scene, &mut ())?;
+    let mut push = |node: Node, component: Option<ComponentKind>, wave: i32| {
+        written.push(RenderedObject { node, component, wave });
+    };
+    if let Some(copy) = storage::bundle_copy(&scene) {
+        push(copy, None, 0);
+    }
+    push(workload::certificate(&scene), None, 0);
+    if let Some(template) = workload::devices(&scene) {
+        push(template, None, 0);
+    }
+    let adapters = lora::adapters(&spec).map_err(|message| scene.failure(message))?;
+    // Findings of the pods are those of `build`.
+    for own in workload::workloads(&scene, &spec, &adapters, &mut Vec::new())? {
+        let kind = match own.part {
+            Part::Main => ComponentKind::Workload,
+            Part::Prefill => ComponentKind::Prefill,
+        };
+        for before in own.before {
+            push(before, None, 0);
+        }
+        push(own.node, Some(kind), 1);
+    }
+    push(workload::service(&scene, &spec), None, 1);
+    for scaler in scaling::objects(&scene, &spec)? {
+        push(scaler, None, 2);
+    }
+    route::references(&scene, &spec, &mut diagnostics).map_err(|message| scene.failure(message))?;
+    for own in scheduler::objects(&scene, &spec, &mut diagnostics)?.objects {
+        let kind = own.get("kind").and_then(Node::as_str) == Some("Deployment");
+        let is_tokenizer =
+            own.at(&["metadata", "labels", "app.kubernetes.io/component"]).and_then(Node::as_str)
+                == Some("tokenizer");
+        let component = match (kind, is_tokenizer) {
+            (false, _) => None,
+            (true, true) => Some(ComponentKind::Tokenizer),
+            (true, false) => Some(ComponentKind::Scheduler),
+        };
+        push(own, component, 1);
+    }
+    if let Some(route) = route::object_of(&scene, &spec) {
+        push(route, None, 3);
+    }
+    Ok(Checked { value: written, diagnostics })
+}

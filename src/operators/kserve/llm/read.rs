@@ -1,0 +1,188 @@
+//! Reads LLMInferenceService and LLMInferenceServiceConfig as the API server stores them: unknown
+//! fields pruned, defaults of the definition filled in, the defaulting webhook applied, v1alpha2.
+
+use super::convert::{self, STORED};
+use super::rules::{DEFAULTER, LOCAL_MODEL};
+use super::scene::{at_mut, put, take};
+use super::validate;
+use crate::api::{AcceleratorWish, Failure, Object, OperatorConfig, Predictor, Scope, Service};
+use crate::catalog::Catalog;
+use crate::diag::{Code, Diagnostic};
+use crate::merge::edit::map_mut;
+use crate::policy::Policy;
+use crate::schema::{self, Library};
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+
+const BY: Origin = Origin::Derived(&DEFAULTER);
+/// Label of a group of services.
+pub(super) const GROUP_LABEL: &str = "serving.kserve.io/routing-group";
+
+/// Brings an object into the stored form, up to the conversion.
+fn stored(object: &mut Object) {
+    if let Some(schema) = schema::kind(&object.api_version, &object.id.kind) {
+        schema::prune(&mut object.node, schema.root());
+        schema.default(&mut object.node);
+    }
+    if object.api_version != STORED {
+        convert::stored(&mut object.node);
+        object.api_version = STORED.into();
+    }
+}
+
+/// Reads a configuration. Its specification is as the controller decodes it, so that each merge
+/// finds it ready.
+pub(crate) fn config(mut object: Object, findings: &mut Vec<Diagnostic>) -> Object {
+    stored(&mut object);
+    findings.extend(validate::config(&object));
+    if let Some(spec) = object.node.get("spec")
+        && let Ok(decoded) = schema::marshal(spec, super::combine::spec_type(), Library::V0_34)
+    {
+        put(&mut object.node, "spec", decoded);
+    }
+    object
+}
+
+/// Reads a service.
+pub(crate) fn service(mut object: Object, _: &Policy, findings: &mut Vec<Diagnostic>) -> Service {
+    stored(&mut object);
+    let namespace = match &object.id.scope {
+        Scope::Namespace(namespace) => namespace.clone(),
+        Scope::Cluster => "default".into(),
+    };
+    let name = object.id.name.clone();
+    if object.node.get("spec").is_none_or(|spec| spec.as_map().is_none()) {
+        put(&mut object.node, "spec", Node::map(BY));
+    }
+    if let Some(spec) = at_mut(&mut object.node, &["spec"]) {
+        let unnamed = spec.at(&["model", "name"]).is_none_or(|name| name.as_str() == Some(""));
+        if let Some(model) = map_mut(spec, "model", BY).filter(|_| unnamed) {
+            model.insert("name", Node::str(name, BY));
+        }
+        lowered(spec);
+    }
+    let group = object.spec("router").and_then(|router| router.at(&["route", "group"])).cloned();
+    if let Some(metadata) = at_mut(&mut object.node, &["metadata"]) {
+        match group {
+            Some(group) => {
+                if let Some(labels) = map_mut(metadata, "labels", BY) {
+                    labels.insert(GROUP_LABEL, group);
+                }
+            }
+            None => {
+                if let Some(labels) = at_mut(metadata, &["labels"]) {
+                    take(labels, GROUP_LABEL);
+                }
+            }
+        }
+    }
+    let refused = validate::service(&object);
+    let refusal = refused.first().map(|first| {
+        Box::new(Failure {
+            code: first.code,
+            message: first.message.clone(),
+            help: first.help.clone(),
+            span: first.span(),
+        })
+    });
+    findings.extend(refused);
+    Service {
+        protocol: None,
+        accelerator_classes: Vec::new(),
+        accelerators: AcceleratorWish::silent(),
+        predictor: Predictor::default(),
+        namespace,
+        model: None,
+        runtime: None,
+        inline: None,
+        refusal,
+        components: Vec::new(),
+        object,
+    }
+}
+
+/// The scheme of a URI is in small letters once Go has parsed it.
+fn lowered(spec: &mut Node) {
+    let Some(uri) = at_mut(spec, &["model", "uri"]) else { return };
+    let Some((scheme, rest)) = uri.as_str().and_then(|text| text.split_once("://")) else { return };
+    if scheme.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        *uri = Node::str(eco_format!("{}://{rest}", scheme.to_ascii_lowercase()), uri.origin);
+    }
+}
+
+/// Refuses a service whose settings cannot be read.
+pub(crate) fn refusal(service: &Service, config: &OperatorConfig) -> Option<Failure> {
+    let message = config.kserve.llm.error.as_ref()?;
+    Some(Failure::of(service, Code::InvalidInput, message.as_str()))
+}
+
+pub(super) const CACHE_LABEL: &str = "internal.serving.kserve.io/localmodel";
+const CACHE_NAMESPACE: &str = "internal.serving.kserve.io/localmodel-namespace";
+pub(super) const CACHE_SOURCE: &str = "internal.serving.kserve.io/localmodel-sourceuri";
+pub(super) const CACHE_CLAIM: &str = "internal.serving.kserve.io/localmodel-pvc-name";
+
+/// A cache that has the model of a service.
+pub(super) struct Cache<'a> {
+    cache: &'a Object,
+    source: EcoString,
+    claim: EcoString,
+}
+
+impl Cache<'_> {
+    /// Labels and annotations that the webhook writes into the service.
+    pub(super) fn metadata(&self) -> (Vec<(&'static str, Node)>, Vec<(&'static str, Node)>) {
+        const BY: Origin = Origin::Derived(&LOCAL_MODEL);
+        let mut labels = vec![(CACHE_LABEL, Node::str(self.cache.id.name.clone(), BY))];
+        let namespaced = self.cache.id.kind == "LocalModelNamespaceCache";
+        if let Some(namespace) = self.cache.id.scope.namespace().filter(|_| namespaced) {
+            labels.push((CACHE_NAMESPACE, Node::str(namespace.clone(), BY)));
+        }
+        let annotations = vec![
+            (CACHE_SOURCE, Node::str(self.source.clone(), BY)),
+            (CACHE_CLAIM, Node::str(self.claim.clone(), BY)),
+        ];
+        (labels, annotations)
+    }
+}
+
+/// The cache of a service's model: one of its namespace, else one of the cluster.
+pub(super) fn cache<'a>(catalog: &'a Catalog, service: &Service) -> Option<Cache<'a>> {
+    if !catalog.config().kserve.llm.local_models {
+        return None;
+    }
+    let annotations = service.object.annotations();
+    if annotations.contains_key("serving.kserve.io/disable-localmodel") {
+        return None;
+    }
+    let uri = service.object.spec("model").and_then(|model| model.get("uri")?.as_str())?;
+    let wanted = annotations.get("serving.kserve.io/nodegroup").and_then(Node::scalar_text);
+    let named = |kind: &'static str| {
+        let mut found: Vec<&Object> = catalog
+            .others()
+            .iter()
+            .filter(|object| object.id.kind == kind)
+            .filter(|object| {
+                // A cluster has one LocalModelCache of a name.
+                kind == "LocalModelCache"
+                    || object.id.scope.namespace().is_some_and(|own| *own == service.namespace)
+            })
+            .collect();
+        found.sort_by(|a, b| a.id.name.cmp(&b.id.name));
+        found
+    };
+    let caches = named("LocalModelNamespaceCache").into_iter().chain(named("LocalModelCache"));
+    caches.into_iter().find_map(|cache| {
+        let source = cache.spec("sourceModelUri").and_then(Node::as_str)?;
+        let below = uri.trim_end_matches('/').strip_prefix(source.trim_end_matches('/'))?;
+        if !(below.is_empty() || below.starts_with('/')) {
+            return None;
+        }
+        let groups = cache.spec("nodeGroups").map(Node::items).unwrap_or_default();
+        let group = match &wanted {
+            Some(wanted) => groups.iter().find(|group| group.as_str() == Some(wanted))?,
+            None => groups.first()?,
+        };
+        let claim = eco_format!("{}-{}", cache.id.name, group.as_str().unwrap_or_default());
+        Some(Cache { cache, source: source.into(), claim })
+    })
+}

@@ -1,5 +1,0 @@
-//! What `SECURITY.md` promises, a test for each sentence.
-
-#[cfg(unix)]
-mod outside;
-mod programs;
