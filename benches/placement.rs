@@ -3,7 +3,7 @@
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use ome::internals::cluster::Machine;
 use ome::internals::cluster::schedule::{
-    Options, PodTemplate, PriorityClasses, Scheduler, TemplateId, labels, selector_of,
+    Admission, Options, PodTemplate, Scheduler, TemplateId, labels, selector_of,
 };
 use ome::internals::quantity::Quantity;
 use ome::internals::yaml::{Map, Node, Origin, Rule};
@@ -87,7 +87,7 @@ fn template(index: usize, kind: Kind) -> PodTemplate {
     }
     let own = tree(&json!({"app": name, "pod-template-hash": "abc", "team": index % 50}));
     let mut pod =
-        PodTemplate::read("default", labels(Some(&own)), &tree(&spec), &PriorityClasses::default())
+        PodTemplate::read("default", labels(Some(&own)), &tree(&spec), &Admission::default())
             .expect("a pod that is right");
     pod.owner = selector_of([("app", name.as_str()), ("pod-template-hash", "abc")]).ok();
     pod

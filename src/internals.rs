@@ -17,7 +17,7 @@ pub mod cluster {
     }
     pub mod schedule {
         pub use crate::cluster::schedule::{
-            Options, PodTemplate, PriorityClasses, Scheduler, TemplateId, labels, selector_of,
+            Admission, Options, PodTemplate, Scheduler, TemplateId, labels, selector_of,
         };
     }
 }

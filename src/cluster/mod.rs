@@ -4,6 +4,7 @@
 //! In: Nodes, Kueue flavors, running pods, wanted pods. Out: matches, placements, and the reasons
 //! why a pod does not fit. Must not depend on an operator, a file or a document.
 
+pub mod admission;
 pub(crate) mod class;
 pub mod fleet;
 pub(crate) mod labels;

@@ -3,7 +3,7 @@
 
 use crate::api::{ComponentKind, Object};
 use crate::api::{ObjectRef, Scope};
-use crate::cluster::schedule::{InvalidPod, Labels, PodSpec, PodTemplate, PriorityClasses, labels};
+use crate::cluster::schedule::{Admission, InvalidPod, Labels, PodSpec, PodTemplate, labels};
 use crate::cluster::{Machine, Toleration};
 use crate::objects::RenderedObject;
 use crate::objects::accept::refused_pods;
@@ -59,10 +59,10 @@ pub(crate) fn gpus(pod: &PodTemplate) -> i64 {
     devices.map(|(_, amount)| amount).sum()
 }
 
-/// The facts about a cluster that are needed to read pods: PriorityClasses and device taints.
+/// The facts about a cluster that are needed to read pods: Admission and device taints.
 #[derive(Clone, Debug, Default)]
 pub struct PodContext {
-    classes: PriorityClasses,
+    classes: Admission,
     /// Keys of the taints, over all nodes, that repel pods without devices.
     device_taints: BTreeSet<EcoString>,
     /// Pod specs that were read before. Equal specs are shared: a fleet has few distinct ones.
@@ -70,12 +70,14 @@ pub struct PodContext {
 }
 
 impl PodContext {
-    /// A context for these nodes, with the PriorityClasses among `objects`.
+    /// A context for these nodes, with the Admission among `objects`.
     pub fn new<'o>(machines: &[Machine], objects: impl IntoIterator<Item = &'o Object>) -> Self {
-        let mut classes = PriorityClasses::partial();
+        let mut classes = Admission::partial();
         for object in objects {
-            if object.id.kind == "PriorityClass" {
-                classes.add(&object.node);
+            classes.add(&object.node);
+            // Objects of a cluster have an identity: all classes are among them.
+            if object.metadata("uid").is_some() {
+                classes.complete();
             }
         }
         let taints = machines.iter().flat_map(|machine| &machine.taints);
@@ -129,9 +131,14 @@ impl PodContext {
         self.tolerate(Arc::make_mut(pod));
     }
 
-    fn deployment(&self, namespace: &str, spec: &Node) -> Result<WorkloadKind, InvalidPod> {
+    fn deployment(
+        &self,
+        namespace: &str,
+        name: &str,
+        spec: &Node,
+    ) -> Result<WorkloadKind, InvalidPod> {
         let sized = spec.get("replicas").is_some();
-        let mut spec = DeploymentSpec::read(namespace, spec, &self.classes)?;
+        let mut spec = DeploymentSpec::read(namespace, spec, &self.classes)?.named(name);
         self.shared(&mut spec.revision.pod);
         Ok(WorkloadKind::Deployment { spec, sized })
     }
@@ -174,7 +181,7 @@ impl PodContext {
         let version = object.node.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
         let spec = object.node.get("spec")?;
         let kind = match (version.split('/').next().unwrap_or_default(), id.kind.as_str()) {
-            ("apps", "Deployment") => self.deployment(namespace, spec),
+            ("apps", "Deployment") => self.deployment(namespace, &id.name, spec),
             ("leaderworkerset.x-k8s.io", "LeaderWorkerSet") => self.groups(namespace, &object.node),
             ("ray.io", "RayCluster") => self.ray(namespace, spec),
             ("serving.knative.dev", "Service") => {

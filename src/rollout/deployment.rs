@@ -4,6 +4,7 @@ use super::pods::{PodPhase, Pods, Revision};
 use super::replica_set::{Counts, ReplicaSet};
 use crate::cluster::schedule::{NodeId, PodId};
 use crate::quantity::{IntOrPercent, Rounding};
+use ecow::EcoString;
 use std::collections::BTreeMap;
 
 /// How a Deployment replaces its pods.
@@ -106,6 +107,11 @@ impl Deployment {
     pub(super) fn pods<'p>(&'p self, pods: &'p Pods) -> impl Iterator<Item = PodId> + 'p {
         let all = self.sets.iter().flat_map(ReplicaSet::pods).copied();
         all.filter(|pod| pods.phase(*pod) != PodPhase::Gone)
+    }
+
+    /// Why the newest pods are not created.
+    pub(super) fn refused(&self) -> Option<&EcoString> {
+        self.sets.iter().rev().find_map(|set| set.refused.as_ref())
     }
 
     /// Whether the update is complete by the rule of `kubectl rollout status`: all replicas have

@@ -11,7 +11,9 @@
 //! It uses `cluster`, which must not use it. Rolling updates of ModelServings are in
 //! `operators/kthena/rollout`.
 
+pub(crate) mod daemon_set;
 pub(crate) mod deployment;
+pub(crate) mod job;
 pub(crate) mod leader_worker_set;
 pub(crate) mod play;
 pub(crate) mod pods;
@@ -19,14 +21,19 @@ pub(crate) mod read;
 pub(crate) mod replica_set;
 #[cfg(test)]
 mod scheduler_recordings;
+pub(crate) mod single;
 pub(crate) mod stateful_set;
+pub(crate) mod stateful_workload;
 #[cfg(test)]
 mod tests;
 pub(crate) mod world;
 
+pub use daemon_set::DaemonSetSpec;
 pub use deployment::{DeploymentSpec, Strategy};
+pub use job::{JobSpec, JobStatus};
 pub use leader_worker_set::{GroupMember, GroupRevision, LeaderWorkerSetSpec};
 pub use play::{End, StageOf};
 pub use pods::{PodPhase, Revision, Start, Version};
 pub use read::revision_name;
+pub use stateful_workload::StatefulSetSpec;
 pub use world::{WorkloadId, World};

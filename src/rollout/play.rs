@@ -68,18 +68,25 @@ impl World {
                 let (replicas, partition) = own.leaders();
                 StageOf::Groups { groups: own.groups(&self.pods), replicas, partition }
             }
+            _ => return None,
         })
     }
 
     /// Returns the pods of a workload that exist, oldest first.
     pub fn pods_of(&self, workload: WorkloadId) -> Vec<PodId> {
         let mut all: Vec<PodId> = match self.workloads.get(workload.0) {
-            None => Vec::new(),
+            None | Some(Workload::Nothing) => Vec::new(),
             Some(Workload::Deployment(own)) => own.pods(&self.pods).collect(),
             Some(Workload::Groups(own)) => {
                 own.groups(&self.pods).into_values().flatten().map(|member| member.pod).collect()
             }
+            Some(Workload::StatefulSet(own)) => own.pods().collect(),
+            Some(Workload::DaemonSet(own)) => own.pods().collect(),
+            Some(Workload::Job(own)) => own.pods().collect(),
+            Some(Workload::ReplicaSet(own)) => own.pods().collect(),
+            Some(Workload::Pod(own)) => own.pod.into_iter().collect(),
         };
+        all.retain(|pod| self.pods.phase(*pod) != PodPhase::Gone);
         all.sort_unstable();
         all
     }
@@ -92,6 +99,12 @@ impl World {
             Workload::Groups(own) => {
                 (own.is_complete(&self.pods), false, Some(own.status(&self.pods)))
             }
+            Workload::StatefulSet(own) => (own.is_complete(&self.pods), false, None),
+            Workload::DaemonSet(own) => (own.is_complete(&self.pods), false, None),
+            Workload::Job(own) => (own.status(&self.pods).complete, false, None),
+            Workload::ReplicaSet(own) => (own.is_complete(&self.pods), false, None),
+            Workload::Pod(own) => (own.is_complete(&self.pods), false, None),
+            Workload::Nothing => return None,
         };
         let pods: Vec<(PodId, PodPhase)> =
             self.pods_of(workload).into_iter().map(|pod| (pod, self.pods.phase(pod))).collect();

@@ -98,10 +98,18 @@ impl Pods {
         &mut self.lives[pod.index()]
     }
 
-    pub(super) fn create(&mut self, template: TemplateId, start: Start) -> PodId {
-        let pod = self.scheduler.add(template);
+    /// Creates a pod of a controller.
+    ///
+    /// # Errors
+    /// The server's answer when it refuses the pod.
+    pub(super) fn create(
+        &mut self,
+        template: TemplateId,
+        start: Start,
+    ) -> Result<PodId, EcoString> {
+        let pod = self.scheduler.admit(template)?;
         *self.life_mut(pod) = Life { start, ..Life::default() };
-        pod
+        Ok(pod)
     }
 
     pub(super) fn delete(&mut self, pod: PodId) {
@@ -110,7 +118,7 @@ impl Pods {
 
     pub(super) fn phase(&self, pod: PodId) -> PodPhase {
         match self.scheduler.state(pod) {
-            PodState::Waiting => PodPhase::Pending,
+            PodState::Waiting | PodState::Reserved(_) => PodPhase::Pending,
             PodState::Bound(_) if self.life(pod).ready => PodPhase::Ready,
             PodState::Bound(_) => PodPhase::Starting,
             PodState::Terminating(_) => PodPhase::Terminating,

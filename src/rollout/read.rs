@@ -4,7 +4,7 @@ use super::deployment::{DeploymentSpec, Strategy};
 use super::leader_worker_set::{GroupRevision, LeaderWorkerSetSpec, Startup};
 use super::pods::{Revision, Start};
 use crate::cluster::schedule::{
-    InvalidPod, PodTemplate, PriorityClasses, label_selector, labels, selector_of,
+    Admission, InvalidPod, PodTemplate, label_selector, labels, selector_of,
 };
 use crate::quantity::{IntOrPercent, Selector, hash};
 use crate::yaml::{Node, Value};
@@ -83,11 +83,7 @@ impl DeploymentSpec {
     ///
     /// # Errors
     /// The first field that the API server would refuse.
-    pub fn read(
-        namespace: &str,
-        spec: &Node,
-        classes: &PriorityClasses,
-    ) -> Result<Self, InvalidPod> {
+    pub fn read(namespace: &str, spec: &Node, classes: &Admission) -> Result<Self, InvalidPod> {
         let rolling = |key: &str| spec.at(&["strategy", "rollingUpdate", key]);
         let quarter = IntOrPercent::Percent(25);
         let strategy = match text(spec.at(&["strategy", "type"])).as_str() {
@@ -108,6 +104,15 @@ impl DeploymentSpec {
     }
 }
 
+impl DeploymentSpec {
+    /// The name of the Deployment, which its pods have in front of theirs.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        Arc::make_mut(&mut self.revision.pod).name = eco_format!("{name}-*");
+        self
+    }
+}
+
 impl Revision {
     /// Reads the template of a Deployment: its pods get the label of their version, by which their
     /// ReplicaSet selects them.
@@ -118,7 +123,7 @@ impl Revision {
         namespace: &str,
         selector: &Selector,
         template: &Node,
-        classes: &PriorityClasses,
+        classes: &Admission,
     ) -> Result<Self, InvalidPod> {
         let name = revision_name(template);
         let labels = labels(template.at(&["metadata", "labels"]));
@@ -139,10 +144,16 @@ fn pod(
     namespace: &str,
     labels: crate::cluster::schedule::Labels,
     template: &Node,
-    classes: &PriorityClasses,
+    classes: &Admission,
 ) -> Result<PodTemplate, InvalidPod> {
     let spec = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
     PodTemplate::read(namespace, labels, &spec, classes)
+}
+
+/// A number of things; none below zero.
+pub(super) fn number(node: Option<&Node>, default: usize) -> usize {
+    let number = node.and_then(Node::as_int);
+    number.map_or(default, |number| usize::try_from(number).unwrap_or(0))
 }
 
 impl LeaderWorkerSetSpec {
@@ -150,17 +161,9 @@ impl LeaderWorkerSetSpec {
     ///
     /// # Errors
     /// The first field that the API server would refuse.
-    pub fn read(
-        namespace: &str,
-        object: &Node,
-        classes: &PriorityClasses,
-    ) -> Result<Self, InvalidPod> {
+    pub fn read(namespace: &str, object: &Node, classes: &Admission) -> Result<Self, InvalidPod> {
         let spec = |path: &[&str]| object.get("spec").and_then(|spec| spec.at(path));
         let rolling = |key: &str| spec(&["rolloutStrategy", "rollingUpdateConfiguration", key]);
-        let number = |node: Option<&Node>, default: usize| {
-            let number = node.and_then(Node::as_int);
-            number.map_or(default, |number| usize::try_from(number).unwrap_or(0))
-        };
         let group =
             spec(&["leaderWorkerTemplate"]).cloned().unwrap_or_else(|| Node::map(object.origin));
         let exclusive = "leaderworkerset.sigs.k8s.io/exclusive-topology";
@@ -192,11 +195,7 @@ impl GroupRevision {
     ///
     /// # Errors
     /// The first field that the API server would refuse.
-    pub fn read(
-        namespace: &str,
-        group: &Node,
-        classes: &PriorityClasses,
-    ) -> Result<Self, InvalidPod> {
+    pub fn read(namespace: &str, group: &Node, classes: &Admission) -> Result<Self, InvalidPod> {
         let read = |key: &str| -> Result<Option<Arc<PodTemplate>>, InvalidPod> {
             let Some(template) = group.get(key).filter(|node| !node.is_null()) else {
                 return Ok(None);

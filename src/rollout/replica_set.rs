@@ -3,7 +3,7 @@
 
 use super::pods::{PodPhase, Pods, Revision, Start};
 use crate::cluster::schedule::{NodeId, PodId, TemplateId};
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ pub(super) struct ReplicaSet {
     pub(super) most: i64,
     /// Pods that exist, oldest first.
     pods: Vec<PodId>,
+    /// Why the last pod was not created.
+    pub(super) refused: Option<EcoString>,
 }
 
 /// Pods of a ReplicaSet by phase.
@@ -65,6 +67,7 @@ impl ReplicaSet {
             desired: 0,
             most: 0,
             pods: Vec::new(),
+            refused: None,
         }
     }
 
@@ -99,8 +102,20 @@ impl ReplicaSet {
         let mut active: Vec<PodId> =
             self.pods.iter().copied().filter(|pod| pods.is_active(*pod)).collect();
         let more = self.wanted - i64::try_from(active.len()).unwrap_or(i64::MAX);
+        let mut created = 0;
+        self.refused = None;
         for _ in 0..more {
-            self.pods.push(pods.create(self.template, self.start));
+            match pods.create(self.template, self.start) {
+                Ok(pod) => {
+                    self.pods.push(pod);
+                    created += 1;
+                }
+                // The rest of the batch is left for the next try (`slowStartBatch`).
+                Err(why) => {
+                    self.refused = Some(eco_format!("Error creating: {why}"));
+                    break;
+                }
+            }
         }
         active.sort_by_key(|pod| goes_before(*pod, pods, beside));
         let less = usize::try_from(-more).unwrap_or(0);
@@ -108,7 +123,7 @@ impl ReplicaSet {
             pods.delete(pod);
         }
         self.pods.retain(|pod| pods.phase(*pod) != PodPhase::Gone);
-        more != 0
+        created > 0 || less > 0
     }
 }
 

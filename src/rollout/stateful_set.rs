@@ -1,6 +1,5 @@
-//! StatefulSets with podManagementPolicy Parallel
-//! (pkg/controller/statefulset/stateful_set_control.go): one pod per ordinal; a deleted pod is
-//! created again with the same ordinal.
+//! StatefulSets (pkg/controller/statefulset/stateful_set_control.go): one pod per ordinal; a
+//! deleted pod is created again with the same ordinal.
 
 use super::pods::{PodPhase, Pods, Start};
 use crate::cluster::schedule::{PodId, TemplateId};
@@ -39,6 +38,12 @@ pub(super) struct StatefulSet {
     current: EcoString,
     /// Pods that exist, by ordinal.
     pub(super) members: BTreeMap<usize, Member>,
+    /// `podManagementPolicy: OrderedReady`: a pod is created when those before it are ready.
+    pub(super) ordered: bool,
+    /// `updateStrategy: OnDelete`: a new template changes no pod that exists.
+    pub(super) on_delete: bool,
+    /// Why a pod was not created.
+    pub(super) refused: Option<EcoString>,
 }
 
 impl StatefulSet {
@@ -51,6 +56,9 @@ impl StatefulSet {
             current: revision.clone(),
             update: revision,
             members: BTreeMap::new(),
+            ordered: false,
+            on_delete: false,
+            refused: None,
         }
     }
 
@@ -76,16 +84,34 @@ impl StatefulSet {
     ) -> bool {
         self.drop_gone(pods);
         let mut changed = false;
+        let mut all_ready = true;
+        self.refused = None;
         for number in self.numbers() {
-            if self.members.contains_key(&number) {
+            if let Some(member) = self.members.get(&number) {
+                all_ready &= pods.phase(member.pod) == PodPhase::Ready;
+                if self.ordered && !all_ready {
+                    break;
+                }
                 continue;
             }
             let old = number < self.first + self.partition;
             let revision = if old { &self.current } else { &self.update }.clone();
             let Some(made) = make(pods, number, &revision) else { continue };
-            let pod = pods.create(made.template, made.start);
-            self.members.insert(number, Member { pod, revision });
-            changed = true;
+            all_ready = false;
+            match pods.create(made.template, made.start) {
+                Ok(pod) => {
+                    self.members.insert(number, Member { pod, revision });
+                    changed = true;
+                }
+                Err(why) => self.refused = Some(why),
+            }
+            if self.ordered {
+                break;
+            }
+        }
+        if self.ordered && !all_ready {
+            self.drop_gone(pods);
+            return changed;
         }
         let range = self.numbers();
         let surplus = self.members.iter().rev().filter(|(number, _)| !range.contains(number));
@@ -93,11 +119,14 @@ impl StatefulSet {
             .map(|(_, member)| member.pod)
             .filter(|pod| pods.phase(*pod) != PodPhase::Terminating)
             .collect();
-        for pod in surplus {
+        let most = if self.ordered { 1 } else { surplus.len() };
+        for pod in surplus.into_iter().take(most) {
             pods.delete(pod);
             changed = true;
         }
-        changed |= self.update(pods);
+        if !self.on_delete {
+            changed |= self.update(pods);
+        }
         self.drop_gone(pods);
         self.complete(pods);
         changed

@@ -7,7 +7,7 @@ use super::{
     DeploymentSpec, End, LeaderWorkerSetSpec, PodPhase, StageOf, Start, WorkloadId, World,
 };
 use crate::cluster::Machine;
-use crate::cluster::schedule::{First, Options, PodId, PriorityClasses, Scheduler};
+use crate::cluster::schedule::{Admission, First, Options, PodId, Scheduler};
 use crate::operators::ome::compose::testing::node;
 use crate::quantity::Quantity;
 use crate::yaml::{Map, Value};
@@ -33,7 +33,7 @@ fn deployment(replicas: i64, surge: i64, unavailable: i64, image: &str) -> Deplo
          {unavailable}}}}}, template: {{metadata: {{labels: {{app: a}}}}, \
          spec: {{containers: [{{name: c, image: {image}}}]}}}}}}"
     );
-    DeploymentSpec::read(NAMESPACE, &node(&spec), &PriorityClasses::default()).unwrap()
+    DeploymentSpec::read(NAMESPACE, &node(&spec), &Admission::default()).unwrap()
 }
 
 fn groups(
@@ -49,7 +49,7 @@ fn groups(
          leaderWorkerTemplate: {{size: {size}, workerTemplate: {{spec: {{containers: \
          [{{name: c, image: {image}}}]}}}}}}}}}}"
     );
-    LeaderWorkerSetSpec::read(NAMESPACE, &node(&tree), &PriorityClasses::default()).unwrap()
+    LeaderWorkerSetSpec::read(NAMESPACE, &node(&tree), &Admission::default()).unwrap()
 }
 
 /// Lets time pass until nothing moves; what is seen at every tick.

@@ -1,11 +1,16 @@
 //! The simulated cluster with its controllers and its time.
 
+use super::daemon_set::{DaemonSet, DaemonSetSpec};
 use super::deployment::{Deployment, DeploymentSpec};
+use super::job::{Job, JobSpec, JobStatus};
 use super::leader_worker_set::{GroupRevision, LeaderWorkerSet, LeaderWorkerSetSpec};
+use super::single::{BarePod, BareSet};
+use super::stateful_workload::{StatefulSetSpec, StatefulWorkload};
 use crate::cluster::schedule::{
     First, PodId, PodState, PodTemplate, Scheduler, TemplateId, TieBreak,
 };
 use crate::rollout::pods::{Life, PodPhase, Pods, Revision, Start};
+use ecow::EcoString;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,6 +22,13 @@ pub struct WorkloadId(pub(super) usize);
 pub(super) enum Workload {
     Deployment(Deployment),
     Groups(Box<LeaderWorkerSet>),
+    StatefulSet(Box<StatefulWorkload>),
+    DaemonSet(Box<DaemonSet>),
+    Job(Box<Job>),
+    ReplicaSet(Box<BareSet>),
+    Pod(Box<BarePod>),
+    /// It was deleted.
+    Nothing,
 }
 
 /// A cluster, its controllers and its time.
@@ -64,7 +76,9 @@ impl World {
     /// none of them does.
     pub fn start_together(&mut self, pods: &[(TemplateId, Start)]) -> Vec<PodId> {
         if let [(template, start)] = pods {
-            return vec![self.pods.create(*template, *start)];
+            let pod = self.pods.scheduler.add(*template);
+            *self.pods.life_mut(pod) = Life { start: *start, ..Life::default() };
+            return vec![pod];
         }
         let templates: Vec<TemplateId> = pods.iter().map(|(template, _)| *template).collect();
         let created = self.pods.scheduler.add_gang(&templates);
@@ -120,7 +134,135 @@ impl World {
     pub fn deployment_mut(&mut self, workload: WorkloadId) -> Option<&mut DeploymentSpec> {
         match self.workloads.get_mut(workload.0)? {
             Workload::Deployment(own) => Some(&mut own.spec),
-            Workload::Groups(_) => None,
+            _ => None,
+        }
+    }
+
+    /// Creates a StatefulSet.
+    pub fn deploy_stateful(&mut self, spec: StatefulSetSpec) -> WorkloadId {
+        self.push(Workload::StatefulSet(Box::new(StatefulWorkload::new(spec))))
+    }
+
+    /// Creates a DaemonSet.
+    pub fn deploy_daemons(&mut self, spec: DaemonSetSpec) -> WorkloadId {
+        self.push(Workload::DaemonSet(Box::new(DaemonSet::new(spec))))
+    }
+
+    /// Creates a Job.
+    pub fn deploy_job(&mut self, spec: JobSpec) -> WorkloadId {
+        self.push(Workload::Job(Box::new(Job::new(spec))))
+    }
+
+    /// Creates a ReplicaSet that no Deployment owns.
+    pub fn deploy_replicas(&mut self, revision: Revision, replicas: i64) -> WorkloadId {
+        self.push(Workload::ReplicaSet(Box::new(BareSet::new(revision, replicas))))
+    }
+
+    /// Creates a pod that nothing creates again.
+    pub fn deploy_pod(&mut self, template: Arc<PodTemplate>, start: Start) -> WorkloadId {
+        self.push(Workload::Pod(Box::new(BarePod::new(template, start))))
+    }
+
+    /// Replaces the spec of a StatefulSet.
+    pub fn change_stateful(&mut self, workload: WorkloadId, spec: StatefulSetSpec) {
+        if let Some(Workload::StatefulSet(own)) = self.workloads.get_mut(workload.0) {
+            own.spec = spec;
+        }
+    }
+
+    /// Replaces the spec of a DaemonSet.
+    pub fn change_daemons(&mut self, workload: WorkloadId, spec: DaemonSetSpec) {
+        if let Some(Workload::DaemonSet(own)) = self.workloads.get_mut(workload.0) {
+            own.spec = spec;
+        }
+    }
+
+    /// Replaces the spec of a Job.
+    pub fn change_job(&mut self, workload: WorkloadId, spec: JobSpec) {
+        if let Some(Workload::Job(own)) = self.workloads.get_mut(workload.0) {
+            own.spec = spec;
+        }
+    }
+
+    /// Sets the size of a ReplicaSet that no Deployment owns.
+    pub fn resize_replicas(&mut self, workload: WorkloadId, replicas: i64) {
+        if let Some(Workload::ReplicaSet(own)) = self.workloads.get_mut(workload.0) {
+            own.replicas = replicas;
+        }
+    }
+
+    /// Running pods of a workload end by themselves. Returns how many.
+    pub fn succeed(&mut self, workload: WorkloadId) -> usize {
+        let pods = &mut self.pods;
+        if let Some(Workload::Job(own)) = self.workloads.get_mut(workload.0) {
+            let before = own.status(pods).succeeded;
+            own.succeed(pods);
+            return own.status(pods).succeeded - before;
+        }
+        let running: Vec<PodId> = self
+            .pods_of(workload)
+            .into_iter()
+            .filter(|pod| self.pods.is_running(*pod) && self.pods.is_active(*pod))
+            .collect();
+        for pod in &running {
+            self.pods.scheduler.succeed(*pod);
+        }
+        running.len()
+    }
+
+    /// The state of a Job.
+    pub fn job(&self, workload: WorkloadId) -> Option<JobStatus> {
+        match self.workloads.get(workload.0)? {
+            Workload::Job(own) => Some(own.status(&self.pods)),
+            _ => None,
+        }
+    }
+
+    /// `desiredNumberScheduled` of a DaemonSet.
+    pub fn desired(&self, workload: WorkloadId) -> Option<usize> {
+        match self.workloads.get(workload.0)? {
+            Workload::DaemonSet(own) => Some(own.desired(&self.pods)),
+            _ => None,
+        }
+    }
+
+    /// Why the API server does not create a pod of a workload, as the event of its controller.
+    pub fn refused(&self, workload: WorkloadId) -> Option<&EcoString> {
+        match self.workloads.get(workload.0)? {
+            Workload::Deployment(own) => own.refused(),
+            Workload::StatefulSet(own) => own.refused(),
+            Workload::DaemonSet(own) => own.refused(),
+            Workload::Job(own) => own.refused(),
+            Workload::ReplicaSet(own) => own.refused(),
+            Workload::Pod(own) => own.refused.as_ref(),
+            Workload::Groups(_) | Workload::Nothing => None,
+        }
+    }
+
+    /// Deletes the pods on a node that do not tolerate its taints NoExecute for some seconds;
+    /// disruption budgets are not asked.
+    pub fn drive_out(&mut self, after: i64) -> Vec<PodId> {
+        let scheduler = &self.pods.scheduler;
+        let driven = |pod: &PodId| match scheduler.state(*pod) {
+            PodState::Bound(node) => {
+                scheduler.template_of(*pod).is_driven_from(scheduler.node(node), after)
+            }
+            _ => false,
+        };
+        let driven: Vec<PodId> = self.pods.all().filter(driven).collect();
+        for pod in &driven {
+            self.pods.delete(*pod);
+        }
+        driven
+    }
+
+    /// Deletes a workload with its pods.
+    pub fn undeploy(&mut self, workload: WorkloadId) {
+        for pod in self.pods_of(workload) {
+            self.pods.delete(pod);
+        }
+        if let Some(own) = self.workloads.get_mut(workload.0) {
+            *own = Workload::Nothing;
         }
     }
 
@@ -128,7 +270,7 @@ impl World {
     pub fn groups_mut(&mut self, workload: WorkloadId) -> Option<&mut LeaderWorkerSetSpec> {
         match self.workloads.get_mut(workload.0)? {
             Workload::Groups(own) => Some(&mut own.spec),
-            Workload::Deployment(_) => None,
+            _ => None,
         }
     }
 
@@ -141,11 +283,17 @@ impl World {
     pub fn settle_with(&mut self, ties: &mut dyn TieBreak) {
         loop {
             self.pods.scheduler.schedule_with(ties);
-            let mut changed = false;
+            let mut changed = self.pods.scheduler.bind_claims();
             for workload in &mut self.workloads {
                 changed |= match workload {
                     Workload::Deployment(own) => own.sync(&mut self.pods),
                     Workload::Groups(own) => own.sync(&mut self.pods),
+                    Workload::StatefulSet(own) => own.sync(&mut self.pods),
+                    Workload::DaemonSet(own) => own.sync(&mut self.pods),
+                    Workload::Job(own) => own.sync(&mut self.pods),
+                    Workload::ReplicaSet(own) => own.sync(&mut self.pods),
+                    Workload::Pod(own) => own.sync(&mut self.pods),
+                    Workload::Nothing => false,
                 };
             }
             if !changed {
@@ -169,7 +317,7 @@ impl World {
             .iter()
             .filter_map(|workload| match workload {
                 Workload::Groups(own) => Some(own.leaders_that_wait(&self.pods)),
-                Workload::Deployment(_) => None,
+                _ => None,
             })
             .flatten()
             .collect();
@@ -199,7 +347,9 @@ impl World {
         let moves = |pod: PodId| {
             self.pods.may_end(pod) || self.pods.may_start(pod) || self.pods.warms_up(pod)
         };
-        !self.pods.all().any(moves)
+        let waits =
+            |workload: &Workload| matches!(workload, Workload::Job(own) if own.waits(&self.pods));
+        !self.pods.all().any(moves) && !self.workloads.iter().any(waits)
     }
 
     /// Returns the phase of a pod.

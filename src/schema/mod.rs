@@ -9,7 +9,7 @@
 //!
 //! Tables are read when a kind is first requested, and types when a tree first reaches them.
 
-mod cel;
+pub(crate) mod cel;
 mod check;
 mod default;
 mod describe;

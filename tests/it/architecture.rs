@@ -28,7 +28,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("facts", &["source", "quantity", "diag", "yaml", "api"]),
     ("hub", &[]),
     // Where pods run; it sees nodes and pods, and no service or catalog.
-    ("cluster", &["source", "quantity", "yaml", "api", "facts"]),
+    // Selectors of devices are expressions, which `schema` evaluates.
+    ("cluster", &["source", "quantity", "yaml", "schema", "api", "facts"]),
     // Decisions as data; no verbs.
     ("decision", &["source", "quantity", "diag", "yaml", "api", "policy"]),
     // Engines: none of them depends on an operator.

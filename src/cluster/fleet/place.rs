@@ -4,8 +4,9 @@ use super::Fleet;
 use crate::cluster::schedule::{
     Eviction, NodeId, PodId, PodState, Preference, Scheduler, TemplateId,
 };
+use ecow::EcoString;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// How a fleet is placed.
@@ -48,6 +49,8 @@ pub struct Placed {
     pub slots: Vec<Vec<Vec<Slot>>>,
     /// Evictions, with the owners of the evicted pod and of the new one.
     pub evicted: Vec<(Eviction, Holder, Holder)>,
+    /// Pods that the API server does not create, with its answer.
+    pub refused: BTreeMap<[usize; 3], EcoString>,
     pub(super) templates: Vec<Vec<TemplateId>>,
     /// Evictions that were looked at.
     seen: usize,
@@ -121,18 +124,25 @@ impl Placed {
             missing.into_iter().partition(|at| *at < wanted.together);
         let alone = if others || wanted.together == 0 { alone } else { Vec::new() };
         let template = |at: usize| self.templates[workload][wanted.pods[at]];
-        let mut new: Vec<(usize, PodId)> = Vec::new();
+        let mut new: Vec<(usize, Result<PodId, EcoString>)> = Vec::new();
         if together.len() > 1 {
             let templates: Vec<TemplateId> = together.iter().map(|at| template(*at)).collect();
-            let pods = self.scheduler.add_gang(&templates);
-            new.extend(together.into_iter().zip(pods));
+            match self.scheduler.admit_gang(&templates) {
+                Ok(pods) => new.extend(together.into_iter().zip(pods.into_iter().map(Ok))),
+                Err(why) => new.extend(together.into_iter().map(|at| (at, Err(why.clone())))),
+            }
         } else {
-            new.extend(together.into_iter().map(|at| (at, self.scheduler.add(template(at)))));
+            new.extend(together.into_iter().map(|at| (at, self.scheduler.admit(template(at)))));
         }
-        new.extend(alone.into_iter().map(|at| (at, self.scheduler.add(template(at)))));
+        new.extend(alone.into_iter().map(|at| (at, self.scheduler.admit(template(at)))));
         for (at, pod) in new {
-            self.slots[workload][replica][at].pod = Some(pod);
-            self.holders.insert(pod, Holder::Wanted(workload, replica, at));
+            match pod {
+                Ok(pod) => {
+                    self.slots[workload][replica][at].pod = Some(pod);
+                    self.holders.insert(pod, Holder::Wanted(workload, replica, at));
+                }
+                Err(why) => _ = self.refused.insert([workload, replica, at], why),
+            }
         }
     }
 
@@ -156,9 +166,13 @@ impl Placed {
                 self.evicted.push((eviction, victim, cause));
                 if let Holder::Wanted(workload, replica, at) = victim {
                     let template = fleet.workloads[workload].replicas[replica].pods[at];
-                    let pod = self.scheduler.add(self.templates[workload][template]);
-                    self.slots[workload][replica][at] = Slot { pod: Some(pod), kept: false };
-                    self.holders.insert(pod, victim);
+                    let new = self.scheduler.admit(self.templates[workload][template]);
+                    self.slots[workload][replica][at] =
+                        Slot { pod: new.as_ref().ok().copied(), kept: false };
+                    match new {
+                        Ok(pod) => _ = self.holders.insert(pod, victim),
+                        Err(why) => _ = self.refused.insert([workload, replica, at], why),
+                    }
                 }
             }
         }
@@ -232,6 +246,7 @@ impl Fleet {
         Placed {
             slots: self.workloads.iter().map(slots).collect(),
             evicted: Vec::new(),
+            refused: BTreeMap::new(),
             seen: 0,
             scheduler,
             templates,

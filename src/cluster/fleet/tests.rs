@@ -3,7 +3,7 @@
 mod packing;
 
 use super::{Fleet, Manner, Other, Placed, Replica, Running, Verdict, Workload};
-use crate::cluster::schedule::{PodSpec, PodTemplate, PriorityClasses};
+use crate::cluster::schedule::{Admission, PodSpec, PodTemplate};
 use crate::cluster::{Machine, Taint};
 use crate::quantity::Quantity;
 use crate::yaml::{Map, Node, Origin, Rule};
@@ -173,8 +173,7 @@ fn service(at: usize, drawn: &DrawnService, nodes: usize) -> Workload {
         spec["topologySpreadConstraints"] = json!([{ "maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": own }]);
     }
     let labels = [("app".into(), app.as_str().into())].into_iter().collect();
-    let pod =
-        PodTemplate::read("ml", labels, &read(&spec), &PriorityClasses::partial()).expect("a pod");
+    let pod = PodTemplate::read("ml", labels, &read(&spec), &Admission::partial()).expect("a pod");
     let replica = Replica { pods: vec![0], together: 0, held: false };
     let running = (0..(*runs).min(*replicas)).map(|run| Running {
         node: format!("n{}", (at + run) % nodes).into(),
@@ -207,8 +206,7 @@ fn app(app: &str, gpus: i64, mut spec: serde_json::Value) -> Workload {
     spec["containers"] =
         json!([{ "name": "a", "resources": { "limits": { GPU: gpus.to_string() } } }]);
     let labels = [("app".into(), app.into())].into_iter().collect();
-    let pod =
-        PodTemplate::read("ml", labels, &read(&spec), &PriorityClasses::partial()).expect("a pod");
+    let pod = PodTemplate::read("ml", labels, &read(&spec), &Admission::partial()).expect("a pod");
     Workload { templates: vec![Arc::new(pod)], ..workload(0, 0, 1) }
 }
 

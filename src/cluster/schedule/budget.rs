@@ -5,7 +5,7 @@ use super::fields::{InvalidPod, text};
 use super::ids::{LabelSetId, SelectorId};
 use super::labels::{LabelIndex, Scoped};
 use super::pod::Namespaces;
-use super::read::label_selector;
+use super::selectors::label_selector;
 use crate::quantity::{IntOrPercent, Rounding, Selector};
 use crate::yaml::Node;
 use ecow::EcoString;

@@ -68,6 +68,7 @@ impl<'v> Scores<'v> {
         nodes: &Nodes,
         index: &LabelIndex,
         terms: &Terms,
+        claims: Option<Vec<i64>>,
     ) -> Self {
         let codes = &view.codes;
         let spread = spread::score(pod, nodes, index, judged, codes, &view.fitting);
@@ -80,6 +81,7 @@ impl<'v> Scores<'v> {
             disliked.map(|column| weighted(3, normalized(column, codes, true))),
             preferred.map(|column| weighted(2, normalized(column, codes, false))),
             pod_affinity::score(pod, nodes, index, terms, codes).map(|column| weighted(2, column)),
+            claims.map(|column| weighted(2, normalized(&column, codes, false))),
         ];
         let more = columns.into_iter().flatten().reduce(|mut sum, column| {
             for (sum, value) in sum.iter_mut().zip(column) {

@@ -1,15 +1,19 @@
 //! Scheduling pod by pod (`ScheduleOne`): filters, scores, and eviction when no node fits.
 
 use super::choice::Preference;
+use super::devices::prepare::PodDevices;
 use super::ids::{NodeId, PodId};
 use super::layout::FITS;
 use super::nodes::Nodes;
 use super::pod::PodTemplate;
-use super::reason::{Plugins, PostFilter, Rejection, fit_error};
+use super::queue::Event;
+use super::reason::{NO_CLAIMS, Plugins, PostFilter, Rejection, fit_error};
 use super::running::PodState;
 use super::scheduler::{Eviction, Scheduler};
 use ecow::{EcoString, eco_format};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Decides between nodes that are equally good.
@@ -157,6 +161,26 @@ impl Scheduler {
         Try::Nowhere(Arc::new(Rejection { message, counts: BTreeMap::new(), plugins }), None)
     }
 
+    /// The message for a pod whose claims name a class that does not exist: the last plugin before
+    /// the filters refuses it.
+    fn refused_claims(&self, why: &str) -> Try {
+        let nodes = self.nodes.len();
+        let message = eco_format!(
+            "0/{nodes} nodes are available: {why}. {NO_CLAIMS}, preemption: 0/{nodes} nodes are \
+             available: {nodes} Preemption is not helpful for scheduling."
+        );
+        let (counts, plugins) = (BTreeMap::new(), Plugins::DEVICES);
+        Try::Nowhere(Arc::new(Rejection { message, counts, plugins }), None)
+    }
+
+    /// A node for a pod: its claims get the devices that were found there.
+    fn found(&mut self, node: NodeId, claims: Option<Rc<RefCell<PodDevices>>>) -> Try {
+        if let Some(claims) = claims {
+            self.devices.commit(&claims.borrow(), node);
+        }
+        Try::Node(node)
+    }
+
     fn attempt(&mut self, pod: PodId, may_evict: bool, ties: &mut dyn TieBreak) -> Try {
         if self.nodes.len() == 0 {
             let message = EcoString::from("no nodes available to schedule pods");
@@ -165,11 +189,6 @@ impl Scheduler {
             return Try::Nowhere(Arc::new(rejection), None);
         }
         let spec = Arc::clone(&self.compiled(pod).pod);
-        let missing = self.claims.as_ref().and_then(|claims| {
-            let known =
-                |name: &&EcoString| claims.contains(&(spec.namespace.clone(), (**name).clone()));
-            spec.claims.iter().find(|name| !known(name))
-        });
         let any_lower = may_evict && self.priorities.range(..spec.priority).next().is_some();
         let kept = self.pods[pod.index()].nominated;
         let template = self.pods[pod.index()].template;
@@ -178,17 +197,26 @@ impl Scheduler {
         if looked.judged.selection.contradicts {
             return self.prefilter("pod affinity terms conflict", Plugins::NODE_AFFINITY);
         }
-        if let Some(name) = missing {
-            let why = format!("persistentvolumeclaim \"{name}\" not found");
-            return self.prefilter(&why, Plugins::VOLUMES);
+        let (volumes, devices) = looked.refused();
+        if let Some(why) = volumes {
+            return self.prefilter(&why, Plugins::CLAIMS);
         }
+        if let Some(why) = devices {
+            return self.refused_claims(&why);
+        }
+        if let Some(error) = looked.error() {
+            let message = eco_format!("running \"DynamicResources\" filter plugin: {error}");
+            let (counts, plugins) = (BTreeMap::new(), Plugins::default());
+            return Try::Nowhere(Arc::new(Rejection { message, counts, plugins }), None);
+        }
+        let claims = looked.claims().map(Rc::clone);
         if let Some(node) = kept.filter(|node| looked.view.codes[node.index()] == FITS) {
-            return Try::Node(node);
+            return self.found(node, claims);
         }
         if preference == Preference::Tightest
             && let Some(node) = looked.tightest()
         {
-            return Try::Node(node);
+            return self.found(node, claims);
         }
         if looked.view.feasible() > 0 {
             let scores = looked.scores();
@@ -201,7 +229,7 @@ impl Scheduler {
                     }
                 }
                 self.ties += usize::from(best.tied > 1);
-                return Try::Node(node);
+                return self.found(node, claims);
             }
         }
         let preemption = looked.preemption(any_lower);
@@ -220,7 +248,13 @@ impl Scheduler {
             },
         };
         let class = looked.own.class;
-        let counts = looked.view.more.is_empty().then(|| looked.view.counts.to_vec());
+        let (says, unused) = looked
+            .filters
+            .devices
+            .as_ref()
+            .map_or((NO_CLAIMS, None), |(devices, own)| own.borrow().post_filter(devices));
+        let counts =
+            (claims.is_none() && looked.view.more.is_empty()).then(|| looked.view.counts.to_vec());
         let (reasons, plugins) = looked.reasons();
         self.ties += usize::from(tied);
         if let Some(counts) = &counts
@@ -230,10 +264,14 @@ impl Scheduler {
             return Try::Nowhere(Arc::clone(rejection), freed);
         }
         let fit = fit_error(self.nodes.len(), &reasons);
-        let message = post.message(self.nodes.len(), &fit);
+        let message = post.message(self.nodes.len(), &fit, says);
         let rejection = Arc::new(Rejection { message, counts: reasons, plugins });
         if let Some(counts) = counts {
             self.known.insert(class, (counts, post, Arc::clone(&rejection)));
+        }
+        if let Some(claim) = unused {
+            self.devices.take_back(claim);
+            self.happens(Event::Objects);
         }
         Try::Nowhere(rejection, freed)
     }

@@ -1,9 +1,12 @@
 //! Filters of a pod on all nodes, and the scores of nodes that fit.
 
+use super::belongings::Belongings;
 use super::budget::Budgets;
 use super::choice::Scores;
 use super::classes::Classes;
-use super::filters::{Filters, View};
+use super::devices::claims::Devices;
+use super::devices::prepare::PodDevices;
+use super::filters::{Filters, View, Volumes};
 use super::ids::{NodeId, PodId, TemplateId};
 use super::judged::Judged;
 use super::labels::LabelIndex;
@@ -14,10 +17,14 @@ use super::preempt::{Nominated, Preemption};
 use super::reason::{Plugins, Reason};
 use super::running::Pod;
 use super::scheduler::Scheduler;
+use super::storage::claims::Storage;
 use super::template::Compiled;
 use super::terms::Terms;
 use ecow::EcoString;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// The parts of a scheduler that an evaluation reads.
 pub(super) struct Parts<'a> {
@@ -29,6 +36,9 @@ pub(super) struct Parts<'a> {
     pub(super) pods: &'a [Pod],
     pub(super) nominated: &'a Nominated,
     pub(super) budgets: &'a Budgets,
+    pub(super) storage: &'a mut Storage,
+    pub(super) devices: &'a mut Devices,
+    pub(super) belongings: &'a HashMap<PodId, Belongings>,
 }
 
 /// The evaluation of all nodes for one pod.
@@ -49,12 +59,35 @@ pub(super) struct Looked<'a> {
 impl<'a> Parts<'a> {
     /// Filters all nodes for a pod, or for any pod of a template.
     pub(super) fn look(self, template: TemplateId, pod: Option<PodId>) -> Looked<'a> {
-        let Self { index, terms, templates, pods, nominated, budgets, .. } = self;
+        let Self { index, terms, templates, pods, nominated, budgets, belongings, .. } = self;
         let own = &templates[template.index()];
         let (key, judged) = self.classes.judged(self.nodes, own.class);
         let nodes: &Nodes = self.nodes;
         let ground = Ground { nodes, index, selection: &judged.selection };
-        let filters = Filters::new(own, ground, terms, key);
+        let things = pod.and_then(|pod| belongings.get(&pod));
+        let storage = self.storage;
+        let prepared = (!own.pod.volumes.is_empty()).then(|| {
+            let mut claims = own.claims.clone();
+            claims.extend(things.iter().flat_map(|own| &own.volumes));
+            storage.prepare(&own.pod.volumes, &claims, pod.is_some(), nodes)
+        });
+        let storage: &'a Storage = storage;
+        let volumes = prepared.map(|own| Volumes {
+            own: Arc::new(own),
+            storage,
+            templates,
+            pods,
+            belongings,
+        });
+        let devices = (!own.pod.claims.is_empty()).then(|| {
+            let mut claims = things.map(|own| own.devices.clone()).unwrap_or_default();
+            if pod.is_none() {
+                claims = self.devices.example(&own.pod.namespace, &own.pod.name, &own.pod.claims);
+            }
+            let prepared = self.devices.prepare(&claims, nodes);
+            (&*self.devices, Rc::new(RefCell::new(prepared)))
+        });
+        let filters = Filters::new(own, ground, terms, key, volumes, devices);
         let mut view = View::of(judged);
         view.beside(judged, &filters);
         for node in nominated.keys() {
@@ -82,7 +115,25 @@ impl<'a> Parts<'a> {
 
 impl Looked<'_> {
     pub(super) fn scores(&self) -> Scores<'_> {
-        Scores::new(&self.view, self.judged, self.own, self.nodes, self.index, self.terms)
+        let claims = self.claims().and_then(|own| own.borrow().scores(self.nodes.len()));
+        let (view, judged) = (&self.view, self.judged);
+        Scores::new(view, judged, self.own, self.nodes, self.index, self.terms, claims)
+    }
+
+    /// Why no node may have the pod, whatever the node: volumes first, then devices.
+    pub(super) fn refused(&self) -> (Option<EcoString>, Option<EcoString>) {
+        let volumes = self.filters.volumes.as_ref().and_then(|own| own.own.refused.clone());
+        (volumes, self.claims().and_then(|own| own.borrow().refused.clone()))
+    }
+
+    /// The error of the plugin for devices, which ends the try.
+    pub(super) fn error(&self) -> Option<EcoString> {
+        self.claims().and_then(|own| own.borrow().error.clone())
+    }
+
+    /// The claims of the pod for devices, with what was found for them.
+    pub(super) fn claims(&self) -> Option<&Rc<RefCell<PodDevices>>> {
+        self.filters.devices.as_ref().map(|(_, own)| own)
     }
 
     pub(super) fn preemption(&self, any_lower: bool) -> Preemption<'_> {
@@ -152,6 +203,9 @@ impl Scheduler {
             pods: &self.pods,
             nominated: &self.nominated,
             budgets: &self.budgets,
+            storage: &mut self.storage,
+            devices: &mut self.devices,
+            belongings: &self.belongings,
         }
     }
 

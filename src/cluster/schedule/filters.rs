@@ -1,17 +1,30 @@
 //! All filters for one pod, on the current nodes or on nodes with some pods added or removed.
 
-use super::ids::NodeId;
+use super::belongings::Belongings;
+use super::devices::claims::Devices;
+use super::devices::prepare::PodDevices;
+use super::ids::{NodeId, PodId};
 use super::judged::Judged;
 use super::layout::{ClassKey, FITS, refusal};
+use super::nodes::Nodes;
 use super::pod::HostPort;
 use super::pod_affinity::Neighbors;
 use super::reason::Refusal;
 use super::room::{Demand, Freed, Lacking};
+use super::running::Pod;
 use super::spread::Domains;
+use super::storage::claims::Storage;
+use super::storage::filter::{InUse, Trial as VolumeTrial};
+use super::storage::objects::PodVolume;
+use super::storage::prepare::PodVolumes;
 use super::template::Compiled;
 use super::terms::Terms;
 use crate::cluster::schedule::layout::Ground;
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// The inputs of the filters for one pod.
 #[derive(Clone)]
@@ -22,6 +35,49 @@ pub(super) struct Filters<'a> {
     domains: Option<Domains>,
     least: Vec<i64>,
     neighbors: Option<Neighbors>,
+    pub(super) volumes: Option<Volumes<'a>>,
+    /// The search keeps what it finds.
+    pub(super) devices: Option<DeviceSearch<'a>>,
+}
+
+/// Devices, with the claims of the pod.
+pub(super) type DeviceSearch<'a> = (&'a Devices, Rc<RefCell<PodDevices>>);
+
+/// The volumes of a pod, and what other pods have.
+#[derive(Clone)]
+pub(super) struct Volumes<'a> {
+    pub(super) own: Arc<PodVolumes>,
+    pub(super) storage: &'a Storage,
+    pub(super) templates: &'a [Compiled],
+    pub(super) pods: &'a [Pod],
+    pub(super) belongings: &'a HashMap<PodId, Belongings>,
+}
+
+impl Volumes<'_> {
+    fn refuses(&self, nodes: &Nodes, node: NodeId, others: &Others) -> Option<Refusal> {
+        let used = |pod: PodId| {
+            let template = &self.templates[self.pods[pod.index()].template.index()];
+            let own = self.belongings.get(&pod).map(|own| own.volumes.as_slice());
+            let disks = template.pod.volumes.iter().filter_map(|volume| match volume {
+                PodVolume::Disk(disk) => Some(disk),
+                PodVolume::Claim(_) | PodVolume::Ephemeral(..) => None,
+            });
+            InUse {
+                claims: [template.claims.as_slice(), own.unwrap_or_default()].concat(),
+                disks: disks.collect(),
+            }
+        };
+        let there: Vec<PodId> = nodes.pods(node).iter().chain(&others.added).copied().collect();
+        let trial = VolumeTrial { there: &there, removed: &others.removed, used: &used };
+        self.own.refuses(self.storage, node, nodes.machine(node), &trial)
+    }
+}
+
+/// Pods of a node that are thought away, or thought there.
+#[derive(Clone, Debug, Default)]
+struct Others {
+    removed: Vec<PodId>,
+    added: Vec<PodId>,
 }
 
 impl<'a> Filters<'a> {
@@ -30,11 +86,15 @@ impl<'a> Filters<'a> {
         ground: Ground<'a>,
         terms: &Terms,
         key: &'a ClassKey,
+        volumes: Option<Volumes<'a>>,
+        devices: Option<DeviceSearch<'a>>,
     ) -> Self {
         let domains = Domains::of(pod, ground);
         Self {
             least: domains.as_ref().map(|domains| domains.least(pod)).unwrap_or_default(),
             neighbors: Neighbors::of(pod, ground.nodes, ground.index, terms),
+            volumes,
+            devices,
             domains,
             pod,
             ground,
@@ -44,11 +104,24 @@ impl<'a> Filters<'a> {
 
     /// Whether other pods matter beyond the capacity that they use.
     pub(super) fn cross_pods(&self) -> bool {
-        self.domains.is_some() || self.neighbors.is_some()
+        self.domains.is_some()
+            || self.neighbors.is_some()
+            || self.volumes.is_some()
+            || self.devices.is_some()
     }
 
-    /// The filters for spread constraints and pod affinity.
-    fn refuses_beside(&self, node: NodeId) -> Option<Refusal> {
+    /// The filters for volumes, spread constraints, pod affinity and devices.
+    fn refuses_beside(&self, node: NodeId, others: &Others) -> Option<Refusal> {
+        let nodes = self.ground.nodes;
+        let volumes = self.volumes.as_ref().and_then(|own| own.refuses(nodes, node, others));
+        let refused = volumes.or_else(|| self.refuses_neighbors(node));
+        refused.or_else(|| {
+            let (devices, own) = self.devices.as_ref()?;
+            own.borrow_mut().refuses(devices, node, nodes.machine(node))
+        })
+    }
+
+    fn refuses_neighbors(&self, node: NodeId) -> Option<Refusal> {
         let spread = self
             .domains
             .as_ref()
@@ -61,7 +134,7 @@ impl<'a> Filters<'a> {
     }
 
     /// All filters in their order.
-    fn refuses(&self, node: NodeId, freed: &Freed) -> Option<Refusal> {
+    fn refuses(&self, node: NodeId, freed: &Freed, others: &Others) -> Option<Refusal> {
         match self.ground.selection.code(node) {
             0 => {
                 let mut lacking = Lacking::default();
@@ -69,7 +142,7 @@ impl<'a> Filters<'a> {
                 if demand.lacks(node, Some(freed), &mut lacking) {
                     Some(lacking.refusal(self.ground.nodes))
                 } else {
-                    self.refuses_beside(node)
+                    self.refuses_beside(node, others)
                 }
             }
             code => Some(refusal(code)),
@@ -94,6 +167,7 @@ pub(super) struct Trial<'a> {
     node: NodeId,
     freed: Freed,
     ports: Vec<HostPort>,
+    others: Others,
 }
 
 impl<'a> Trial<'a> {
@@ -103,11 +177,18 @@ impl<'a> Trial<'a> {
             freed: Freed { amounts: vec![0; filters.key.requests.len()], ..Freed::default() },
             ports: filters.ground.nodes.ports(node).to_vec(),
             filters: filters.clone(),
+            others: Others::default(),
         }
     }
 
     /// Removes (`sign` -1) or adds (1) a pod.
-    pub(super) fn change(&mut self, other: &Compiled, sign: i64) {
+    pub(super) fn change(&mut self, pod: PodId, other: &Compiled, sign: i64) {
+        let known = self.others.removed.iter().position(|removed| *removed == pod);
+        match known {
+            Some(at) if sign > 0 => _ = self.others.removed.swap_remove(at),
+            _ if sign > 0 => self.others.added.push(pod),
+            _ => self.others.removed.push(pod),
+        }
         for (freed, (resource, _)) in
             self.freed.amounts.iter_mut().zip(self.filters.key.requests.iter())
         {
@@ -129,16 +210,16 @@ impl<'a> Trial<'a> {
     }
 
     fn refuses_alone(&self) -> Option<Refusal> {
-        self.filters.refuses(self.node, &self.freed)
+        self.filters.refuses(self.node, &self.freed, &self.others)
     }
 
     /// The filters with the pods for which the node is kept, then without them
     /// (`RunFilterPluginsWithNominatedPods`).
-    pub(super) fn refuses(&self, nominated: &[&Compiled]) -> Option<Refusal> {
+    pub(super) fn refuses(&self, nominated: &[(PodId, &Compiled)]) -> Option<Refusal> {
         if !nominated.is_empty() {
             let mut with = self.clone();
-            for other in nominated {
-                with.change(other, 1);
+            for (pod, other) in nominated {
+                with.change(*pod, other, 1);
             }
             if let Some(refusal) = with.refuses_alone() {
                 return Some(refusal);
@@ -213,7 +294,7 @@ impl<'j> View<'j> {
         }
         for node in filters.ground.nodes.ids() {
             if self.codes[node.index()] == FITS
-                && let Some(refusal) = filters.refuses_beside(node)
+                && let Some(refusal) = filters.refuses_beside(node, &Others::default())
             {
                 self.set(judged, node, Some(refusal));
             }
@@ -226,7 +307,7 @@ impl<'j> View<'j> {
         judged: &Judged,
         filters: &Filters<'_>,
         node: NodeId,
-        nominated: &[&Compiled],
+        nominated: &[(PodId, &Compiled)],
     ) {
         let refusal = Trial::new(filters, node).refuses(nominated);
         self.set(judged, node, refusal);

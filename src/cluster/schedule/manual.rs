@@ -36,11 +36,21 @@ impl Looked<'_> {
 impl Scheduler {
     /// Adds a pod of a template on a node that the caller names; `None` if a filter rejects it.
     pub fn add_to(&mut self, template: TemplateId, node: NodeId) -> Option<PodId> {
-        let looked = self.parts().look(template, None);
-        if looked.view.codes[node.index()] != FITS {
+        let pod = self.create(template, None);
+        let looked = self.parts().look(template, Some(pod));
+        let (volumes, devices) = looked.refused();
+        let fits = volumes.is_none()
+            && devices.is_none()
+            && looked.error().is_none()
+            && looked.view.codes[node.index()] == FITS;
+        let claims = looked.claims().map(std::rc::Rc::clone);
+        if !fits || self.is_held(pod) {
+            self.delete(pod);
             return None;
         }
-        let pod = self.push(template);
+        if let Some(claims) = claims {
+            self.devices.commit(&claims.borrow(), node);
+        }
         self.bind(pod, node);
         Some(pod)
     }

@@ -1,9 +1,11 @@
 //! A fleet together on its nodes, as kube-scheduler v1.35.4 with its default profile places it.
 
+pub(crate) mod belongings;
 pub(crate) mod budget;
 pub(crate) mod choice;
 pub(crate) mod classes;
 pub(crate) mod cycle;
+pub(crate) mod devices;
 pub(crate) mod evaluate;
 pub(crate) mod fields;
 pub(crate) mod filters;
@@ -26,22 +28,27 @@ pub(crate) mod running;
 pub(crate) mod scheduler;
 #[cfg(test)]
 pub(crate) mod scheduler_recordings;
+pub(crate) mod selectors;
 pub(crate) mod spread;
 pub(crate) mod state;
+pub(crate) mod storage;
 pub(crate) mod template;
 pub(crate) mod terms;
 #[cfg(test)]
 mod tests;
 
+pub use crate::cluster::admission::Admission;
 pub use budget::Budget;
 pub use choice::Preference;
 pub use cycle::{First, TieBreak};
+pub use devices::{ClaimDevices, Devices, PodClaim};
 pub use evaluate::Answer;
 pub use fields::InvalidPod;
 pub use ids::{NodeId, PodId, TemplateId};
 pub use pod::{Labels, Namespaces, PodSpec, PodTemplate, PodTerm, selector_of};
-pub use read::{PriorityClasses, label_selector, labels};
 pub use reason::{Reason, Rejection};
 pub use running::PodState;
 pub use scheduler::{Eviction, Options, Scheduler};
+pub use selectors::{label_selector, labels};
 pub use state::Alike;
+pub use storage::{ClaimSpec, ClaimState, PodVolume, Storage};

@@ -1,6 +1,9 @@
 //! A pod with the fields that the scheduler reads, read once per template.
 
-use crate::cluster::{Taint, Toleration};
+use super::devices::objects::PodClaim;
+use super::storage::objects::PodVolume;
+use crate::cluster::admission::{Refused, Usage};
+use crate::cluster::{Machine, Taint, Toleration};
 use crate::quantity::{Requirement, Selector, SelectorError, SelectorOperator};
 use ecow::{EcoString, EcoVec};
 use std::collections::BTreeMap;
@@ -60,6 +63,8 @@ pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 /// one template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PodTemplate {
+    /// The name of its pods, with `*` for a part that is different in each; may be empty.
+    pub name: EcoString,
     /// Namespace.
     pub namespace: EcoString,
     /// Labels, those that controllers add among them.
@@ -91,6 +96,8 @@ pub struct PodSpec {
     pub preferred_nodes: Vec<(i64, NodeTerm)>,
     /// Tolerations.
     pub tolerations: Vec<Toleration>,
+    /// Tolerations that end after some seconds.
+    pub brief: Vec<(Toleration, i64)>,
     /// Required affinity to other pods.
     pub affinity: Vec<PodTerm>,
     /// Required anti-affinity to other pods.
@@ -101,8 +108,18 @@ pub struct PodSpec {
     pub spread: Vec<SpreadConstraint>,
     /// Image of each container, init containers among them.
     pub images: Vec<EcoString>,
-    /// Claims that its volumes name.
-    pub claims: Vec<EcoString>,
+    /// Volumes that restrict its nodes.
+    pub volumes: Vec<PodVolume>,
+    /// Claims for devices.
+    pub claims: Vec<PodClaim>,
+    /// Admission refuses its pods.
+    pub refused: Option<Refused>,
+    /// What a pod counts in the quotas of its namespace, where there are some.
+    pub usage: Option<Arc<Usage>>,
+    /// `nodeName`: the pod is on that node without a scheduler.
+    pub node: Option<EcoString>,
+    /// `schedulerName`.
+    pub scheduler: EcoString,
     /// Priority.
     pub priority: i32,
     /// `preemptionPolicy: Never`.
@@ -161,6 +178,13 @@ impl NodeTerm {
     /// Whether its requirements on names match a name.
     pub(super) fn names_match(&self, name: &str) -> bool {
         self.names.iter().all(|(equal, own)| (own == name) == *equal)
+    }
+
+    /// Whether a node meets it.
+    pub(super) fn holds(&self, machine: &Machine) -> bool {
+        !self.is_empty()
+            && self.labels.matches(|key| machine.label(key))
+            && self.names_match(&machine.name)
     }
 
     /// The names that meet its requirements with `In`, at most one; `None` without such a
@@ -245,6 +269,37 @@ impl PodTemplate {
     /// Whether a taint is tolerated.
     pub fn tolerates(&self, taint: &Taint) -> bool {
         self.tolerations.iter().any(|toleration| toleration.tolerates(taint))
+    }
+
+    /// Whether a pod on a node is deleted for a taint NoExecute after some seconds
+    /// (pkg/controller/tainteviction).
+    pub fn is_driven_from(&self, machine: &Machine, after: i64) -> bool {
+        let drives = |taint: &Taint| {
+            let lasts = |one: &Toleration| {
+                let brief = self.brief.iter().find(|(own, _)| own == one);
+                one.tolerates(taint) && brief.is_none_or(|(_, seconds)| *seconds > after)
+            };
+            taint.effect == "NoExecute" && !self.tolerations.iter().any(lasts)
+        };
+        machine.taints.iter().any(drives)
+    }
+
+    /// Whether its node selection allows a node.
+    pub fn selects(&self, machine: &Machine) -> bool {
+        self.node_selector.matches(|key| machine.label(key))
+            && self
+                .node_terms
+                .as_ref()
+                .is_none_or(|terms| terms.iter().any(|term| term.holds(machine)))
+    }
+
+    /// The template of pods that one node may have, as a DaemonSet makes them
+    /// (`ReplaceDaemonSetPodNodeNameNodeAffinity`).
+    pub fn only_on(&self, node: &EcoString) -> Self {
+        let mut own = self.clone();
+        own.node_terms =
+            Some(vec![NodeTerm { labels: Selector::default(), names: vec![(true, node.clone())] }]);
+        own
     }
 
     /// Whether its node selection depends on the names of nodes.

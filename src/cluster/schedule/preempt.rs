@@ -84,11 +84,11 @@ impl<'a> Preemption<'a> {
         node: NodeId,
         pod: Option<PodId>,
         priority: i32,
-    ) -> Vec<&'a Compiled> {
+    ) -> Vec<(PodId, &'a Compiled)> {
         let list = nominated.get(&node).into_iter().flatten();
         let list = list.filter(|other| Some(**other) != pod);
-        list.map(|other| &templates[pods[other.index()].template.index()])
-            .filter(|other| other.pod.priority >= priority)
+        list.map(|other| (*other, &templates[pods[other.index()].template.index()]))
+            .filter(|(_, other)| other.pod.priority >= priority)
             .collect()
     }
 
@@ -168,7 +168,7 @@ impl<'a> Preemption<'a> {
         let kept = Self::kept_for(self.nominated, self.pods, self.templates, node, Some(pod), own);
         let mut trial = Trial::new(self.filters, node);
         for victim in &potential {
-            trial.change(self.template(*victim), -1);
+            trial.change(*victim, self.template(*victim), -1);
         }
         if let Some(refusal) = trial.refuses(&kept) {
             return Err(Some(refusal));
@@ -185,7 +185,7 @@ impl<'a> Preemption<'a> {
         let mut breaking = 0;
         for (keeps, victim) in order {
             let mut with = trial.clone();
-            with.change(self.template(victim), 1);
+            with.change(victim, self.template(victim), 1);
             if with.refuses(&kept).is_none() {
                 trial = with;
             } else {

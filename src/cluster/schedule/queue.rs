@@ -4,11 +4,11 @@
 use super::ids::{NodeId, PodId, TemplateId};
 use super::labels::LabelIndex;
 use super::nodes::{MISSING, Nodes};
-use super::pod::PodTemplate;
 use super::reason::Plugins;
 use super::template::Compiled;
 use super::terms::AffinityTerm;
 use crate::cluster::Machine;
+use ecow::EcoString;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -105,6 +105,8 @@ pub(super) enum Event {
     NodeAdded(NodeId),
     /// A node changed; with its previous description.
     NodeChanged(NodeId, Arc<Machine>),
+    /// Objects of volumes, devices or claims changed.
+    Objects,
 }
 
 fn matches_all(index: &LabelIndex, terms: &[AffinityTerm], other: &Compiled) -> bool {
@@ -131,6 +133,7 @@ impl Hints<'_> {
                 up_to.is_none_or(|priority| pod.pod.priority <= priority)
                     && templates.iter().any(|other| self.helps_when_gone(*other, pod, plugins))
             }
+            Event::Objects => plugins.has(Plugins::OBJECTS),
             Event::NodeAdded(node) => self.helps_when_there(*node, None, pod, plugins),
             Event::NodeChanged(node, before) => {
                 self.helps_when_there(*node, Some(before), pod, plugins)
@@ -159,6 +162,8 @@ impl Hints<'_> {
             pod.pod.ports.iter().any(|port| ports.iter().any(|other| port.conflicts(other)))
         };
         plugins.has(Plugins::FIT)
+            || (plugins.has(Plugins::VOLUME_USE) && !other.pod.volumes.is_empty())
+            || (plugins.has(Plugins::DEVICES) && !other.pod.claims.is_empty())
             || (plugins.has(Plugins::PORTS) && frees_port())
             || (plugins.has(Plugins::SPREAD) && self.spreads(other, pod))
             || (plugins.has(Plugins::POD_AFFINITY)
@@ -179,7 +184,7 @@ impl Hints<'_> {
             |machine: &Machine| machine.taints.iter().all(|taint| template.tolerates(taint));
         let uncordoned = || !now.cordoned && before.is_none_or(|before| before.cordoned);
         let untainted = || tolerates(now) && before.is_none_or(|before| !tolerates(before));
-        let selects = |machine: &Machine| selects(template, machine);
+        let selects = |machine: &Machine| template.selects(machine);
         let selected = || selects(now) && before.is_none_or(|before| !selects(before));
         let fits = || {
             let room = |resource, asked| self.nodes.allocatable(resource, node) >= asked;
@@ -206,7 +211,10 @@ impl Hints<'_> {
                 || (!pod.anti_affinity.is_empty() && before.is_none())
                 || pod.anti_affinity.iter().any(|term| before.is_some() && moved(term.key))
         };
-        (plugins.has(Plugins::NODE_UNSCHEDULABLE) && uncordoned())
+        let relabeled = || before.is_none_or(|before| !same_labels(before, now));
+        (plugins.has(Plugins::VOLUMES.with(Plugins::VOLUME_USE).with(Plugins::DEVICES))
+            && relabeled())
+            || (plugins.has(Plugins::NODE_UNSCHEDULABLE) && uncordoned())
             || (plugins.has(Plugins::TAINTS) && untainted())
             || (plugins.has(Plugins::NODE_AFFINITY) && selected())
             || (plugins.has(Plugins::PORTS) && before.is_none())
@@ -216,12 +224,9 @@ impl Hints<'_> {
     }
 }
 
-fn selects(template: &PodTemplate, machine: &Machine) -> bool {
-    let label = |key: &str| machine.label(key);
-    template.node_selector.matches(label)
-        && template.node_terms.as_ref().is_none_or(|terms| {
-            terms.iter().any(|term| {
-                !term.is_empty() && term.labels.matches(label) && term.names_match(&machine.name)
-            })
-        })
+fn same_labels(one: &Machine, other: &Machine) -> bool {
+    let list = |machine: &Machine| -> Vec<(EcoString, Option<EcoString>)> {
+        machine.labels.iter().map(|own| (own.key.clone(), own.node.scalar_text())).collect()
+    };
+    list(one) == list(other)
 }

@@ -1,86 +1,27 @@
-//! Pods, classes of priority and disruption budgets, from trees.
+//! Pods, from trees.
 //!
 //! A pod is read as the API server stores it: a limit without a request is the request, ports of a
 //! pod on the host's network are ports of the host, nodes that fail are tolerated for a while.
 
+use super::devices::objects::PodClaim;
 use super::pod::{
     HostPort, Labels, Namespaces, NodeTerm, PodSpec, PodTemplate, PodTerm, SpreadConstraint,
     selector_of,
 };
 use super::requests;
+use super::selectors::{label_selector, node_term};
+use super::storage::objects::PodVolume;
 use crate::cluster::Toleration;
+use crate::cluster::admission::{Admission, Admitted, priority};
 use crate::cluster::schedule::fields::{InvalidPod, invalid, items, text};
 use crate::quantity::{Requirement, Selector, SelectorOperator};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The PriorityClasses of the input.
-#[derive(Clone, Debug, Default)]
-pub struct PriorityClasses {
-    classes: BTreeMap<EcoString, (i32, bool)>,
-    default: Option<EcoString>,
-    /// A class outside the input may exist: its pods have priority 0.
-    lenient: bool,
-}
-
-impl PriorityClasses {
-    /// An incomplete set: pods of a class that was not added have priority 0.
-    pub fn partial() -> Self {
-        Self { lenient: true, ..Self::default() }
-    }
-
-    /// Adds a `scheduling.k8s.io/v1` PriorityClass.
-    pub fn add(&mut self, class: &Node) {
-        let name = text(class.at(&["metadata", "name"]));
-        let value = class.get("value").and_then(Node::as_int).unwrap_or(0);
-        let never = text(class.get("preemptionPolicy")) == "Never";
-        if class.get("globalDefault").and_then(Node::as_bool) == Some(true) {
-            // Of several the lowest is taken (plugin/pkg/admission/priority).
-            let lower = |known: &EcoString| {
-                self.classes.get(known).is_none_or(|(known, _)| i64::from(*known) > value)
-            };
-            if self.default.as_ref().is_none_or(lower) {
-                self.default = Some(name.clone());
-            }
-        }
-        self.classes.insert(name, (clamp(value), never));
-    }
-
-    /// Value and `preemptionPolicy: Never` of the class that a pod names, or of the default class.
-    fn of(&self, name: &str) -> Option<(i32, bool)> {
-        match name {
-            "" => Some(
-                self.default
-                    .as_ref()
-                    .and_then(|name| self.classes.get(name))
-                    .copied()
-                    .unwrap_or((0, false)),
-            ),
-            // Every cluster has these two (pkg/apis/scheduling/v1/helpers.go).
-            "system-node-critical" => Some((2_000_001_000, false)),
-            "system-cluster-critical" => Some((2_000_000_000, false)),
-            name => self.classes.get(name).copied().or(self.lenient.then_some((0, false))),
-        }
-    }
-}
-
-fn clamp(value: i64) -> i32 {
-    i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX })
-}
-
-/// Labels of a mapping; unquoted numbers are their digits.
-pub fn labels(map: Option<&Node>) -> Labels {
-    map.map(Node::entries)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some((entry.key.clone(), entry.node.scalar_text()?)))
-        .collect()
-}
-
 impl PodTemplate {
-    /// Reads a `v1.PodSpec` whose pods have these labels.
+    /// Reads a `v1.PodSpec` whose pods have these labels, as admission leaves it. Pods that
+    /// admission refuses have a template: only creating them fails.
     ///
     /// A pod without a priority has that of its class, or of the default class.
     ///
@@ -90,15 +31,16 @@ impl PodTemplate {
         namespace: impl Into<EcoString>,
         labels: Labels,
         spec: &Node,
-        classes: &PriorityClasses,
+        admission: &Admission,
     ) -> Result<Self, InvalidPod> {
         let namespace = namespace.into();
+        let Admitted { spec, refused, usage } = admission.admit(&namespace, spec);
+        let spec = &*spec;
         let class = text(spec.get("priorityClassName"));
-        let (mut priority, mut never_preempts) = classes.of(&class).ok_or_else(|| {
-            invalid("priorityClassName", format!("no PriorityClass with name {class} was found"))
-        })?;
+        let (mut priority, mut never_preempts) =
+            admission.priorities.of(&class).unwrap_or_default();
         if let Some(value) = spec.get("priority").and_then(Node::as_int) {
-            priority = clamp(value);
+            priority = priority::clamp(value);
         }
         match text(spec.get("preemptionPolicy")).as_str() {
             "Never" => never_preempts = true,
@@ -139,6 +81,7 @@ impl PodTemplate {
                     Ok((weight, inner?))
                 })
                 .collect::<Result<_, InvalidPod>>()?,
+            brief: brief(spec),
             tolerations: tolerations(spec),
             affinity: affinity("podAffinity", required)
                 .iter()
@@ -158,13 +101,18 @@ impl PodTemplate {
                 .flat_map(|key| items(spec, key))
                 .map(|container| normalized_image(&text(container.get("image"))))
                 .collect(),
-            claims: claims(spec),
+            volumes: PodVolume::list(spec),
+            claims: PodClaim::list(spec),
+            refused,
+            usage,
+            node: Some(text(spec.get("nodeName"))).filter(|name| !name.is_empty()),
+            scheduler: text(spec.get("schedulerName")),
             priority,
             never_preempts,
             gated: !items(spec, "schedulingGates").is_empty(),
             foreign: !matches!(text(spec.get("schedulerName")).as_str(), "" | "default-scheduler"),
         };
-        Ok(Self { namespace, labels, owner: None, spec: Arc::new(own) })
+        Ok(Self { name: EcoString::new(), namespace, labels, owner: None, spec: Arc::new(own) })
     }
 }
 
@@ -185,13 +133,6 @@ fn normalized_image(name: &str) -> EcoString {
     let tag = name.rfind(':');
     let path = name.rfind('/');
     if tag.is_none() || tag < path { eco_format!("{name}:latest") } else { name.into() }
-}
-
-fn claims(spec: &Node) -> Vec<EcoString> {
-    let named = items(spec, "volumes")
-        .iter()
-        .filter_map(|volume| volume.at(&["persistentVolumeClaim", "claimName"]));
-    named.filter_map(Node::scalar_text).collect()
 }
 
 fn restarts(container: &Node) -> bool {
@@ -217,6 +158,15 @@ fn ports(spec: &Node) -> Vec<HostPort> {
     ports.collect()
 }
 
+/// Tolerations that end. Those that admission adds last 300 seconds.
+fn brief(spec: &Node) -> Vec<(Toleration, i64)> {
+    let stated = items(spec, "tolerations").iter().filter_map(|one| {
+        let seconds = one.get("tolerationSeconds").and_then(Node::as_int)?;
+        Some((Toleration::of(one), seconds))
+    });
+    stated.collect()
+}
+
 /// Tolerations with those that admission adds to every pod (DefaultTolerationSeconds).
 fn tolerations(spec: &Node) -> Vec<Toleration> {
     let mut list: Vec<Toleration> = items(spec, "tolerations").iter().map(Toleration::of).collect();
@@ -236,65 +186,6 @@ fn tolerations(spec: &Node) -> Vec<Toleration> {
         }
     }
     list
-}
-
-fn values(expression: &Node) -> impl Iterator<Item = EcoString> {
-    items(expression, "values").iter().filter_map(Node::scalar_text)
-}
-
-fn requirement(expression: &Node, numbers: bool) -> Result<Requirement, InvalidPod> {
-    let operator = match text(expression.get("operator")).as_str() {
-        "In" => SelectorOperator::In,
-        "NotIn" => SelectorOperator::NotIn,
-        "Exists" => SelectorOperator::Exists,
-        "DoesNotExist" => SelectorOperator::DoesNotExist,
-        "Gt" if numbers => SelectorOperator::GreaterThan,
-        "Lt" if numbers => SelectorOperator::LessThan,
-        other => {
-            return Err(invalid(
-                "matchExpressions",
-                format!("\"{other}\" is not a valid operator"),
-            ));
-        }
-    };
-    Requirement::new(text(expression.get("key")), operator, values(expression))
-        .map_err(|error| invalid("matchExpressions", error))
-}
-
-fn node_term(node: &Node) -> Result<NodeTerm, InvalidPod> {
-    let labels = items(node, "matchExpressions").iter().map(|one| requirement(one, true));
-    let mut names = Vec::new();
-    for field in items(node, "matchFields") {
-        let wanted: Vec<EcoString> = values(field).collect();
-        match (text(field.get("key")).as_str(), text(field.get("operator")).as_str(), &*wanted) {
-            ("metadata.name", "In", [name]) => names.push((true, name.clone())),
-            ("metadata.name", "NotIn", [name]) => names.push((false, name.clone())),
-            _ => {
-                return Err(invalid(
-                    "matchFields",
-                    "only metadata.name In or NotIn [NAME] is known",
-                ));
-            }
-        }
-    }
-    Ok(NodeTerm { labels: Selector::new(labels.collect::<Result<Vec<_>, _>>()?), names })
-}
-
-/// Reads a `metav1.LabelSelector`; an absent one selects nothing, an empty one everything.
-///
-/// # Errors
-/// The first field that the API server would reject.
-pub fn label_selector(node: Option<&Node>) -> Result<Option<Selector>, InvalidPod> {
-    let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(None) };
-    let equal = selector_of(
-        labels(node.get("matchLabels")).iter().map(|(key, value)| (key.as_str(), value.as_str())),
-    )
-    .map_err(|error| invalid("matchLabels", error))?;
-    let mut all = equal.requirements().to_vec();
-    for expression in items(node, "matchExpressions") {
-        all.push(requirement(expression, false)?);
-    }
-    Ok(Some(Selector::new(all)))
 }
 
 /// Adds the requirements of `matchLabelKeys` and `mismatchLabelKeys` for a pod with these labels.

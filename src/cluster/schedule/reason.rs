@@ -22,6 +22,26 @@ pub enum Reason {
     TooManyPods,
     /// Less of a resource is free than requested.
     Insufficient(EcoString),
+    /// A disk that the pod names itself is in use on the node.
+    Disk,
+    /// A claim that one pod may use is in use.
+    ReadWriteOncePod,
+    /// The driver of a volume has no more places on the node.
+    VolumeCount,
+    /// The node affinity of a volume.
+    VolumeAffinity,
+    /// No volume can be bound or made on the node.
+    NoVolume,
+    /// The driver has too little space for the node.
+    NoSpace,
+    /// A claim is bound to a volume that does not exist.
+    VolumeGone,
+    /// A volume is in another zone.
+    VolumeZone,
+    /// The devices of a claim are on other nodes.
+    ClaimElsewhere,
+    /// No devices for the claims, in the scheduler's words.
+    NoDevices(EcoString),
     /// A spread constraint would be broken.
     Spread,
     /// The node lacks the label of a spread constraint.
@@ -37,14 +57,19 @@ pub enum Reason {
 impl Reason {
     /// Filters in the order of the scheduler (`default_plugins.go`): the first one that rejects a
     /// node gives the reason.
-    pub const FILTERS: [&str; 7] = [
+    pub const FILTERS: [&str; 12] = [
         "NodeUnschedulable",
         "TaintToleration",
         "NodeAffinity",
         "NodePorts",
         "NodeResourcesFit",
+        "VolumeRestrictions",
+        "NodeVolumeLimits",
+        "VolumeBinding",
+        "VolumeZone",
         "PodTopologySpread",
         "InterPodAffinity",
+        "DynamicResources",
     ];
 
     /// The filter that names it, by place in [`Reason::FILTERS`].
@@ -55,8 +80,13 @@ impl Reason {
             Self::NodeAffinity | Self::OtherNodes => 2,
             Self::HostPort => 3,
             Self::TooManyPods | Self::Insufficient(_) => 4,
-            Self::Spread | Self::SpreadLabel => 5,
-            Self::PodAffinity | Self::PodAntiAffinity | Self::ExistingAntiAffinity => 6,
+            Self::Disk | Self::ReadWriteOncePod => 5,
+            Self::VolumeCount => 6,
+            Self::VolumeAffinity | Self::NoVolume | Self::NoSpace | Self::VolumeGone => 7,
+            Self::VolumeZone => 8,
+            Self::Spread | Self::SpreadLabel => 9,
+            Self::PodAffinity | Self::PodAntiAffinity | Self::ExistingAntiAffinity => 10,
+            Self::ClaimElsewhere | Self::NoDevices(_) => 11,
         }
     }
 }
@@ -71,6 +101,20 @@ impl fmt::Display for Reason {
             Self::HostPort => "node(s) didn't have free ports for the requested pod ports",
             Self::TooManyPods => "Too many pods",
             Self::Insufficient(resource) => return write!(f, "Insufficient {resource}"),
+            Self::Disk => "node(s) had no available disk",
+            Self::ReadWriteOncePod => {
+                "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+            }
+            Self::VolumeCount => "node(s) exceed max volume count",
+            Self::VolumeAffinity => "node(s) didn't match PersistentVolume's node affinity",
+            Self::NoVolume => "node(s) didn't find available persistent volumes to bind",
+            Self::NoSpace => "node(s) did not have enough free storage",
+            Self::VolumeGone => {
+                "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+            }
+            Self::VolumeZone => "node(s) had no available volume zone",
+            Self::ClaimElsewhere => "resourceclaim not available on the node",
+            Self::NoDevices(why) => why,
             Self::Spread => "node(s) didn't match pod topology spread constraints",
             Self::SpreadLabel => {
                 "node(s) didn't match pod topology spread constraints (missing required label)"
@@ -86,7 +130,7 @@ impl fmt::Display for Reason {
 
 /// The filters that rejected a pod: an event can help only some of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Plugins(u8);
+pub(super) struct Plugins(u16);
 
 impl Plugins {
     pub(super) const NODE_UNSCHEDULABLE: Self = Self(1);
@@ -96,7 +140,15 @@ impl Plugins {
     pub(super) const FIT: Self = Self(16);
     pub(super) const SPREAD: Self = Self(32);
     pub(super) const POD_AFFINITY: Self = Self(64);
-    pub(super) const VOLUMES: Self = Self(128);
+    /// A claim, before any node is looked at.
+    pub(super) const CLAIMS: Self = Self(128);
+    /// Volumes that cannot be used on a node.
+    pub(super) const VOLUMES: Self = Self(256);
+    /// Volumes that other pods use.
+    pub(super) const VOLUME_USE: Self = Self(512);
+    pub(super) const DEVICES: Self = Self(1024);
+    /// Those that objects of volumes, devices and claims can help.
+    pub(super) const OBJECTS: Self = Self(128 | 256 | 512 | 1024);
 
     pub(super) fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -155,7 +207,7 @@ pub(super) fn fit_error<K: fmt::Display>(nodes: usize, counts: &BTreeMap<K, usiz
 }
 
 /// The message of the plugin for device claims before preemption (DynamicResources.PostFilter).
-const NO_CLAIMS: &str = "no new claims to deallocate";
+pub(super) const NO_CLAIMS: &str = "no new claims to deallocate";
 
 /// How an attempt to evict others ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,13 +221,13 @@ pub(super) enum PostFilter {
 }
 
 impl PostFilter {
-    /// The whole message of a pod.
-    pub(super) fn message(&self, nodes: usize, fit: &str) -> EcoString {
+    /// The whole message of a pod; `claims` is what the plugin for device claims says.
+    pub(super) fn message(&self, nodes: usize, fit: &str, claims: &str) -> EcoString {
         match self {
             Self::Helped => fit.into(),
-            Self::NotEligible(why) => eco_format!("{fit} {NO_CLAIMS}, preemption: {why}"),
+            Self::NotEligible(why) => eco_format!("{fit} {claims}, preemption: {why}"),
             Self::Useless(counts) => {
-                eco_format!("{fit} {NO_CLAIMS}, preemption: {}", fit_error(nodes, counts))
+                eco_format!("{fit} {claims}, preemption: {}", fit_error(nodes, counts))
             }
         }
     }

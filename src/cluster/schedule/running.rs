@@ -22,6 +22,8 @@ pub enum PodState {
     Waiting,
     /// It is bound to a node.
     Bound(NodeId),
+    /// A node is chosen, and it waits for a volume that is made for it.
+    Reserved(NodeId),
     /// It is being deleted, and uses its node until then.
     Terminating(NodeId),
     /// It is deleted.
@@ -32,7 +34,7 @@ impl PodState {
     /// The node whose resources it uses.
     pub fn node(self) -> Option<NodeId> {
         match self {
-            Self::Bound(node) | Self::Terminating(node) => Some(node),
+            Self::Bound(node) | Self::Reserved(node) | Self::Terminating(node) => Some(node),
             Self::Waiting | Self::Gone => None,
         }
     }

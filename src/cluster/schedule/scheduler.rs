@@ -1,8 +1,10 @@
 //! The state of a scheduler: nodes, pods, and the changes to them.
 
+use super::belongings::Belongings;
 use super::budget::{Budget, Budgets};
 use super::choice::Preference;
 use super::classes::Classes;
+use super::devices::claims::Devices;
 use super::ids::{GangId, NodeId, PodId, TemplateId};
 use super::labels::LabelIndex;
 use super::nodes::{Nodes, tainted_when_not_ready};
@@ -10,10 +12,13 @@ use super::pod::{Labels, PodTemplate};
 use super::preempt::Nominated;
 use super::queue::{Event, Hints, Place, Queue};
 use super::reason::{PostFilter, Rejection};
+use super::storage::claims::Storage;
 use super::template::Compiled;
 use super::terms::Terms;
 use crate::cluster::Machine;
+use crate::cluster::admission::{Ledger, Receipt};
 use crate::cluster::schedule::running::{Pod, PodState, Started};
+use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -25,12 +30,29 @@ pub struct Options {
     pub namespaces: BTreeMap<EcoString, Labels>,
     /// Disruption budgets.
     pub budgets: Vec<Budget>,
-    /// Existing PersistentVolumeClaims, by namespace and name; `None` if the input has none, and no
-    /// pod is rejected for a claim.
-    pub claims: Option<BTreeSet<(EcoString, EcoString)>>,
+    /// Volumes and claims.
+    pub storage: Storage,
+    /// Devices and claims for them.
+    pub devices: Devices,
+    /// Quotas.
+    pub quotas: Ledger,
     /// Nodes that are not ready are taken as they are. The scheduler does not read the condition; a
     /// cluster's node controller taints such nodes, and so does this engine unless this is set.
     pub ignore_ready: bool,
+}
+
+impl Options {
+    /// Adds an object of storage, devices or quotas; others change nothing.
+    pub fn add(&mut self, object: &Node) {
+        match object.get("kind").and_then(Node::as_str) {
+            Some("ResourceQuota") => self.quotas.set(object),
+            Some(kind) if Storage::reads(kind) => self.storage.set(object),
+            Some(kind) if Devices::reads(kind) || kind == "Namespace" => {
+                self.devices.set(object);
+            }
+            _ => {}
+        }
+    }
 }
 
 impl Default for Started {
@@ -61,7 +83,13 @@ pub struct Scheduler {
     pub(super) pods: Vec<Pod>,
     pub(super) nominated: Nominated,
     pub(super) budgets: Budgets,
-    pub(super) claims: Option<BTreeSet<(EcoString, EcoString)>>,
+    pub(super) storage: Storage,
+    pub(super) devices: Devices,
+    pub(super) quotas: Ledger,
+    /// What some pods have in addition: claims and charges.
+    pub(super) belongings: HashMap<PodId, Belongings>,
+    /// Pods that are not scheduled before their claims are there.
+    pub(super) held: BTreeSet<PodId>,
     pub(super) queue: Queue,
     pub(super) gangs: Vec<Vec<PodId>>,
     /// Bound pods by priority.
@@ -94,7 +122,11 @@ impl Scheduler {
             templates: Vec::new(),
             pods: Vec::new(),
             nominated: Nominated::new(),
-            claims: options.claims.clone(),
+            storage: options.storage.clone(),
+            devices: options.devices.clone(),
+            quotas: options.quotas.clone(),
+            belongings: HashMap::new(),
+            held: BTreeSet::new(),
             queue: Queue::default(),
             gangs: Vec::new(),
             priorities: BTreeMap::new(),
@@ -112,8 +144,8 @@ impl Scheduler {
     /// Adds a pod template.
     pub fn template(&mut self, pod: Arc<PodTemplate>) -> TemplateId {
         let id = TemplateId::new(self.templates.len());
-        let Self { nodes, index, terms, classes, .. } = self;
-        self.templates.push(Compiled::new(pod, nodes, index, terms, classes));
+        let Self { nodes, index, terms, classes, storage, .. } = self;
+        self.templates.push(Compiled::new(pod, nodes, index, terms, classes, storage));
         id
     }
 
@@ -149,6 +181,13 @@ impl Scheduler {
         id
     }
 
+    /// Adds a pod that is counted in quotas whether or not there is room, or with a receipt.
+    pub(super) fn create(&mut self, template: TemplateId, receipt: Option<Receipt>) -> PodId {
+        let pod = self.push(template);
+        self.equip(pod, receipt);
+        pod
+    }
+
     pub(super) fn compiled(&self, pod: PodId) -> &Compiled {
         &self.templates[self.pods[pod.index()].template.index()]
     }
@@ -161,7 +200,7 @@ impl Scheduler {
         started: Option<&str>,
     ) -> Option<PodId> {
         let node = self.nodes.id(node)?;
-        let pod = self.push(template);
+        let pod = self.create(template, None);
         self.bind(pod, node);
         if let Some(started) = started {
             self.pods[pod.index()].started = Started::At(started.into());
@@ -170,11 +209,35 @@ impl Scheduler {
         Some(pod)
     }
 
-    /// A pod that is pending.
+    /// A pod that is pending, whether or not admission would refuse it.
     pub fn add(&mut self, template: TemplateId) -> PodId {
-        let pod = self.push(template);
+        let pod = self.create(template, None);
+        self.wait(pod);
+        pod
+    }
+
+    /// A pod that a controller creates.
+    ///
+    /// # Errors
+    /// The server's answer when admission refuses it.
+    pub fn admit(&mut self, template: TemplateId) -> Result<PodId, EcoString> {
+        let receipt = self.charge(template)?;
+        let pod = self.create(template, receipt);
+        self.wait(pod);
+        Ok(pod)
+    }
+
+    /// Queues a new pod.
+    fn wait(&mut self, pod: PodId) {
+        if self.held.contains(&pod) {
+            return;
+        }
         let spec = &self.compiled(pod).pod;
-        if spec.gated {
+        if let Some(node) = spec.node.clone() {
+            if let Some(node) = self.nodes.id(&node) {
+                self.bind(pod, node);
+            }
+        } else if spec.gated {
             let rejection = Rejection {
                 message: GATED.into(),
                 counts: BTreeMap::new(),
@@ -184,13 +247,37 @@ impl Scheduler {
         } else if !spec.foreign {
             self.enqueue(pod, Place::Active);
         }
-        pod
+    }
+
+    /// Pods of a gang that a controller creates; one that admission refuses refuses all.
+    ///
+    /// # Errors
+    /// The server's answer.
+    pub fn admit_gang(&mut self, templates: &[TemplateId]) -> Result<Vec<PodId>, EcoString> {
+        let mut receipts = Vec::new();
+        for template in templates {
+            match self.charge(*template) {
+                Ok(receipt) => receipts.push(receipt),
+                Err(refused) => {
+                    for receipt in receipts.into_iter().flatten() {
+                        self.quotas.release(&receipt);
+                    }
+                    return Err(refused);
+                }
+            }
+        }
+        Ok(self.gang(templates.iter().copied().zip(receipts)))
     }
 
     /// Adds pending pods that are placed together or not at all.
     pub fn add_gang(&mut self, templates: &[TemplateId]) -> Vec<PodId> {
+        self.gang(templates.iter().map(|template| (*template, None)))
+    }
+
+    fn gang(&mut self, members: impl Iterator<Item = (TemplateId, Option<Receipt>)>) -> Vec<PodId> {
         let gang = GangId::new(self.gangs.len());
-        let pods: Vec<PodId> = templates.iter().map(|template| self.push(*template)).collect();
+        let pods: Vec<PodId> =
+            members.map(|(template, receipt)| self.create(template, receipt)).collect();
         for pod in &pods {
             self.pods[pod.index()].gang = Some(gang);
         }
@@ -201,7 +288,7 @@ impl Scheduler {
         pods
     }
 
-    fn enqueue(&mut self, pod: PodId, place: Place) {
+    pub(super) fn enqueue(&mut self, pod: PodId, place: Place) {
         let priority = self.compiled(pod).pod.priority;
         let own = &mut self.pods[pod.index()];
         own.place = place;
@@ -234,8 +321,9 @@ impl Scheduler {
     pub(super) fn bind(&mut self, pod: PodId, node: NodeId) {
         let started = Started::Later(self.period);
         self.forget_nominated(pod);
+        let complete = self.take_volumes(pod, node);
         let own = &mut self.pods[pod.index()];
-        own.state = PodState::Bound(node);
+        own.state = if complete { PodState::Bound(node) } else { PodState::Reserved(node) };
         own.place = Place::Nowhere;
         own.rejection = None;
         own.started = started;
@@ -264,8 +352,9 @@ impl Scheduler {
 
     /// Unbinds a pod, as if it had never been bound.
     pub(super) fn unbind(&mut self, pod: PodId) {
-        if let PodState::Bound(node) = self.pods[pod.index()].state {
+        if let PodState::Bound(node) | PodState::Reserved(node) = self.pods[pod.index()].state {
             self.hold(pod, node, -1);
+            self.unreserve(pod);
             self.pods[pod.index()].state = PodState::Waiting;
         }
     }
@@ -281,24 +370,44 @@ impl Scheduler {
                 self.index.change(labels, node, 0, -1);
                 self.budgets.change(&self.index, labels, -1, 0);
             }
-            PodState::Waiting => {
+            PodState::Waiting | PodState::Reserved(_) => {
                 let labels = self.compiled(pod).labels;
                 self.budgets.change(&self.index, labels, -1, 0);
+                let reserved = self.pods[pod.index()].state.node();
+                if let Some(node) = reserved {
+                    self.hold(pod, node, -1);
+                }
                 self.pods[pod.index()].state = PodState::Gone;
                 self.pods[pod.index()].place = Place::Nowhere;
+                self.held.remove(&pod);
                 self.queue.unpark(pod);
                 self.release_nominated(pod);
+                self.leave(pod, false);
+                if reserved.is_some() {
+                    let template = self.pods[pod.index()].template;
+                    self.happens(Event::Deleted(vec![template], None));
+                }
             }
             PodState::Terminating(_) | PodState::Gone => {}
         }
     }
 
+    /// A running pod ends by itself: it needs nothing any more.
+    pub fn succeed(&mut self, pod: PodId) {
+        self.end(pod, true);
+    }
+
     /// Removes a terminating pod and frees its capacity.
     pub fn finish(&mut self, pod: PodId) {
+        self.end(pod, false);
+    }
+
+    fn end(&mut self, pod: PodId, stays: bool) {
         self.delete(pod);
         if let PodState::Terminating(node) = self.pods[pod.index()].state {
             self.hold(pod, node, -1);
             self.pods[pod.index()].state = PodState::Gone;
+            self.leave(pod, stays);
             let template = self.pods[pod.index()].template;
             self.happens(Event::Deleted(vec![template], None));
         }
@@ -385,7 +494,7 @@ impl Scheduler {
         self.enqueue(pod, place);
     }
 
-    fn happens(&mut self, event: Event) {
+    pub(super) fn happens(&mut self, event: Event) {
         if !self.queue.has_unschedulable() {
             return;
         }

@@ -5,6 +5,8 @@ use super::ids::{LabelSetId, SelectorId};
 use super::labels::{LabelIndex, Scoped};
 use super::nodes::{Nodes, Resource};
 use super::pod::{HOSTNAME, Namespaces, PodTemplate, PodTerm, SpreadConstraint};
+use super::storage::ClaimId;
+use super::storage::claims::Storage;
 use super::terms::{AffinityTerm, Terms};
 use crate::quantity::Selector;
 use ecow::EcoString;
@@ -44,6 +46,8 @@ pub(super) struct Compiled {
     pub(super) preferred: Vec<(i64, AffinityTerm)>,
     /// Its terms that apply to pods scheduled later, by number.
     pub(super) carried: Vec<usize>,
+    /// The claims for volumes that its pods share.
+    pub(super) claims: Vec<ClaimId>,
 }
 
 fn scoped(term: &PodTerm) -> Scoped {
@@ -80,7 +84,9 @@ impl Compiled {
         index: &mut LabelIndex,
         terms: &mut Terms,
         classes: &mut Classes,
+        storage: &mut Storage,
     ) -> Self {
+        let claims = storage.shared(&pod.namespace, &pod.volumes);
         let (class, requests) = classes.class(nodes, &pod);
         let labels = index.set(&pod.namespace, &pod.labels);
         let beside = |term: &PodTerm, nodes: &mut Nodes, index: &mut LabelIndex| AffinityTerm {
@@ -121,6 +127,7 @@ impl Compiled {
             anti_affinity,
             preferred,
             carried,
+            claims,
         }
     }
 }

@@ -251,7 +251,11 @@ fn place<'a>(
     let held = quota::hold(catalog, planned, &claims, &mut fleet);
     let placed = fleet.place(Manner::default());
     let verdict = match fleet.verdict(&placed) {
-        Verdict::Fits if held.is_empty() && claims.iter().all(|claim| claim.refused.is_none()) => {
+        Verdict::Fits
+            if held.is_empty()
+                && placed.refused.is_empty()
+                && claims.iter().all(|claim| claim.refused.is_none()) =>
+        {
             Verdict::Fits
         }
         Verdict::Fits => Verdict::DoesNotFit { proven: true },
@@ -364,6 +368,7 @@ pub(crate) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
 pub(crate) fn options(catalog: &Catalog) -> Options {
     let mut options = Options::default();
     for object in catalog.others() {
+        options.add(&object.node);
         match object.id.kind.as_str() {
             "Namespace" => {
                 let own = labels(object.metadata("labels"));

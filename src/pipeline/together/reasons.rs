@@ -95,6 +95,14 @@ impl Reasons {
                 let waiting = self.waiting(&fleet.workloads[at].templates[template], pod);
                 pending(replica, waiting.code, &waiting.message);
                 placement.waiting.get_or_insert(waiting);
+                continue;
+            }
+            let refused =
+                (0..slots.len()).find_map(|pod| self.placed.refused.get(&[at, replica, pod]));
+            if let Some(message) = refused {
+                pending(replica, "refused", message);
+                let waiting = || Arc::new(Waiting::said("refused", message.clone()));
+                placement.waiting.get_or_insert_with(waiting);
             }
         }
         placement
@@ -207,7 +215,10 @@ impl Reasons {
 
     fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Arc<Waiting> {
         let scheduler = &self.placed.scheduler;
-        let message = scheduler.rejection(pod).map(|own| own.message.clone()).unwrap_or_default();
+        let message = match scheduler.rejection(pod) {
+            Some(own) => own.message.clone(),
+            None => scheduler.unanswered(pod),
+        };
         let TemplateVerdicts { blocked, look, waiting, .. } = self.known(template, pod);
         if let Some(known) = waiting.get(&message) {
             return Arc::clone(known);
@@ -259,6 +270,19 @@ fn blocked(answer: &Answer, template: &PodTemplate, machine: &Machine) -> Blocke
         }
         Some(Reason::NodeAffinity | Reason::OtherNodes) => selection(template, machine),
         Some(reason @ Reason::HostPort) => ("port", eco_format!("{reason}")),
+        Some(
+            reason @ (Reason::Disk
+            | Reason::ReadWriteOncePod
+            | Reason::VolumeCount
+            | Reason::VolumeAffinity
+            | Reason::NoVolume
+            | Reason::NoSpace
+            | Reason::VolumeGone
+            | Reason::VolumeZone),
+        ) => ("volume", eco_format!("{reason}")),
+        Some(reason @ (Reason::ClaimElsewhere | Reason::NoDevices(_))) => {
+            ("devices", eco_format!("{reason}"))
+        }
         Some(reason @ (Reason::Spread | Reason::SpreadLabel)) => {
             ("spread", eco_format!("{reason}"))
         }

@@ -181,7 +181,8 @@ fn adopted_replica_sets_are_sized_for_the_surge() {
     let mut own = deployment(10, 2, 0);
     for name in ["v1", "new"] {
         let template = pods.scheduler.template(revision(name).pod);
-        let running: Vec<_> = (0..6).map(|_| pods.create(template, Start::Ready)).collect();
+        let running: Vec<_> =
+            (0..6).map(|_| pods.create(template, Start::Ready).unwrap()).collect();
         own.adopt(&mut pods, &revision(name), &running);
     }
     own.spec.replicas = 20;

@@ -22,6 +22,7 @@ impl LeaderWorkerSetSpec {
     /// Returns the template with the labels that the webhook adds, and the selector of its owner.
     pub(super) fn made(&self, base: &PodTemplate, group: usize, index: usize) -> PodTemplate {
         let mut pod = base.clone();
+        pod.name = eco_format!("{}-*", self.name);
         let leader = eco_format!("{}-{group}", self.name);
         let unique = group_key(&format!("{}/{leader}", self.namespace));
         let number = eco_format!("{group}");

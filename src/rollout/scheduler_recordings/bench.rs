@@ -1,22 +1,67 @@
 //! A scenario as a world.
 
 use crate::cluster::schedule::scheduler_recordings::{
-    self as recordings, NAMESPACE, Row, act_on_node, node, text,
+    self as recordings, NAMESPACE, Row, act_on_node, namespace, node, text,
 };
-use crate::cluster::schedule::{PodId, PodState, PriorityClasses, TieBreak};
-use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec, Start, WorkloadId, World};
+use crate::cluster::schedule::{Admission, PodId, PodState, PodTemplate, TieBreak, labels};
+use crate::diag::Severity;
+use crate::objects::accept::judge;
+use crate::rollout::{
+    DaemonSetSpec, DeploymentSpec, JobSpec, LeaderWorkerSetSpec, Start, StatefulSetSpec,
+    WorkloadId, World,
+};
+use ecow::EcoString;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A world with the names of what is in it.
 pub(super) struct Bench<'r> {
     pub(super) world: World,
-    classes: PriorityClasses,
+    classes: Admission,
     /// Workloads by name, with their objects as they are now.
     pub(super) workloads: BTreeMap<String, (WorkloadId, Value)>,
     running: BTreeMap<&'r str, PodId>,
     nodes: BTreeMap<&'r str, Value>,
     gate: bool,
+    /// Objects that are no workloads.
+    objects: Vec<Value>,
+    /// Objects that the server refuses, with its answer.
+    pub(super) refused: BTreeMap<String, String>,
+    /// Objects of which nothing comes.
+    pub(super) empty: BTreeSet<String>,
+    /// Pods of workloads that ended by themselves.
+    pub(super) succeeded: BTreeMap<String, usize>,
+}
+
+/// The resource of a kind with its group, as quotas and messages name it.
+fn plural(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "Deployment" => "deployments.apps",
+        "StatefulSet" => "statefulsets.apps",
+        "DaemonSet" => "daemonsets.apps",
+        "ReplicaSet" => "replicasets.apps",
+        "Job" => "jobs.batch",
+        "LeaderWorkerSet" => "leaderworkersets.leaderworkerset.x-k8s.io",
+        // Counted when it is created.
+        "Pod" => "",
+        _ => return None,
+    })
+}
+
+/// Why the server refuses a workload.
+fn refused_object(object: &Value) -> Option<String> {
+    let mut findings = Vec::new();
+    judge(&node(object), &mut findings);
+    findings.retain(|finding| finding.severity == Severity::Error);
+    Some(findings.first()?.message.to_string())
+}
+
+fn annotations(object: &Value) -> &Value {
+    match object["kind"].as_str() {
+        Some("Pod") => &object["metadata"]["annotations"],
+        _ => &object["spec"]["template"]["metadata"]["annotations"],
+    }
 }
 
 fn start(annotations: &Value) -> Start {
@@ -33,7 +78,18 @@ impl<'r> Bench<'r> {
     pub(super) fn new(row: &'r Row, gate: bool) -> Self {
         let recordings::Start { scheduler, classes, running, nodes } = recordings::Start::of(row);
         let world = World::new(scheduler);
-        Self { world, classes, workloads: BTreeMap::new(), running, nodes, gate }
+        Self {
+            world,
+            classes,
+            workloads: BTreeMap::new(),
+            running,
+            nodes,
+            gate,
+            objects: row.objects.clone(),
+            refused: BTreeMap::new(),
+            empty: BTreeSet::new(),
+            succeeded: BTreeMap::new(),
+        }
     }
 
     /// Lets time pass until nothing moves by itself.
@@ -60,18 +116,81 @@ impl<'r> Bench<'r> {
 
     /// Creates a workload; false for what is none.
     pub(super) fn create(&mut self, object: &Value) -> bool {
-        let id = match text(&object["kind"]) {
+        let name = text(&object["metadata"]["name"]).to_owned();
+        let kind = text(&object["kind"]);
+        let Some(plural) = plural(kind) else {
+            // Read before anything ran.
+            return kind == "CronJob" && self.nothing(name);
+        };
+        let charged = self.world.scheduler_mut().charge_object(namespace(object), plural);
+        if let Err(why) = charged {
+            let why = format!("{plural} \"{name}\" is forbidden: {why}");
+            self.refused.insert(name.clone(), why);
+            return self.nothing(name);
+        }
+        if let Some(why) = refused_object(object) {
+            self.refused.insert(name.clone(), why);
+            return self.nothing(name);
+        }
+        let admission = &self.classes;
+        let place = namespace(object);
+        let tree = node(object);
+        let start = start(annotations(object));
+        let id = match kind {
             "Deployment" => self.world.deploy(self.deployment(object)),
             "LeaderWorkerSet" => self.world.deploy_groups(self.groups(object)),
-            _ => return false,
+            "StatefulSet" => self.world.deploy_stateful(self.stateful(object)),
+            "DaemonSet" => self.world.deploy_daemons(self.daemons(object)),
+            "Job" => self.world.deploy_job(self.job(object)),
+            "ReplicaSet" => {
+                let deployment = DeploymentSpec::read(place, &node(&object["spec"]), admission);
+                let mut revision = deployment.unwrap().named(&name).revision;
+                revision.start = start;
+                let replicas = object["spec"]["replicas"].as_i64().unwrap_or(1);
+                self.world.deploy_replicas(revision, replicas)
+            }
+            _ => {
+                let own = labels(tree.at(&["metadata", "labels"]));
+                let spec = node(&object["spec"]);
+                let mut pod = PodTemplate::read(place, own, &spec, admission).unwrap();
+                pod.name = name.as_str().into();
+                self.world.deploy_pod(Arc::new(pod), start)
+            }
         };
-        self.workloads.insert(text(&object["metadata"]["name"]).to_owned(), (id, object.clone()));
+        self.workloads.insert(name, (id, object.clone()));
         true
+    }
+
+    /// An object of which nothing comes.
+    fn nothing(&mut self, name: String) -> bool {
+        self.empty.insert(name);
+        true
+    }
+
+    fn stateful(&self, object: &Value) -> StatefulSetSpec {
+        let mut spec =
+            StatefulSetSpec::read(namespace(object), &node(object), &self.classes).unwrap();
+        spec.start = start(annotations(object));
+        spec
+    }
+
+    fn daemons(&self, object: &Value) -> DaemonSetSpec {
+        let mut spec =
+            DaemonSetSpec::read(namespace(object), &node(object), &self.classes).unwrap();
+        spec.start = start(annotations(object));
+        spec
+    }
+
+    fn job(&self, object: &Value) -> JobSpec {
+        let mut spec = JobSpec::read(namespace(object), &node(object), &self.classes).unwrap();
+        spec.start = start(annotations(object));
+        spec
     }
 
     fn deployment(&self, object: &Value) -> DeploymentSpec {
         let spec = node(&object["spec"]);
-        let mut spec = DeploymentSpec::read(NAMESPACE, &spec, &self.classes).unwrap();
+        let spec = DeploymentSpec::read(namespace(object), &spec, &self.classes).unwrap();
+        let mut spec = spec.named(text(&object["metadata"]["name"]));
         spec.revision.start = start(&object["spec"]["template"]["metadata"]["annotations"]);
         spec
     }
@@ -89,17 +208,69 @@ impl<'r> Bench<'r> {
 
     /// Patches a workload.
     pub(super) fn patch(&mut self, name: &str, patch: &Value) {
+        let strategic = self.workloads[name].1["kind"] != "LeaderWorkerSet";
+        self.patch_as(name, patch, strategic);
+    }
+
+    fn patch_as(&mut self, name: &str, patch: &Value, strategic: bool) {
         let (id, mut object) = self.workloads[name].clone();
-        let is_deployment = object["kind"] == "Deployment";
-        merge(&mut object, patch, is_deployment);
-        if is_deployment {
-            let spec = self.deployment(&object);
-            *self.world.deployment_mut(id).unwrap() = spec;
-        } else {
-            let spec = self.groups(&object);
-            *self.world.groups_mut(id).unwrap() = spec;
+        merge(&mut object, patch, strategic);
+        match text(&object["kind"]) {
+            "Deployment" => {
+                let spec = self.deployment(&object);
+                *self.world.deployment_mut(id).unwrap() = spec;
+            }
+            "LeaderWorkerSet" => {
+                let spec = self.groups(&object);
+                *self.world.groups_mut(id).unwrap() = spec;
+            }
+            "StatefulSet" => self.world.change_stateful(id, self.stateful(&object)),
+            "DaemonSet" => self.world.change_daemons(id, self.daemons(&object)),
+            "Job" => self.world.change_job(id, self.job(&object)),
+            "ReplicaSet" => {
+                let replicas = object["spec"]["replicas"].as_i64().unwrap_or(1);
+                self.world.resize_replicas(id, replicas);
+            }
+            other => panic!("{other} is not patched"),
         }
         self.workloads.insert(name.to_owned(), (id, object));
+    }
+
+    /// Patches a workload or another object.
+    fn patch_any(&mut self, what: &Value, strategic: bool) {
+        let name = text(&what["name"]);
+        if self.workloads.contains_key(name) {
+            self.patch_as(name, &what["patch"], strategic);
+            return;
+        }
+        let same = |own: &&mut Value| {
+            own["kind"] == what["kind"] && own["metadata"]["name"] == what["name"]
+        };
+        let object = self.objects.iter_mut().find(same).unwrap();
+        merge(object, &what["patch"], strategic);
+        let object = node(object);
+        self.classes.add(&object);
+        self.world.scheduler_mut().set_object(&object);
+    }
+
+    fn delete(&mut self, what: &Value) {
+        let (kind, name) = (text(&what["kind"]), text(&what["name"]));
+        match kind {
+            "Pod" => {
+                let pod = self.running.get(name).copied();
+                let own = || self.world.pods_of(self.workloads[name].0)[0];
+                let pod = pod.unwrap_or_else(own);
+                self.world.scheduler_mut().delete(pod);
+            }
+            _ if self.workloads.contains_key(name) => {
+                let (id, _) = self.workloads[name];
+                self.world.undeploy(id);
+            }
+            _ => {
+                let place: EcoString = namespace(what).into();
+                self.world.scheduler_mut().delete_claim(kind, &place, &name.into());
+            }
+        }
     }
 
     /// Does something to a node or a pod that was there before.
@@ -107,7 +278,26 @@ impl<'r> Bench<'r> {
         let (verb, what) = action.as_object().unwrap().iter().next().unwrap();
         match verb.as_str() {
             "deletePod" => self.world.scheduler_mut().delete(self.running[text(what)]),
-            verb => act_on_node(self.world.scheduler_mut(), &mut self.nodes, verb, what),
+            "create" => {
+                if !self.create(what) {
+                    self.objects.push(what.clone());
+                    self.classes.add(&node(what));
+                    self.world.scheduler_mut().set_object(&node(what));
+                }
+            }
+            "delete" => self.delete(what),
+            "patch" => self.patch_any(what, true),
+            "merge" => self.patch_any(what, false),
+            "succeed" => {
+                let name = text(what);
+                let count = self.world.succeed(self.workloads[name].0);
+                *self.succeeded.entry(name.to_owned()).or_default() += count;
+            }
+            "waitSeconds" => _ = self.world.drive_out(what.as_i64().unwrap()),
+            verb => {
+                act_on_node(self.world.scheduler_mut(), &mut self.nodes, verb, what);
+                self.world.drive_out(0);
+            }
         }
     }
 

@@ -3,12 +3,38 @@
 pub(crate) mod bench;
 pub(crate) mod placements;
 pub(crate) mod rollouts;
+pub(crate) mod services;
 
 use crate::cluster::schedule::scheduler_recordings::{check, placements as recorded};
 
 #[test]
 fn placements_match_the_recorded_scheduler() {
     check("placement", |row| recorded::check(row, placements::play));
+}
+
+#[test]
+fn volumes_match_the_recordings() {
+    check("volumes", services::check);
+}
+
+#[test]
+fn quotas_and_limits_match_the_recordings() {
+    check("quota", services::check);
+}
+
+#[test]
+fn claimed_devices_match_the_recordings() {
+    check("dra", services::check);
+}
+
+#[test]
+fn workloads_match_the_recordings() {
+    check("workloads", services::check);
+}
+
+#[test]
+fn the_path_to_a_node_matches_the_recordings() {
+    check("path", services::check);
 }
 
 #[test]

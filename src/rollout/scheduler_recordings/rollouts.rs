@@ -1,6 +1,7 @@
 //! rollout.jsonl and lws*.jsonl: updates, tick by tick.
 
 use super::bench::Bench;
+use super::services;
 use crate::cluster::schedule::scheduler_recordings::{Row, ties};
 use crate::cluster::schedule::{First, PodTemplate, TieBreak};
 use crate::rollout::play::Ended;
@@ -128,6 +129,77 @@ fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
     }
     let sequence = sequence(&mut bench, row, ties, tell);
     json!({"initial": initial, "sequence": sequence, "end": nodes(&bench, true)})
+}
+
+/// The tables of volumes, quotas and so on describe the state before and after a change as they
+/// describe any state.
+fn play_beside(row: &Row, ties: &mut dyn TieBreak) -> Value {
+    let mut bench = Bench::new(row, false);
+    bench.apply(row, ties);
+    let initial = services::services(&bench);
+    for action in &row.pre_change {
+        bench.act(action);
+    }
+    let sequence = sequence(&mut bench, row, ties, tell);
+    let mut end = Map::new();
+    for (name, own) in services::services(&bench).as_object().unwrap() {
+        let mut own = own.clone();
+        let (id, object) = &bench.workloads[name];
+        let ended = bench.world.ended(*id).unwrap();
+        own["state"] = json!(self::end(&ended));
+        own["wanted"] = object["spec"]["replicas"].clone();
+        end.insert(name.clone(), own);
+    }
+    json!({"initial": initial, "sequence": sequence, "end": end})
+}
+
+/// Without what a recording of this kind may lack.
+fn comparable_beside(expect: &Value) -> Value {
+    let services = |services: &Value| -> Value {
+        let each = services.as_object().into_iter().flatten().map(|(name, own)| {
+            let mut own = own.clone();
+            if let Some(map) = own.as_object_mut() {
+                for key in ["wanted", "devices", "shown", "neverReady", "refused", "events"] {
+                    map.remove(key);
+                }
+                map.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));
+            }
+            (name.clone(), own)
+        });
+        each.collect::<Map<_, _>>().into()
+    };
+    let initial = expect["initial"].get("services").unwrap_or(&expect["initial"]);
+    json!({
+        "initial": services(initial),
+        "sequence": expect["sequence"],
+        "end": services(&expect["end"]),
+    })
+}
+
+/// Checks a rollout beside volumes, quotas or devices.
+pub(super) fn check_beside(row: &Row) -> Result<(), String> {
+    let own = comparable_beside(&play_beside(row, &mut First));
+    let expect = comparable_beside(&row.expect);
+    if row.sequence_deterministic && course(&own) != course(&expect) {
+        return Err(difference(&expect, &own));
+    }
+    let outcomes: Vec<Value> = if row.deterministic {
+        vec![expect]
+    } else {
+        row.outcomes.iter().map(|outcome| comparable_beside(&outcome["expect"])).collect()
+    };
+    let possible = |outcome: &Value| {
+        own == *outcome
+            || ties::any(MOST, |ties| comparable_beside(&play_beside(row, ties)) == *outcome)
+    };
+    let failed: Vec<&Value> = outcomes.iter().filter(|outcome| !possible(outcome)).collect();
+    match failed.first() {
+        // Where even the numbers are chance, one of the outcomes is enough.
+        Some(first) if row.sequence_deterministic || failed.len() == outcomes.len() => {
+            Err(difference(first, &own))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The sequence and how each workload ends.

@@ -29,7 +29,7 @@ fn a_version_is_named_by_the_hash_of_its_tree() {
 
 #[test]
 fn unset_spec_fields_have_the_default_of_their_kind() {
-    let classes = PriorityClasses::default();
+    let classes = Admission::default();
     let deployment = |spec: &str| DeploymentSpec::read(NAMESPACE, &node(spec), &classes).unwrap();
     let quarter = IntOrPercent::Percent(25);
     let rolling = |surge, unavailable| Strategy::RollingUpdate { surge, unavailable };
@@ -79,7 +79,7 @@ fn group_pods_have_labels_an_owner_and_exclusive_topology() {
             container("1"),
             container("2")
         );
-        LeaderWorkerSetSpec::read(NAMESPACE, &node(&tree), &PriorityClasses::default()).unwrap()
+        LeaderWorkerSetSpec::read(NAMESPACE, &node(&tree), &Admission::default()).unwrap()
     };
     let key: String = Sha1::digest("default/g-3")
         .iter()

@@ -1,7 +1,8 @@
 //! Evaluation of expressions.
 
-use super::value::{Value, duration};
+use super::value::{Value, duration, semver, typed_order};
 use super::{Expr, Function, Macro, Operator};
+use crate::quantity::Quantity;
 use crate::schema::pattern;
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -25,19 +26,31 @@ pub(in crate::schema) enum Outcome {
 
 /// Evaluates a rule about a value.
 pub(in crate::schema) fn evaluate(rule: &Expr, about: &Node) -> Outcome {
-    let mut run = Run { fuel: FUEL, scope: vec![("self".into(), Value::Node(about))] };
+    run(rule, "self", Value::Node(about)).0
+}
+
+/// Evaluates a rule about the value of a variable; with the first key that was missing.
+pub(super) fn run<'n>(
+    rule: &Expr,
+    variable: &str,
+    value: Value<'n>,
+) -> (Outcome, Option<EcoString>) {
+    let mut run = Run { fuel: FUEL, scope: vec![(variable.into(), value)], missing: None };
     let truth = run.expr(rule).and_then(|value| value.truth());
-    match truth {
+    let outcome = match truth {
         _ if run.fuel == 0 => Outcome::TooCostly,
         Some(true) => Outcome::Holds,
         Some(false) => Outcome::Fails,
         None => Outcome::Error,
-    }
+    };
+    (outcome, run.missing)
 }
 
 struct Run<'n> {
     fuel: usize,
     scope: Vec<(EcoString, Value<'n>)>,
+    /// The first key that a map did not have.
+    missing: Option<EcoString>,
 }
 
 impl<'n> Run<'n> {
@@ -62,12 +75,15 @@ impl<'n> Run<'n> {
                 .rev()
                 .find(|(known, _)| known == name)
                 .map(|(_, value)| value.clone()),
-            Expr::Field(of, name) => self.expr(of)?.field(name),
+            Expr::Field(of, name) => {
+                let of = self.expr(of)?;
+                self.key(&of, name)
+            }
             Expr::Has(of, name) => Some(Value::Bool(self.expr(of)?.field(name).is_some())),
             Expr::Index(of, index) => {
                 let (of, index) = (self.expr(of)?, self.expr(index)?);
                 match index.text() {
-                    Some(key) => of.field(key),
+                    Some(key) => self.key(&of, key),
                     None => of.elements()?.get(usize::try_from(index.int()?).ok()?).cloned(),
                 }
             }
@@ -85,7 +101,22 @@ impl<'n> Run<'n> {
                 call(*function, &arguments)
             }
             Expr::Macro(over, of, variable, condition) => self.over(*over, of, variable, condition),
+            Expr::Bind(variable, value, body) => {
+                let value = self.expr(value)?;
+                self.scope.push((variable.clone(), value));
+                let result = self.expr(body);
+                self.scope.pop();
+                result
+            }
         }
+    }
+
+    fn key(&mut self, of: &Value<'n>, name: &str) -> Option<Value<'n>> {
+        let found = of.field(name);
+        if found.is_none() && self.missing.is_none() {
+            self.missing = Some(name.into());
+        }
+        found
     }
 
     fn binary(&mut self, operator: Operator, left: &Expr, right: &Expr) -> Option<Value<'n>> {
@@ -173,6 +204,19 @@ fn call<'n>(function: Function, arguments: &[Value<'n>]) -> Option<Value<'n>> {
             text().map(|(text, pattern)| Value::Bool(pattern::matches(pattern, text)))
         }
         Function::IsIp => Some(Value::Bool(subject.text()?.parse::<std::net::IpAddr>().is_ok())),
+        Function::Quantity => {
+            Quantity::parse(subject.text()?).ok().map(|own| Value::Quantity(Box::new(own)))
+        }
+        Function::Semver => semver(subject.text()?).map(|own| Value::Semver(Box::new(own))),
+        Function::CompareTo => {
+            typed_order(subject, arguments.get(1)?).map(|order| Value::Int(i64::from(order as i8)))
+        }
+        Function::IsLessThan => typed_order(subject, arguments.get(1)?)
+            .map(|order| Value::Bool(order == Ordering::Less)),
+        Function::IsGreaterThan => typed_order(subject, arguments.get(1)?)
+            .map(|order| Value::Bool(order == Ordering::Greater)),
+        Function::LowerAscii => Some(Value::Text(subject.text()?.to_ascii_lowercase().into())),
+        Function::UpperAscii => Some(Value::Text(subject.text()?.to_ascii_uppercase().into())),
         Function::Split => text().map(|(text, part)| {
             Value::List(text.split(part).map(|part| Value::Text(part.into())).collect())
         }),

@@ -7,6 +7,7 @@
 //! Errors are values, as in the language: `a || b` holds when one side does, whatever becomes of
 //! the other. Work is bounded by [`FUEL`], as the API server bounds its own.
 
+pub(crate) mod device;
 mod eval;
 mod lex;
 mod parse;
@@ -40,6 +41,8 @@ pub(super) enum Expr {
     Call(Function, Vec<Expr>),
     /// `list.all(x, condition)` and its like.
     Macro(Macro, Box<Expr>, EcoString, Box<Expr>),
+    /// `cel.bind(x, value, body)`.
+    Bind(EcoString, Box<Expr>, Box<Expr>),
 }
 
 /// An operator between two expressions.
@@ -70,6 +73,13 @@ pub(super) enum Function {
     Split,
     /// Whether a text is an IP address.
     IsIp,
+    Quantity,
+    Semver,
+    CompareTo,
+    IsLessThan,
+    IsGreaterThan,
+    LowerAscii,
+    UpperAscii,
 }
 
 /// A macro over the elements of a list, or the keys of a map.

@@ -123,6 +123,15 @@ impl Parser<'_> {
     }
 
     fn method(&mut self, receiver: Expr, name: &str) -> Option<Expr> {
+        if name == "bind" && matches!(&receiver, Expr::Name(name) if name == "cel") {
+            let variable = self.name()?;
+            self.need(",")?;
+            let value = self.choice()?;
+            self.need(",")?;
+            let body = self.choice()?;
+            self.need(")")?;
+            return Some(Expr::Bind(variable, Box::new(value), Box::new(body)));
+        }
         let over = match name {
             "all" => Some(Macro::All),
             "exists" => Some(Macro::Exists),
@@ -144,6 +153,11 @@ impl Parser<'_> {
             "endsWith" => (Function::EndsWith, 1),
             "matches" => (Function::Matches, 1),
             "split" => (Function::Split, 1),
+            "compareTo" => (Function::CompareTo, 1),
+            "isLessThan" => (Function::IsLessThan, 1),
+            "isGreaterThan" => (Function::IsGreaterThan, 1),
+            "lowerAscii" => (Function::LowerAscii, 0),
+            "upperAscii" => (Function::UpperAscii, 0),
             _ => return None,
         };
         let mut arguments = vec![receiver];
@@ -206,6 +220,8 @@ impl Parser<'_> {
             ("has", Expr::Field(of, field)) => Some(Expr::Has(of, field)),
             ("size", argument) => Some(Expr::Call(Function::Size, vec![argument])),
             ("isIP", argument) => Some(Expr::Call(Function::IsIp, vec![argument])),
+            ("quantity", argument) => Some(Expr::Call(Function::Quantity, vec![argument])),
+            ("semver", argument) => Some(Expr::Call(Function::Semver, vec![argument])),
             ("duration", argument) => Some(Expr::Call(Function::Duration, vec![argument])),
             _ => None,
         }

@@ -1,5 +1,6 @@
 //! Values of the language, and how they compare.
 
+use crate::quantity::Quantity;
 use crate::yaml::{Node, Value as Tree};
 use ecow::EcoString;
 use std::cmp::Ordering;
@@ -15,6 +16,83 @@ pub(super) enum Value<'n> {
     List(Vec<Value<'n>>),
     /// Nanoseconds.
     Duration(i128),
+    Quantity(Box<Quantity>),
+    Semver(Box<Semver>),
+    /// A map that answers a missing key with an empty map: the attributes and capacities of a
+    /// device by domain.
+    Domains(&'n Node),
+}
+
+/// Whether a tree is that of a device: it has the fields of one and no others.
+fn is_device(node: &Node) -> bool {
+    let mut entries = node.entries();
+    ["driver", "attributes", "capacity"]
+        .iter()
+        .all(|field| entries.next().is_some_and(|entry| entry.key == *field))
+        && entries.next().is_none()
+}
+
+/// A semantic version: the three numbers, and the identifiers of a version before a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Semver {
+    numbers: [u64; 3],
+    before: Vec<EcoString>,
+}
+
+impl PartialOrd for Semver {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Semver {
+    /// A version before a release is less than the release; numbers are less than words.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let identifier =
+            |one: &EcoString, other: &EcoString| match (one.parse::<u64>(), other.parse::<u64>()) {
+                (Ok(one), Ok(other)) => one.cmp(&other),
+                (Ok(_), Err(_)) => Ordering::Less,
+                (Err(_), Ok(_)) => Ordering::Greater,
+                (Err(_), Err(_)) => one.cmp(other),
+            };
+        let before = || match (self.before.is_empty(), other.before.is_empty()) {
+            (true, true) => Ordering::Equal,
+            (true, false) => Ordering::Greater,
+            (false, true) => Ordering::Less,
+            (false, false) => {
+                let pairs = self.before.iter().zip(&other.before);
+                let first = pairs.map(|(one, other)| identifier(one, other));
+                let first = first.into_iter().find(|order| order.is_ne());
+                first.unwrap_or_else(|| self.before.len().cmp(&other.before.len()))
+            }
+        };
+        self.numbers.cmp(&other.numbers).then_with(before)
+    }
+}
+
+/// Reads a semantic version, `1.2.3-rc.1+build`.
+pub(super) fn semver(text: &str) -> Option<Semver> {
+    let text = text.split_once('+').map_or(text, |(text, _)| text);
+    let (numbers, before) = text.split_once('-').map_or((text, None), |(a, b)| (a, Some(b)));
+    let numbers: Vec<u64> = numbers.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let before = before.map(|before| before.split('.').map(EcoString::from).collect());
+    Some(Semver { numbers: numbers.try_into().ok()?, before: before.unwrap_or_default() })
+}
+
+/// The order of two quantities or versions; a value of a device is the text of one.
+pub(super) fn typed_order(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
+    let quantity = |value: &Value<'_>| match value {
+        Value::Quantity(own) => Some((**own).clone()),
+        value => Quantity::parse(&value.written()?).ok(),
+    };
+    let version = |value: &Value<'_>| match value {
+        Value::Semver(own) => Some((**own).clone()),
+        value => semver(value.text()?),
+    };
+    if matches!(one, Value::Semver(_)) || matches!(other, Value::Semver(_)) {
+        return Some(version(one)?.cmp(&version(other)?));
+    }
+    Some(quantity(one)?.cmp(&quantity(other)?))
 }
 
 impl<'n> Value<'n> {
@@ -34,6 +112,15 @@ impl<'n> Value<'n> {
         }
     }
 
+    /// The text of a scalar; a number is its digits.
+    fn written(&self) -> Option<EcoString> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            Self::Node(node) => node.scalar_text(),
+            _ => None,
+        }
+    }
+
     pub(super) fn int(&self) -> Option<i64> {
         match self {
             Self::Int(number) => Some(*number),
@@ -46,6 +133,7 @@ impl<'n> Value<'n> {
     pub(super) fn elements(&self) -> Option<Vec<Value<'n>>> {
         match self {
             Self::List(items) => Some(items.clone()),
+            Self::Domains(node) => Self::Node(node).elements(),
             Self::Node(node) => match &node.value {
                 Tree::List(items) => Some(items.iter().map(Value::Node).collect()),
                 Tree::Map(map) => {
@@ -61,6 +149,7 @@ impl<'n> Value<'n> {
     pub(super) fn size(&self) -> Option<i64> {
         let size = match self {
             Self::List(items) => items.len(),
+            Self::Domains(node) => return Self::Node(node).size(),
             Self::Node(Node { value: Tree::List(items), .. }) => items.len(),
             Self::Node(Node { value: Tree::Map(map), .. }) => map.len(),
             value => value.text()?.chars().count(),
@@ -70,7 +159,16 @@ impl<'n> Value<'n> {
 
     pub(super) fn field(&self, name: &str) -> Option<Value<'n>> {
         match self {
-            Self::Node(node) => node.get(name).map(Value::Node),
+            Self::Domains(node) => {
+                Some(node.get(name).map_or_else(|| Value::List(Vec::new()), Value::Node))
+            }
+            // Of a device.
+            Self::Node(node) => match (name, node.get(name)) {
+                ("attributes" | "capacity", Some(domains)) if is_device(node) => {
+                    Some(Value::Domains(domains))
+                }
+                (_, found) => found.map(Value::Node),
+            },
             _ => None,
         }
     }
@@ -87,6 +185,9 @@ impl<'n> Value<'n> {
     /// The order of numbers, texts and durations.
     pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
+            (Self::Quantity(_) | Self::Semver(_), _) | (_, Self::Quantity(_) | Self::Semver(_)) => {
+                typed_order(self, other)
+            }
             (Self::Duration(a), Self::Duration(b)) => Some(a.cmp(b)),
             _ => match (self.int(), other.int()) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),

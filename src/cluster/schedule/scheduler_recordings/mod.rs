@@ -7,7 +7,7 @@ pub(crate) mod placements;
 mod play;
 pub(crate) mod ties;
 
-use super::{Budget, Options, PodId, PodTemplate, PriorityClasses, Scheduler, labels};
+use super::{Admission, Budget, Options, PodId, PodTemplate, Scheduler, labels};
 use crate::api::{Api, Object, ObjectRef, Scope};
 use crate::cluster::Machine;
 use crate::quantity::recordings;
@@ -15,7 +15,7 @@ use crate::source::{SourceId, Span};
 use crate::yaml::{Node, Origin, Rule};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
@@ -53,6 +53,15 @@ pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) nodes: Vec<Value>,
     pub(crate) running: Vec<Value>,
+    /// What is there before anything runs: volumes, quotas, devices and so on.
+    #[serde(default)]
+    pub(crate) objects: Vec<Value>,
+    /// Provisioners that answer; none does where there is no list.
+    #[serde(default)]
+    provisioners: Vec<String>,
+    /// Admission plugins that were on in addition.
+    #[serde(default)]
+    admission: Vec<String>,
     pub(crate) apply: Vec<Value>,
     #[serde(default)]
     pub(crate) then: Vec<Value>,
@@ -73,7 +82,7 @@ pub(crate) struct Row {
 /// The cluster of a scenario before anything is applied.
 pub(crate) struct Start<'r> {
     pub(crate) scheduler: Scheduler,
-    pub(crate) classes: PriorityClasses,
+    pub(crate) classes: Admission,
     /// Running pods by name.
     pub(crate) running: BTreeMap<&'r str, PodId>,
     /// The nodes' objects by name.
@@ -82,29 +91,41 @@ pub(crate) struct Start<'r> {
 
 impl<'r> Start<'r> {
     pub(crate) fn of(row: &'r Row) -> Self {
-        let mut classes = PriorityClasses::default();
+        let mut classes = Admission::default();
         let mut budgets = Vec::new();
+        classes.extended_toleration =
+            row.admission.iter().any(|plugin| plugin == "ExtendedResourceToleration");
         for object in &row.apply {
             match text(&object["kind"]) {
                 "PriorityClass" => classes.add(&node(object)),
                 "PodDisruptionBudget" => {
-                    budgets.push(Budget::read(NAMESPACE, &node(object)).unwrap());
+                    budgets.push(Budget::read(namespace(object), &node(object)).unwrap());
                 }
                 _ => {}
             }
         }
-        let options = Options {
-            budgets,
-            claims: Some(BTreeSet::new()),
-            ignore_ready: true,
-            ..Options::default()
-        };
+        let mut options = Options { budgets, ignore_ready: true, ..Options::default() };
+        for object in &row.objects {
+            classes.add(&node(object));
+            options.add(&node(object));
+            if object["kind"] == "Namespace" {
+                let own = labels(node(object).at(&["metadata", "labels"]));
+                options.namespaces.insert(text(&object["metadata"]["name"]).into(), own);
+            }
+        }
+        options.storage.complete();
+        options.devices.complete();
+        options.storage.only_answering(row.provisioners.iter().map(Into::into).collect());
         let mut scheduler = Scheduler::new(row.nodes.iter().map(machine), &options);
         let mut running = BTreeMap::new();
         let ended = |pod: &Value| matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed");
-        for pod in row.running.iter().filter(|pod| !ended(pod)) {
+        for pod in &row.running {
             let template = scheduler.template(Arc::new(template(pod, &classes)));
             let id = scheduler.run(template, text(&pod["spec"]["nodeName"]), None).unwrap();
+            if ended(pod) {
+                scheduler.succeed(id);
+                continue;
+            }
             scheduler.set_ready(id, true);
             if pod["metadata"].get("deletionTimestamp").is_some() {
                 scheduler.delete(id);
@@ -117,10 +138,17 @@ impl<'r> Start<'r> {
 }
 
 /// The template of a pod or of a pod template.
-pub(crate) fn template(pod: &Value, classes: &PriorityClasses) -> PodTemplate {
+pub(crate) fn template(pod: &Value, classes: &Admission) -> PodTemplate {
     let tree = node(pod);
     let labels = labels(tree.at(&["metadata", "labels"]));
-    PodTemplate::read(NAMESPACE, labels, &node(&pod["spec"]), classes).unwrap()
+    let mut own = PodTemplate::read(namespace(pod), labels, &node(&pod["spec"]), classes).unwrap();
+    own.name = text(&pod["metadata"]["name"]).into();
+    own
+}
+
+/// The namespace of an object.
+pub(crate) fn namespace(object: &Value) -> &str {
+    object["metadata"]["namespace"].as_str().unwrap_or(NAMESPACE)
 }
 
 /// Checks every scenario of a table, and names all that fail.
@@ -147,22 +175,34 @@ pub(crate) fn act_on_node<'r>(
     what: &'r Value,
 ) {
     if verb == "addNode" {
+        nodes.insert(text(&what["metadata"]["name"]), what.clone());
         scheduler.add_node(machine(what)).unwrap();
         return;
     }
-    let name = text(what);
+    let name = what["node"].as_str().unwrap_or_else(|| text(what));
     let node = nodes.get_mut(name).unwrap();
-    change_node(node, verb);
+    change_node(node, verb, what);
     let id = scheduler.node_id(name).unwrap();
     scheduler.change_node(id, machine(node));
 }
 
-fn change_node(node: &mut Value, verb: &str) {
+fn change_node(node: &mut Value, verb: &str, what: &Value) {
     let taint = serde_json::json!({
         "key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule",
     });
+    if verb == "label" {
+        for (key, value) in what["labels"].as_object().unwrap() {
+            let labels = node["metadata"]["labels"].as_object_mut().unwrap();
+            match value {
+                Value::Null => _ = labels.remove(key),
+                value => _ = labels.insert(key.clone(), value.clone()),
+            }
+        }
+        return;
+    }
     let spec = node["spec"].as_object_mut().unwrap();
     match verb {
+        "taint" => _ = spec.insert("taints".into(), what["taints"].clone()),
         "cordon" => {
             spec.insert("unschedulable".into(), true.into());
             let taints = spec.entry("taints").or_insert_with(|| Value::Array(Vec::new()));
@@ -170,9 +210,7 @@ fn change_node(node: &mut Value, verb: &str) {
         }
         "uncordon" => {
             spec.remove("unschedulable");
-            if let Some(taints) = spec.get_mut("taints").and_then(Value::as_array_mut) {
-                taints.retain(|known| *known != taint);
-            }
+            spec.remove("taints");
         }
         "untaint" => {
             spec.remove("taints");

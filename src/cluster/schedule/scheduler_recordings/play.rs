@@ -78,7 +78,7 @@ impl<'r> Cluster<'r> {
                         let message = why.map(|own| own.message.to_string());
                         service.waiting.push(message.unwrap_or_default());
                     }
-                    PodState::Terminating(_) | PodState::Gone => {}
+                    PodState::Reserved(_) | PodState::Terminating(_) | PodState::Gone => {}
                 }
             }
             all.insert((*name).to_owned(), service.json());

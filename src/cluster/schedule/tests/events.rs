@@ -6,7 +6,6 @@ use crate::cluster::schedule::ids::PodId;
 use crate::cluster::schedule::queue::{Event, Hints, Place};
 use crate::cluster::schedule::reason::Plugins;
 use crate::cluster::schedule::scheduler::{Options, Scheduler};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An event.
@@ -29,7 +28,8 @@ fn tried_again(
     spec: &str,
     happens: &Happens,
 ) -> bool {
-    let options = Options { claims: Some(BTreeSet::new()), ..Options::default() };
+    let mut options = Options::default();
+    options.storage.complete();
     let mut bench = Bench { scheduler: Scheduler::new(nodes.iter().cloned(), &options) };
     let pods: Vec<PodId> =
         running.iter().map(|(labels, spec)| bench.run(labels, spec, "a")).collect();

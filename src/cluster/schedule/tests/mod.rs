@@ -11,11 +11,11 @@ use super::evaluate::Answer;
 use super::ids::{NodeId, PodId, TemplateId};
 use super::labels;
 use super::pod::PodTemplate;
-use super::read::PriorityClasses;
 use super::reason::Reason;
 use super::running::PodState;
 use super::scheduler::{Options, Scheduler};
 use crate::cluster::Machine;
+use crate::cluster::admission::Admission;
 use crate::cluster::tests::object;
 use crate::operators::ome::compose::testing::node;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn template(labels: &str, spec: &str) -> PodTemplate {
 fn in_namespace(namespace: &str, own: &str, spec: &str) -> PodTemplate {
     let own = labels(Some(&node(&format!("{{{own}}}"))));
     let spec = node(&format!("{{{spec}}}"));
-    PodTemplate::read(namespace, own, &spec, &PriorityClasses::partial())
+    PodTemplate::read(namespace, own, &spec, &Admission::partial())
         .unwrap_or_else(|error| panic!("{error:?}"))
 }
 
@@ -94,7 +94,9 @@ impl Bench {
     /// The node of a pod, or why it has none.
     fn place(&self, pod: PodId) -> String {
         match self.scheduler.state(pod) {
-            PodState::Bound(on) => self.scheduler.node(on).name.to_string(),
+            PodState::Bound(on) | PodState::Reserved(on) => {
+                self.scheduler.node(on).name.to_string()
+            }
             PodState::Waiting => {
                 self.scheduler.rejection(pod).map(|own| own.message.to_string()).unwrap_or_default()
             }
@@ -129,6 +131,10 @@ impl Bench {
             Some(Reason::OtherNodes) => 'O',
             Some(Reason::HostPort) => 'P',
             Some(Reason::TooManyPods) => 'M',
+            Some(Reason::Disk | Reason::ReadWriteOncePod | Reason::VolumeCount) => 'D',
+            Some(Reason::VolumeAffinity | Reason::VolumeGone | Reason::VolumeZone) => 'V',
+            Some(Reason::NoVolume | Reason::NoSpace) => 'B',
+            Some(Reason::ClaimElsewhere | Reason::NoDevices(_)) => 'C',
             Some(Reason::Insufficient(_)) => 'I',
             Some(Reason::Spread) => 'S',
             Some(Reason::SpreadLabel) => 'L',

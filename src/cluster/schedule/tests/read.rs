@@ -1,21 +1,21 @@
 //! Pods as the scheduler reads them.
 
 use super::{in_namespace, node, template};
+use crate::cluster::admission::Admission;
+use crate::cluster::schedule::PodVolume;
 use crate::cluster::schedule::label_selector;
 use crate::cluster::schedule::pod::{Labels, PodTemplate, selector_of};
-use crate::cluster::schedule::read::PriorityClasses;
 
 #[test]
 fn a_pod_takes_its_priority_from_itself_its_class_or_the_default() {
     let class = |name: &str, value: &str, more: &str| {
         node(&format!("{{metadata: {{name: {name}}}, value: {value}, {more}}}"))
     };
-    let mut classes = PriorityClasses::default();
-    let priority = |classes: &PriorityClasses, spec: &str| {
+    let mut classes = Admission::default();
+    let priority = |classes: &Admission, spec: &str| {
         let spec = node(&format!("{{{spec}}}"));
-        PodTemplate::read("ml", Labels::default(), &spec, classes)
-            .map(|pod| (pod.priority, pod.never_preempts))
-            .ok()
+        let pod = PodTemplate::read("ml", Labels::default(), &spec, classes).unwrap();
+        pod.refused.is_none().then_some((pod.priority, pod.never_preempts))
     };
     assert_eq!(priority(&classes, ""), Some((0, false)));
     for (name, value, more) in [
@@ -24,7 +24,7 @@ fn a_pod_takes_its_priority_from_itself_its_class_or_the_default() {
         ("most", "99999999999", ""),
         ("least", "-99999999999", ""),
     ] {
-        classes.add(&class(name, value, more));
+        classes.priorities.add(&class(name, value, more));
     }
     for (spec, expected) in [
         ("", Some((0, false))),
@@ -41,10 +41,10 @@ fn a_pod_takes_its_priority_from_itself_its_class_or_the_default() {
     ] {
         assert_eq!(priority(&classes, spec), expected, "{spec}");
     }
-    assert_eq!(priority(&PriorityClasses::partial(), "priorityClassName: none"), Some((0, false)));
+    assert_eq!(priority(&Admission::partial(), "priorityClassName: none"), Some((0, false)));
     // Of several defaults the lowest is taken, of equal ones the first.
-    let default = |classes: &mut PriorityClasses, name: &str, value: &str, more: &str| {
-        classes.add(&class(name, value, &format!("globalDefault: true, {more}")));
+    let default = |classes: &mut Admission, name: &str, value: &str, more: &str| {
+        classes.priorities.add(&class(name, value, &format!("globalDefault: true, {more}")));
     };
     default(&mut classes, "one", "20", "");
     assert_eq!(priority(&classes, ""), Some((20, false)));
@@ -54,7 +54,7 @@ fn a_pod_takes_its_priority_from_itself_its_class_or_the_default() {
     assert_eq!(priority(&classes, ""), Some((20, false)));
     default(&mut classes, "four", "10", "preemptionPolicy: Never");
     assert_eq!(priority(&classes, ""), Some((10, true)));
-    classes.add(&class("five", "1", "globalDefault: false"));
+    classes.priorities.add(&class("five", "1", "globalDefault: false"));
     assert_eq!(priority(&classes, ""), Some((10, true)));
     assert_eq!(priority(&classes, "priorityClassName: five"), Some((1, false)));
 }
@@ -124,14 +124,13 @@ fn pod_requests_are_the_peak_over_init_and_main_containers() {
         ),
         ("resources: {requests: {cpu: x}}", "spec.resources.requests.cpu"),
         ("overhead: {cpu: x}", "overhead.cpu"),
-        ("priorityClassName: none", "priorityClassName"),
         ("nodeSelector: {'a b': c}", "nodeSelector"),
     ] {
         let found = PodTemplate::read(
             "ml",
             Labels::default(),
             &node(&format!("{{{spec}}}")),
-            &PriorityClasses::default(),
+            &Admission::default(),
         );
         assert_eq!(found.unwrap_err().path, path, "{spec}");
     }
@@ -168,7 +167,7 @@ fn images_ports_and_tolerations_are_stored_with_defaults() {
         "",
         "volumes: [{persistentVolumeClaim: {claimName: c}}, {emptyDir: {}}], schedulerName: default-scheduler",
     );
-    assert_eq!((own.claims.as_slice(), own.foreign), (&["c".into()][..], false));
+    assert_eq!((own.volumes.as_slice(), own.foreign), (&[PodVolume::Claim("c".into())][..], false));
     assert!(template("", "schedulerName: other").foreign);
     assert!(template("", "schedulingGates: [{name: g}]").gated);
     let tolerated = |spec: &str| -> Vec<String> {
@@ -232,7 +231,7 @@ fn host_labels_and_match_fields_count_as_naming_a_node() {
         "{key: metadata.name, operator: In, values: [a, b]}",
     ] {
         let spec = node(&format!("{{{}}}", term(&format!("{{matchFields: [{field}]}}"))));
-        let found = PodTemplate::read("ml", Labels::default(), &spec, &PriorityClasses::default());
+        let found = PodTemplate::read("ml", Labels::default(), &spec, &Admission::default());
         assert_eq!(found.unwrap_err().path, "matchFields", "{field}");
     }
     assert_eq!(in_namespace("a", "", "").namespace, "a");

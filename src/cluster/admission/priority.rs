@@ -1,0 +1,66 @@
+//! Classes of priority (plugin/pkg/admission/priority).
+
+use super::{name_of, text};
+use crate::yaml::Node;
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// The PriorityClasses of the input.
+#[derive(Clone, Debug, Default)]
+pub struct PriorityClasses {
+    classes: BTreeMap<EcoString, (i32, bool)>,
+    default: Option<EcoString>,
+    /// A class outside the input may exist: its pods have priority 0.
+    lenient: bool,
+}
+
+impl PriorityClasses {
+    /// An incomplete set: pods of a class that was not added have priority 0.
+    pub fn partial() -> Self {
+        Self { lenient: true, ..Self::default() }
+    }
+
+    /// From now on no class exists that is not added.
+    pub fn complete(&mut self) {
+        self.lenient = false;
+    }
+
+    /// Adds a `scheduling.k8s.io/v1` PriorityClass.
+    pub fn add(&mut self, class: &Node) {
+        let name = name_of(class);
+        let value = class.get("value").and_then(Node::as_int).unwrap_or(0);
+        let never = text(class.get("preemptionPolicy")) == "Never";
+        if class.get("globalDefault").and_then(Node::as_bool) == Some(true) {
+            // Of several the lowest is taken (plugin/pkg/admission/priority).
+            let lower = |known: &EcoString| {
+                self.classes.get(known).is_none_or(|(known, _)| i64::from(*known) > value)
+            };
+            if self.default.as_ref().is_none_or(lower) {
+                self.default = Some(name.clone());
+            }
+        }
+        self.classes.insert(name, (clamp(value), never));
+    }
+
+    /// Value and `preemptionPolicy: Never` of the class that a pod names, or of the default class.
+    pub fn of(&self, name: &str) -> Option<(i32, bool)> {
+        match name {
+            "" => Some(
+                self.default
+                    .as_ref()
+                    .and_then(|name| self.classes.get(name))
+                    .copied()
+                    .unwrap_or((0, false)),
+            ),
+            // Every cluster has these two (pkg/apis/scheduling/v1/helpers.go).
+            "system-node-critical" => Some((2_000_001_000, false)),
+            "system-cluster-critical" => Some((2_000_000_000, false)),
+            name => self.classes.get(name).copied().or(self.lenient.then_some((0, false))),
+        }
+    }
+}
+
+/// A priority within the 32 bits of the API.
+pub(crate) fn clamp(value: i64) -> i32 {
+    i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX })
+}

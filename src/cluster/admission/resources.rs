@@ -1,0 +1,125 @@
+//! Requests and limits of the containers of a pod, as amounts.
+
+use super::text;
+use crate::quantity::Quantity;
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+/// Amounts by resource.
+pub(crate) type Amounts = BTreeMap<EcoString, Quantity>;
+
+/// A mapping of amounts; what is no quantity is left out, because the server refuses it earlier.
+pub(crate) fn amounts(map: Option<&Node>) -> Amounts {
+    let entries = map.map(Node::entries).into_iter().flatten();
+    entries
+        .filter_map(|entry| {
+            let amount = Quantity::parse_field(&entry.node.scalar_text()?).ok()?;
+            Some((entry.key.clone(), amount))
+        })
+        .collect()
+}
+
+pub(crate) fn add(sum: &mut Amounts, more: &Amounts) {
+    for (name, amount) in more {
+        match sum.get_mut(name) {
+            Some(known) => *known += amount,
+            None => _ = sum.insert(name.clone(), amount.clone()),
+        }
+    }
+}
+
+pub(crate) fn raise(most: &mut Amounts, other: &Amounts) {
+    for (name, amount) in other {
+        if most.get(name).is_none_or(|known| known < amount) {
+            most.insert(name.clone(), amount.clone());
+        }
+    }
+}
+
+/// Requests and limits of a container or a pod; a limit without a request is the request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Resources {
+    pub(crate) name: EcoString,
+    pub(crate) requests: Amounts,
+    pub(crate) limits: Amounts,
+    /// An init container that runs as long as the pod.
+    pub(crate) sidecar: bool,
+}
+
+impl Resources {
+    pub(crate) fn of(container: &Node) -> Self {
+        let side = |key: &str| amounts(container.at(&["resources", key]));
+        let (mut requests, limits) = (side("requests"), side("limits"));
+        for (name, limit) in &limits {
+            requests.entry(name.clone()).or_insert_with(|| limit.clone());
+        }
+        Self {
+            name: text(container.get("name")),
+            requests,
+            limits,
+            sidecar: text(container.get("restartPolicy")) == "Always",
+        }
+    }
+}
+
+/// The containers of a list.
+pub(crate) fn containers(spec: &Node, key: &str) -> Vec<Resources> {
+    spec.items_of(key).iter().map(Resources::of).collect()
+}
+
+/// The sum of one side over a pod: containers and sidecars, or the largest step of the init
+/// containers (`PodRequests`, `PodLimits` of k8s.io/component-helpers).
+pub(crate) fn total(spec: &Node, side: impl Fn(&Resources) -> &Amounts) -> Amounts {
+    let (mut sum, mut sidecars, mut step) = (Amounts::new(), Amounts::new(), Amounts::new());
+    for own in containers(spec, "containers") {
+        add(&mut sum, side(&own));
+    }
+    for own in containers(spec, "initContainers") {
+        if own.sidecar {
+            add(&mut sum, side(&own));
+            add(&mut sidecars, side(&own));
+            raise(&mut step, &sidecars);
+        } else {
+            let mut one = side(&own).clone();
+            add(&mut one, &sidecars);
+            raise(&mut step, &one);
+        }
+    }
+    raise(&mut sum, &step);
+    let pod = Resources::of(spec);
+    for (name, amount) in side(&pod) {
+        if matches!(name.as_str(), "cpu" | "memory") || name.starts_with("hugepages-") {
+            sum.insert(name.clone(), amount.clone());
+        }
+    }
+    sum
+}
+
+/// Checks that no request is above its limit (`ValidateContainerResourceRequirements`).
+///
+/// # Errors
+/// The server's words.
+pub(super) fn checked(spec: &Node) -> Result<(), EcoString> {
+    let mut wrong: Vec<EcoString> = Vec::new();
+    for key in ["containers", "initContainers"] {
+        for (at, own) in containers(spec, key).iter().enumerate() {
+            for (name, request) in &own.requests {
+                let Some(limit) = own.limits.get(name).filter(|limit| *limit < request) else {
+                    continue;
+                };
+                wrong.push(eco_format!(
+                    "spec.{key}[{at}].resources.requests: Invalid value: \"{}\": must be less \
+                     than or equal to {name} limit of {}",
+                    request.canonical(),
+                    limit.canonical()
+                ));
+            }
+        }
+    }
+    match wrong.as_slice() {
+        [] => Ok(()),
+        [one] => Err(one.clone()),
+        all => Err(eco_format!("[{}]", all.join(", "))),
+    }
+}

@@ -1,0 +1,87 @@
+//! RuntimeClasses (plugin/pkg/admission/runtimeclass): overhead, node selector and tolerations that
+//! they add to a pod.
+
+use super::limits::child;
+use super::{name_of, text};
+use crate::yaml::{Node, Value};
+use ecow::{EcoString, eco_format};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The RuntimeClasses of the input.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RuntimeClasses {
+    classes: BTreeMap<EcoString, Node>,
+    /// A class outside the input may exist; it changes nothing.
+    lenient: bool,
+}
+
+impl RuntimeClasses {
+    pub(super) fn partial() -> Self {
+        Self { lenient: true, ..Self::default() }
+    }
+
+    pub(super) fn complete(&mut self) {
+        self.lenient = false;
+    }
+
+    pub(super) fn add(&mut self, class: &Node) {
+        self.classes.insert(name_of(class), class.clone());
+    }
+
+    /// Adds what the class of a pod adds.
+    ///
+    /// # Errors
+    /// A class that does not exist, or that contradicts the pod, in the server's words.
+    pub(super) fn apply(&self, spec: &mut Cow<'_, Node>) -> Result<(), EcoString> {
+        let name = text(spec.get("runtimeClassName"));
+        if name.is_empty() {
+            return Ok(());
+        }
+        let Some(class) = self.classes.get(&name) else {
+            return if self.lenient {
+                Ok(())
+            } else {
+                Err(eco_format!("pod rejected: RuntimeClass \"{name}\" not found"))
+            };
+        };
+        if let Some(overhead) = class.at(&["overhead", "podFixed"]) {
+            if let Some(map) = spec.to_mut().as_map_mut() {
+                map.insert("overhead", overhead.clone());
+            }
+        }
+        for wanted in
+            class.at(&["scheduling", "nodeSelector"]).map(Node::entries).into_iter().flatten()
+        {
+            let value = text(Some(&wanted.node));
+            let own = spec.at(&["nodeSelector", wanted.key.as_str()]).and_then(Node::scalar_text);
+            if own.is_some_and(|own| own != value) {
+                return Err(eco_format!(
+                    "conflict: runtimeClass.scheduling.nodeSelector[{}] = {value}; \
+                     pod.spec.nodeSelector[{}] = {}",
+                    wanted.key,
+                    wanted.key,
+                    text(spec.at(&["nodeSelector", wanted.key.as_str()]))
+                ));
+            }
+            if let Some(map) = child(spec.to_mut(), "nodeSelector").and_then(Node::as_map_mut) {
+                map.insert(wanted.key.clone(), wanted.node.clone());
+            }
+        }
+        let tolerations = class.at(&["scheduling", "tolerations"]).map(Node::items);
+        super::tolerations::append(spec, tolerations.unwrap_or_default().iter().cloned());
+        Ok(())
+    }
+}
+
+/// Appends items to a list of a mapping, made where there is none.
+pub(super) fn append(node: &mut Node, key: &str, items: impl Iterator<Item = Node>) {
+    let origin = node.origin;
+    let Some(map) = node.as_map_mut() else { return };
+    if map.get(key).is_none_or(Node::is_null) {
+        map.insert(key, Node::list([], origin));
+    }
+    if let Some(Value::List(list)) = map.get_mut(key).map(|list| &mut list.value) {
+        list.extend(items);
+    }
+}

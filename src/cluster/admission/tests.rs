@@ -1,0 +1,86 @@
+//! Pods as the server stores or refuses them. Quotas and LimitRanges are also compared with
+//! recordings (`rollout::scheduler_recordings`).
+
+use super::Admission;
+use crate::source::{SourceId, Span};
+use crate::yaml::{Node, Origin};
+
+fn node(text: &str) -> Node {
+    let value: serde_json::Value = serde_yaml_value(text);
+    Node::from_json(&value, Origin::File(Span { source: SourceId(0), start: 0, end: 0 }))
+}
+
+fn serde_yaml_value(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn refusal(objects: &[&str], spec: &str) -> Option<String> {
+    let mut admission = Admission::partial();
+    for object in objects {
+        admission.add(&node(object));
+    }
+    let spec = node(spec);
+    let admitted = admission.admit("ml", &spec);
+    admitted.refused.map(|refused| refused.of_pod("llm-*").to_string())
+}
+
+const PLAIN: &str = r#"{"containers": [{"name": "main"}]}"#;
+
+#[test]
+fn a_class_that_was_not_read_refuses_pods_once_another_was() {
+    let spec = r#"{"priorityClassName": "gold", "runtimeClassName": "kata", "containers": []}"#;
+    assert_eq!(refusal(&[], spec), None);
+    let class = r#"{"kind": "PriorityClass", "metadata": {"name": "silver"}, "value": 1}"#;
+    assert_eq!(
+        refusal(&[class], spec).as_deref(),
+        Some("pods \"llm-*\" is forbidden: no PriorityClass with name gold was found")
+    );
+    let runtime = r#"{"kind": "RuntimeClass", "metadata": {"name": "gvisor"}}"#;
+    assert_eq!(
+        refusal(&[runtime], spec).as_deref(),
+        Some("pods \"llm-*\" is forbidden: pod rejected: RuntimeClass \"kata\" not found")
+    );
+}
+
+#[test]
+fn a_runtime_class_adds_overhead_selector_and_tolerations() {
+    let class = r#"{"kind": "RuntimeClass", "metadata": {"name": "kata"},
+        "overhead": {"podFixed": {"cpu": "2"}},
+        "scheduling": {"nodeSelector": {"kata": "yes"}, "tolerations": [{"key": "kata", "operator": "Exists"}]}}"#;
+    let mut admission = Admission::default();
+    admission.add(&node(class));
+    let spec = node(r#"{"runtimeClassName": "kata", "containers": []}"#);
+    let stored = admission.admit("ml", &spec).spec.into_owned();
+    assert_eq!(stored.at(&["overhead", "cpu"]).and_then(Node::as_str), Some("2"));
+    assert_eq!(stored.at(&["nodeSelector", "kata"]).and_then(Node::as_str), Some("yes"));
+    assert_eq!(stored.items_of("tolerations").len(), 1);
+    let other = r#"{"runtimeClassName": "kata", "nodeSelector": {"kata": "no"}, "containers": []}"#;
+    assert!(refusal(&[class], other).is_some_and(|why| why.contains("conflict")));
+}
+
+#[test]
+fn a_namespace_enforces_pod_security() {
+    let namespace = |level: &str| {
+        format!(
+            r#"{{"kind": "Namespace", "metadata": {{"name": "ml", "labels": {{"pod-security.kubernetes.io/enforce": "{level}"}}}}}}"#
+        )
+    };
+    let host = r#"{"containers": [{"name": "main"}], "volumes": [{"name": "model", "hostPath": {"path": "/m"}}]}"#;
+    assert_eq!(refusal(&[&namespace("privileged")], host), None);
+    assert_eq!(refusal(&[&namespace("baseline")], PLAIN), None);
+    assert_eq!(
+        refusal(&[&namespace("baseline")], host).as_deref(),
+        Some(
+            "pods \"llm-*\" is forbidden: violates PodSecurity \"baseline:latest\": hostPath volumes (volume \"model\")"
+        )
+    );
+    assert_eq!(
+        refusal(&[&namespace("restricted")], PLAIN).as_deref(),
+        Some(
+            "pods \"llm-*\" is forbidden: violates PodSecurity \"restricted:latest\": allowPrivilegeEscalation != false (container \"main\" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container \"main\" must set securityContext.capabilities.drop=[\"ALL\"]), runAsNonRoot != true (pod or container \"main\" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container \"main\" must set securityContext.seccompProfile.type to \"RuntimeDefault\" or \"Localhost\")"
+        )
+    );
+    let safe = r#"{"securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [{"name": "main", "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}}]}"#;
+    assert_eq!(refusal(&[&namespace("restricted")], safe), None);
+}

@@ -1,0 +1,243 @@
+//! What pods have beside a node: claims for volumes and devices, and charges in quotas.
+
+use super::ids::{NodeId, PodId, TemplateId};
+use super::queue::{Event, Place};
+use super::running::PodState;
+use super::scheduler::Scheduler;
+use super::{devices, storage};
+use crate::cluster::admission::{QuotaStatus, Receipt};
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+
+/// What a pod has in addition.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Belongings {
+    /// The claims for volumes that it has for itself.
+    pub(super) volumes: Vec<storage::ClaimId>,
+    /// Its claims for devices.
+    pub(super) devices: Vec<Option<devices::ClaimId>>,
+    receipt: Option<Receipt>,
+    /// What `kubectl describe` shows of a pod whose claims cannot be made.
+    event: EcoString,
+}
+
+impl Scheduler {
+    /// Charges the quotas for a pod of a template.
+    pub(super) fn charge(&mut self, template: TemplateId) -> Result<Option<Receipt>, EcoString> {
+        let pod = &self.templates[template.index()].pod;
+        if let Some(refused) = &pod.refused {
+            return Err(refused.of_pod(&pod.name));
+        }
+        let Some(usage) = &pod.usage else { return Ok(None) };
+        let charged = self.quotas.charge(&pod.namespace, usage);
+        charged.map(Some).map_err(|refused| refused.of_pod(&pod.name))
+    }
+
+    /// Gives a new pod its claims and its charge.
+    pub(super) fn equip(&mut self, pod: PodId, receipt: Option<Receipt>) {
+        let template = std::sync::Arc::clone(&self.compiled(pod).pod);
+        if template.usage.is_none() && template.volumes.is_empty() && template.claims.is_empty() {
+            return;
+        }
+        let counted = template.usage.as_ref();
+        let receipt =
+            receipt.or_else(|| counted.map(|usage| self.quotas.take(&template.namespace, usage)));
+        let name = template.name.replace("*", &format!("*{}", pod.index()));
+        let volumes = self.storage.own_claims(&template.namespace, &name, &template.volumes);
+        let own = Belongings { volumes, receipt, ..Belongings::default() };
+        self.belongings.insert(pod, own);
+        if !template.claims.is_empty() {
+            self.claim(pod);
+        }
+    }
+
+    /// Finds or makes the claims for devices; without them the pod is held.
+    fn claim(&mut self, pod: PodId) -> bool {
+        let template = std::sync::Arc::clone(&self.compiled(pod).pod);
+        let Some(own) = self.belongings.get_mut(&pod) else { return true };
+        let made = self.devices.claims_of(
+            &template.namespace,
+            &template.name,
+            &template.claims,
+            &mut own.devices,
+            &mut self.quotas,
+        );
+        match made {
+            Ok(()) => {
+                own.event = EcoString::new();
+                self.held.remove(&pod)
+            }
+            Err(event) => {
+                own.event = event;
+                self.held.insert(pod);
+                false
+            }
+        }
+    }
+
+    /// Pods whose claims are there now are scheduled.
+    fn release_held(&mut self) {
+        let held: Vec<PodId> = self.held.iter().copied().collect();
+        for pod in held {
+            if self.claim(pod) {
+                self.enqueue(pod, Place::Active);
+            }
+        }
+    }
+
+    /// A pod gets a node: volumes are bound or made. False while one is not made.
+    pub(super) fn take_volumes(&mut self, pod: PodId, node: NodeId) -> bool {
+        let Some(own) = self.belongings.get(&pod) else { return true };
+        let shared = &self.templates[self.pods[pod.index()].template.index()].claims;
+        let claims: Vec<_> = shared.iter().chain(&own.volumes).copied().collect();
+        let devices = own.devices.clone();
+        let mut complete = true;
+        if !claims.is_empty() {
+            complete = self.storage.reserve(&claims, pod, self.nodes.machine(node));
+            self.happens(Event::Objects);
+        }
+        if !devices.is_empty() {
+            self.devices.reserve(&devices, pod);
+        }
+        complete
+    }
+
+    pub(super) fn unreserve(&mut self, pod: PodId) {
+        let Some(own) = self.belongings.get(&pod) else { return };
+        let shared = &self.templates[self.pods[pod.index()].template.index()].claims;
+        let claims: Vec<_> = shared.iter().chain(&own.volumes).copied().collect();
+        self.storage.release(&claims, pod);
+        self.devices.unreserve(&own.devices, pod);
+    }
+
+    /// A pod is gone; one that `stays` has ended and still exists.
+    pub(super) fn leave(&mut self, pod: PodId, stays: bool) {
+        let Some(mut own) = self.belongings.remove(&pod) else { return };
+        let shared = self.templates[self.pods[pod.index()].template.index()].claims.clone();
+        self.storage.release(&shared, pod);
+        self.storage.release(&own.volumes, pod);
+        self.storage.end(&own.volumes);
+        self.devices.release(&own.devices, pod, &mut self.quotas);
+        match &mut own.receipt {
+            Some(receipt) if stays => self.quotas.finish(receipt),
+            Some(receipt) => self.quotas.release(receipt),
+            None => {}
+        }
+        if !own.devices.is_empty() || own.receipt.is_some() {
+            self.release_held();
+        }
+    }
+
+    /// An object of storage, devices or quotas is created or changed. Returns false for one that
+    /// the server refuses.
+    pub fn set_object(&mut self, object: &Node) -> bool {
+        self.storage.set(object);
+        let taken = self.devices.set(object);
+        if object.get("kind").and_then(Node::as_str) == Some("ResourceQuota") {
+            self.quotas.set(object);
+        }
+        self.happens(Event::Objects);
+        self.release_held();
+        taken
+    }
+
+    /// Deletes a claim for a volume or for devices.
+    pub fn delete_claim(&mut self, kind: &str, namespace: &EcoString, name: &EcoString) {
+        match kind {
+            "PersistentVolumeClaim" => self.storage.delete(namespace, name),
+            "ResourceClaim" => self.devices.delete(namespace, name),
+            _ => {}
+        }
+        self.happens(Event::Objects);
+    }
+
+    /// Creates a claim of a StatefulSet, unless it exists.
+    ///
+    /// # Errors
+    /// The quota that refuses it.
+    pub fn create_claim(
+        &mut self,
+        namespace: &EcoString,
+        name: &EcoString,
+        claim: &Node,
+    ) -> Result<(), EcoString> {
+        let made = self.storage.claim_from(namespace, name, claim, &mut self.quotas)?;
+        if made {
+            self.happens(Event::Objects);
+        }
+        Ok(())
+    }
+
+    /// Binds claims that do not wait for a pod; returns whether anything changed.
+    pub fn bind_claims(&mut self) -> bool {
+        let changed = self.storage.bind_immediate(&self.nodes);
+        if changed {
+            self.happens(Event::Objects);
+        }
+        changed
+    }
+
+    /// The volumes and claims.
+    pub fn storage(&self) -> &storage::Storage {
+        &self.storage
+    }
+
+    /// The devices and claims.
+    pub fn devices(&self) -> &devices::Devices {
+        &self.devices
+    }
+
+    /// The quotas.
+    pub fn quotas(&self) -> Vec<QuotaStatus> {
+        self.quotas.status()
+    }
+
+    /// Charges an object that is no pod, such as `deployments.apps`.
+    ///
+    /// # Errors
+    /// The quota that refuses it.
+    pub fn charge_object(&mut self, namespace: &str, kind: &str) -> Result<(), EcoString> {
+        self.quotas.charge_object(namespace, kind)
+    }
+
+    /// What `kubectl describe` shows of a pod whose claims for devices cannot be made.
+    pub fn event(&self, pod: PodId) -> Option<&EcoString> {
+        self.belongings.get(&pod).map(|own| &own.event).filter(|event| !event.is_empty())
+    }
+
+    /// Why a pod waits that the scheduler has not answered.
+    pub fn unanswered(&self, pod: PodId) -> EcoString {
+        match (self.state(pod), self.event(pod)) {
+            (PodState::Reserved(node), _) => {
+                let node = &self.nodes.machine(node).name;
+                eco_format!("waits for a volume that is made for node {node}")
+            }
+            (_, Some(event)) => event.clone(),
+            _ if self.held.contains(&pod) => {
+                "a ResourceClaim of the pod does not exist or is being deleted".into()
+            }
+            _ => EcoString::new(),
+        }
+    }
+
+    /// Why it cannot be judged where the pods of a template go: what is not judged, and why.
+    pub fn unjudged(&self, template: TemplateId) -> Option<(EcoString, EcoString)> {
+        let pod = &self.templates[template.index()].pod;
+        let other = !matches!(pod.scheduler.as_str(), "" | "default-scheduler");
+        if other {
+            let why = eco_format!("`{}` schedules these pods, not kube-scheduler", pod.scheduler);
+            return Some((pod.scheduler.clone(), why));
+        }
+        let volumes = self.storage.unjudged(&pod.volumes).map(|why| ("volumes".into(), why));
+        volumes.or_else(|| {
+            let why = self.devices.unjudged(&pod.namespace, &pod.claims)?;
+            Some(("devices".into(), why))
+        })
+    }
+
+    /// Why the scheduler has not looked at a pod that waits: its claims are missing or being
+    /// deleted.
+    pub fn is_held(&self, pod: PodId) -> bool {
+        self.held.contains(&pod)
+    }
+}

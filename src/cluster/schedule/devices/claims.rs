@@ -1,0 +1,436 @@
+//! The claims of a cluster with their allocations, and everything else that is known of devices.
+
+use super::objects::{ClaimSource, DeviceSpec, PodClaim, Reach, Selectors, Slice, class};
+use super::pools::{Numbers, Pools};
+use super::{ClaimId, DeviceId};
+use crate::cluster::admission::{Ledger, Receipt, Usage};
+use crate::cluster::schedule::fields::{items, text};
+use crate::cluster::schedule::ids::PodId;
+use crate::cluster::schedule::selectors::node_terms;
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Devices of a claim.
+#[derive(Clone, Debug)]
+pub(super) struct Allocation {
+    /// The request, the device, and whether it is used beside others.
+    pub(super) devices: Vec<(EcoString, DeviceId, bool)>,
+    pub(super) nodes: Vec<Reach>,
+}
+
+/// A ResourceClaim.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Claim {
+    pub(super) namespace: EcoString,
+    pub(super) name: EcoString,
+    /// It exists; claims that pods only name do not.
+    pub(super) exists: bool,
+    pub(super) spec: Arc<DeviceSpec>,
+    pub(super) allocation: Option<Allocation>,
+    /// Pods that use it.
+    pub(super) users: Vec<PodId>,
+    /// Pods that are not known and use it.
+    strangers: usize,
+    pub(super) deleting: bool,
+    /// It was made for a pod, and goes with it.
+    of_pod: bool,
+    receipt: Option<Receipt>,
+}
+
+impl Claim {
+    pub(super) fn is_reserved(&self) -> bool {
+        !self.users.is_empty() || self.strangers > 0
+    }
+}
+
+/// A claim as its object shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimDevices {
+    /// Namespace.
+    pub namespace: EcoString,
+    /// Name.
+    pub name: EcoString,
+    /// Made for one pod.
+    pub of_pod: bool,
+    /// Request, pool and device, of an allocated claim.
+    pub devices: Option<Vec<(EcoString, EcoString, EcoString)>>,
+    /// Pods that use it.
+    pub users: Vec<PodId>,
+    /// It is being deleted.
+    pub deleting: bool,
+}
+
+/// What is known of the devices of a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Devices {
+    /// Slices in the order of their names.
+    slices: BTreeMap<EcoString, Slice>,
+    pub(super) all: Vec<Slice>,
+    pub(super) classes: BTreeMap<EcoString, Selectors>,
+    templates: BTreeMap<(EcoString, EcoString), Arc<DeviceSpec>>,
+    pub(super) claims: Vec<Claim>,
+    names: HashMap<(EcoString, EcoString), ClaimId>,
+    pub(super) numbers: Numbers,
+    pub(super) pools: Pools,
+    /// How many claims use a device.
+    pub(super) used: HashMap<DeviceId, usize>,
+    /// Answers of selectors, by the address of the selector and the number of the device.
+    pub(super) verdicts: RefCell<HashMap<(usize, usize), Result<bool, EcoString>>>,
+    /// Namespaces that allow `adminAccess`; none where no Namespace was read.
+    admin: Option<BTreeSet<EcoString>>,
+    /// Some object was read; else nothing is known of devices.
+    known: bool,
+}
+
+impl Devices {
+    /// It is known which claims exist, even if there is none.
+    pub fn complete(&mut self) {
+        self.known = true;
+    }
+
+    /// Whether a kind is one of devices.
+    pub fn reads(kind: &str) -> bool {
+        matches!(kind, "ResourceSlice" | "DeviceClass" | "ResourceClaim" | "ResourceClaimTemplate")
+    }
+
+    /// Adds an object, or replaces it; others than those of devices change nothing. Returns false
+    /// for an object that the server refuses.
+    pub fn set(&mut self, object: &Node) -> bool {
+        let name = text(object.at(&["metadata", "name"]));
+        let namespace = text(object.at(&["metadata", "namespace"]));
+        let namespace = if namespace.is_empty() { "default".into() } else { namespace };
+        match text(object.get("kind")).as_str() {
+            "ResourceSlice" => {
+                self.slices.insert(name, Slice::read(object));
+                self.all = self.slices.values().cloned().collect();
+                self.pools.forget();
+            }
+            "DeviceClass" => match class(object) {
+                Some(own) => _ = self.classes.insert(name, own),
+                None => return false,
+            },
+            "ResourceClaimTemplate" => {
+                let spec = object.at(&["spec", "spec"]).map(DeviceSpec::read).unwrap_or_default();
+                if self.refuses(&namespace, &spec) {
+                    return false;
+                }
+                self.templates.insert((namespace, name), Arc::new(spec));
+            }
+            "ResourceClaim" => {
+                let spec = object.get("spec").map(DeviceSpec::read).unwrap_or_default();
+                if self.refuses(&namespace, &spec) {
+                    return false;
+                }
+                self.set_claim(&namespace, &name, object, spec);
+            }
+            "Namespace" => {
+                let key = "resource.kubernetes.io/admin-access";
+                let allows = text(object.at(&["metadata", "labels", key])) == "true";
+                let admin = self.admin.get_or_insert_default();
+                if allows {
+                    admin.insert(name);
+                }
+                return true;
+            }
+            _ => return true,
+        }
+        // Keyed by the addresses of what was replaced.
+        self.verdicts.get_mut().clear();
+        self.known = true;
+        true
+    }
+
+    fn refuses(&self, namespace: &EcoString, spec: &DeviceSpec) -> bool {
+        let admin = self.admin.as_ref().is_none_or(|admin| admin.contains(namespace));
+        spec.is_invalid() || (spec.is_admin() && !admin)
+    }
+
+    fn set_claim(
+        &mut self,
+        namespace: &EcoString,
+        name: &EcoString,
+        object: &Node,
+        spec: DeviceSpec,
+    ) {
+        let id = self.claim(namespace, name);
+        self.deallocate(id);
+        let results = object.at(&["status", "allocation", "devices", "results"]);
+        let selector = object.at(&["status", "allocation", "nodeSelector"]);
+        let terms = selector.map(|selector| Reach::Terms(node_terms(selector)));
+        let allocation = object.at(&["status", "allocation"]).map(|_| {
+            let result = |own: &Node| {
+                let of = |key: &str| text(own.get(key));
+                let device = self.numbers.of(&of("driver"), &of("pool"), &of("device"));
+                let admin = own.get("adminAccess").and_then(Node::as_bool) == Some(true);
+                (of("request"), device, admin)
+            };
+            let devices = results.map(Node::items).unwrap_or_default().iter().map(result).collect();
+            Allocation { devices, nodes: terms.into_iter().collect() }
+        });
+        let users = object.get("status").map(|status| items(status, "reservedFor").len());
+        let own = &mut self.claims[id];
+        own.exists = true;
+        own.spec = Arc::new(spec);
+        own.strangers = users.unwrap_or(0);
+        own.deleting = object.at(&["metadata", "deletionTimestamp"]).is_some();
+        if let Some(allocation) = allocation {
+            self.allocate(id, allocation);
+        }
+    }
+
+    /// Deletes a claim: one that pods use stays until they are gone, and no new pod may use it.
+    pub fn delete(&mut self, namespace: &EcoString, name: &EcoString) {
+        let id = self.claim(namespace, name);
+        let own = &mut self.claims[id];
+        own.deleting = true;
+        own.exists &= own.is_reserved();
+    }
+
+    pub(super) fn claim(&mut self, namespace: &EcoString, name: &EcoString) -> ClaimId {
+        let next = self.claims.len();
+        let key = (namespace.clone(), name.clone());
+        let id = *self.names.entry(key).or_insert(next);
+        if id == next {
+            self.claims.push(Claim {
+                namespace: namespace.clone(),
+                name: name.clone(),
+                ..Claim::default()
+            });
+        }
+        id
+    }
+
+    pub(super) fn allocate(&mut self, claim: ClaimId, allocation: Allocation) {
+        for (_, device, admin) in &allocation.devices {
+            if !admin {
+                *self.used.entry(*device).or_default() += 1;
+            }
+        }
+        self.claims[claim].allocation = Some(allocation);
+    }
+
+    pub(super) fn deallocate(&mut self, claim: ClaimId) {
+        let Some(allocation) = self.claims[claim].allocation.take() else { return };
+        for (_, device, admin) in allocation.devices {
+            if !admin && let Some(count) = self.used.get_mut(&device) {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Finds or makes the claims of a pod, by its name.
+    ///
+    /// # Errors
+    /// The pod is not scheduled until they are there: the event of the pod, empty where there is
+    /// none.
+    pub(in crate::cluster::schedule) fn claims_of(
+        &mut self,
+        namespace: &EcoString,
+        pod: &str,
+        claims: &[PodClaim],
+        known: &mut Vec<Option<ClaimId>>,
+        quotas: &mut Ledger,
+    ) -> Result<(), EcoString> {
+        known.resize(claims.len(), None);
+        let mut problem = None;
+        for (claim, known) in claims.iter().zip(known) {
+            match &claim.source {
+                ClaimSource::Claim(name) => {
+                    let id = self.claim(namespace, name);
+                    *known = Some(id);
+                    let own = &self.claims[id];
+                    if self.known && (!own.exists || own.deleting) {
+                        problem = problem.or_else(|| Some(EcoString::new()));
+                    }
+                }
+                ClaimSource::Template(_) if known.is_some() => {}
+                ClaimSource::Template(template) => {
+                    match self.made(namespace, pod, &claim.name, template, quotas) {
+                        Ok(id) => *known = id,
+                        Err(why) => {
+                            let event = eco_format!(
+                                "FailedResourceClaimCreation: PodResourceClaim {}: {why}",
+                                claim.name
+                            );
+                            problem = Some(event);
+                        }
+                    }
+                }
+            }
+        }
+        problem.map_or(Ok(()), Err)
+    }
+
+    /// The claims that a pod would have, for a look at the nodes: claims of templates are made, and
+    /// belong to no pod.
+    pub(in crate::cluster::schedule) fn example(
+        &mut self,
+        namespace: &EcoString,
+        pod: &str,
+        claims: &[PodClaim],
+    ) -> Vec<Option<ClaimId>> {
+        let own = claims.iter().map(|claim| match &claim.source {
+            ClaimSource::Claim(name) => Some(self.claim(namespace, name)),
+            ClaimSource::Template(template) => {
+                let spec = self.templates.get(&(namespace.clone(), template.clone())).cloned()?;
+                let name = eco_format!("{pod}-{}", claim.name);
+                // One such claim for each template is enough.
+                let id = self.claim(&eco_format!("{namespace}/"), &name);
+                let known = &mut self.claims[id];
+                (known.spec, known.exists) = (spec, true);
+                known.namespace = namespace.clone();
+                known.of_pod = true;
+                Some(id)
+            }
+        });
+        own.collect()
+    }
+
+    /// Makes the claim of a pod from a template.
+    fn made(
+        &mut self,
+        namespace: &EcoString,
+        pod: &str,
+        name: &EcoString,
+        template: &EcoString,
+        quotas: &mut Ledger,
+    ) -> Result<Option<ClaimId>, EcoString> {
+        let key = (namespace.clone(), template.clone());
+        let Some(spec) = self.templates.get(&key).cloned() else {
+            return if self.known {
+                Err(eco_format!(
+                    "resource claim template \"{template}\": \
+                     resourceclaimtemplate.resource.k8s.io \"{template}\" not found"
+                ))
+            } else {
+                Ok(None)
+            };
+        };
+        let pod = if pod.is_empty() { "*" } else { pod };
+        let claim = eco_format!("{pod}-{name}");
+        let receipt = if quotas.is_empty() {
+            None
+        } else {
+            let usage = Arc::new(Usage::of_devices(&spec.counted()));
+            Some(quotas.charge(namespace, &usage).map_err(|refused| {
+                let why = refused.why();
+                eco_format!(
+                    "create ResourceClaim : resourceclaims.resource.k8s.io \"{claim}\" is \
+                     forbidden: {why}"
+                )
+            })?)
+        };
+        let id = self.claims.len();
+        self.claims.push(Claim {
+            namespace: namespace.clone(),
+            name: claim,
+            exists: true,
+            spec,
+            of_pod: true,
+            receipt,
+            ..Claim::default()
+        });
+        Ok(Some(id))
+    }
+
+    /// A pod got a node: it uses its claims, which have devices.
+    pub(in crate::cluster::schedule) fn reserve(&mut self, claims: &[Option<ClaimId>], pod: PodId) {
+        for claim in claims.iter().flatten() {
+            let own = &mut self.claims[*claim];
+            if !own.users.contains(&pod) {
+                own.users.push(pod);
+                // A running pod was counted when the claim was read.
+                own.strangers = own.strangers.saturating_sub(1);
+            }
+        }
+    }
+
+    /// A pod is gone or has ended: its own claims go with it, and a shared one without users gives
+    /// its devices back.
+    pub(in crate::cluster::schedule) fn release(
+        &mut self,
+        claims: &[Option<ClaimId>],
+        pod: PodId,
+        quotas: &mut Ledger,
+    ) {
+        for claim in claims.iter().flatten() {
+            let own = &mut self.claims[*claim];
+            let before = own.users.len();
+            own.users.retain(|user| *user != pod);
+            let was_user = own.users.len() < before;
+            if own.of_pod {
+                own.exists = false;
+                let receipt = own.receipt.take();
+                self.deallocate(*claim);
+                if let Some(receipt) = receipt {
+                    quotas.release(&receipt);
+                }
+            } else if was_user && !own.is_reserved() {
+                own.exists &= !own.deleting;
+                self.deallocate(*claim);
+            }
+        }
+    }
+
+    /// A pod lost its node before it was bound.
+    pub(in crate::cluster::schedule) fn unreserve(
+        &mut self,
+        claims: &[Option<ClaimId>],
+        pod: PodId,
+    ) {
+        for claim in claims.iter().flatten() {
+            let own = &mut self.claims[*claim];
+            own.users.retain(|user| *user != pod);
+            if !own.is_reserved() {
+                self.deallocate(*claim);
+            }
+        }
+    }
+
+    /// Every claim that exists.
+    pub fn status(&self) -> impl Iterator<Item = ClaimDevices> + '_ {
+        self.claims.iter().filter(|own| own.exists).map(|own| ClaimDevices {
+            namespace: own.namespace.clone(),
+            name: own.name.clone(),
+            of_pod: own.of_pod,
+            devices: own.allocation.as_ref().map(|allocation| {
+                let named = |(request, device, _): &(EcoString, DeviceId, bool)| {
+                    let (_, pool, name) = &self.numbers.names[*device];
+                    (request.clone(), pool.clone(), name.clone())
+                };
+                allocation.devices.iter().map(named).collect()
+            }),
+            users: own.users.clone(),
+            deleting: own.deleting,
+        })
+    }
+
+    /// Why it cannot be judged whether a pod with these claims gets devices.
+    pub fn unjudged(&self, namespace: &EcoString, claims: &[PodClaim]) -> Option<EcoString> {
+        if claims.is_empty() {
+            return None;
+        }
+        if !self.known {
+            return Some("no ResourceSlice, DeviceClass or ResourceClaim is in the input".into());
+        }
+        let beyond = claims.iter().any(|claim| {
+            let spec = match &claim.source {
+                ClaimSource::Template(name) => {
+                    self.templates.get(&(namespace.clone(), name.clone()))
+                }
+                ClaimSource::Claim(name) => {
+                    let id = self.names.get(&(namespace.clone(), name.clone()));
+                    id.map(|id| &self.claims[*id].spec)
+                }
+            };
+            spec.is_some_and(|spec| spec.is_beyond())
+        });
+        let gated = beyond || self.all.iter().any(|slice| slice.beyond);
+        gated.then(|| {
+            "devices use features of the API that are off by default or not evaluated here".into()
+        })
+    }
+}

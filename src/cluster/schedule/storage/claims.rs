@@ -1,0 +1,263 @@
+//! The claims of a cluster with their state, and everything else that is known about storage.
+
+use super::ClaimId;
+use super::objects::{Capacity, ClaimSpec, StorageClass, Volume};
+use crate::cluster::admission::{Ledger, Usage};
+use crate::cluster::schedule::fields::{items, text};
+use crate::cluster::schedule::ids::PodId;
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// A PersistentVolumeClaim.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Claim {
+    pub(super) namespace: EcoString,
+    pub(super) name: EcoString,
+    /// It exists; claims that pods only name do not.
+    pub(super) exists: bool,
+    pub(super) spec: Arc<ClaimSpec>,
+    /// The volume that it is bound to, or asks for.
+    pub(super) volume: Option<EcoString>,
+    /// Annotation `pv.kubernetes.io/bind-completed`.
+    pub(super) bound: bool,
+    /// The node that a volume is made for.
+    pub(super) selected: Option<EcoString>,
+    /// `status.phase: Lost`.
+    pub(super) lost: bool,
+    pub(super) deleting: bool,
+    /// The object was never in a cluster: nobody has tried to bind it.
+    pub(super) new: bool,
+    /// Pods with a node that use it.
+    pub(super) users: Vec<PodId>,
+}
+
+/// A claim as its object shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimState {
+    /// Namespace.
+    pub namespace: EcoString,
+    /// Name.
+    pub name: EcoString,
+    /// It is bound.
+    pub bound: bool,
+    /// The volume.
+    pub volume: Option<EcoString>,
+    /// The node that the volume is made for.
+    pub selected: Option<EcoString>,
+    /// It is being deleted.
+    pub deleting: bool,
+}
+
+/// What is known of the storage of a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Storage {
+    pub(super) classes: BTreeMap<EcoString, StorageClass>,
+    pub(super) volumes: BTreeMap<EcoString, Volume>,
+    pub(super) claims: Vec<Claim>,
+    numbers: HashMap<(EcoString, EcoString), ClaimId>,
+    /// Some claim was read; else it is not known which claims exist.
+    pub(super) knows_claims: bool,
+    /// Most volumes of a driver on a node.
+    pub(super) limits: HashMap<(EcoString, EcoString), usize>,
+    /// Drivers that publish their free space.
+    pub(super) publishing: BTreeSet<EcoString>,
+    pub(super) capacities: Vec<Capacity>,
+    /// Volumes that are attached, by node.
+    pub(super) attached: HashMap<EcoString, Vec<EcoString>>,
+    /// Provisioners that make volumes; all of them where there is no list.
+    pub(super) answering: Option<BTreeSet<EcoString>>,
+    /// Which nodes a volume can be used on, as of an epoch.
+    pub(super) reach: HashMap<EcoString, (u64, Arc<Vec<u8>>)>,
+}
+
+impl Storage {
+    /// It is known which claims exist, even if there is none.
+    pub fn complete(&mut self) {
+        self.knows_claims = true;
+    }
+
+    /// Only these provisioners make volumes.
+    pub fn only_answering(&mut self, provisioners: BTreeSet<EcoString>) {
+        self.answering = Some(provisioners);
+    }
+
+    /// Whether a kind is one of storage.
+    pub fn reads(kind: &str) -> bool {
+        matches!(
+            kind,
+            "StorageClass"
+                | "PersistentVolume"
+                | "PersistentVolumeClaim"
+                | "CSINode"
+                | "CSIDriver"
+                | "CSIStorageCapacity"
+                | "VolumeAttachment"
+        )
+    }
+
+    /// Adds an object, or replaces it; others than those of storage change nothing.
+    pub fn set(&mut self, object: &Node) {
+        let name = text(object.at(&["metadata", "name"]));
+        match text(object.get("kind")).as_str() {
+            "StorageClass" => _ = self.classes.insert(name, StorageClass::read(object)),
+            "PersistentVolume" => {
+                self.reach.remove(&name);
+                self.volumes.insert(name, Volume::read(object));
+            }
+            "PersistentVolumeClaim" => self.set_claim(name, object),
+            "CSINode" => {
+                let drivers = object.get("spec").map(|spec| items(spec, "drivers"));
+                for driver in drivers.unwrap_or_default() {
+                    let most = driver.at(&["allocatable", "count"]).and_then(Node::as_int);
+                    if let Some(most) = most.and_then(|most| usize::try_from(most).ok()) {
+                        self.limits.insert((name.clone(), text(driver.get("name"))), most);
+                    }
+                }
+            }
+            "CSIDriver" => {
+                let publishes = object.at(&["spec", "storageCapacity"]).and_then(Node::as_bool);
+                if publishes == Some(true) {
+                    self.publishing.insert(name);
+                }
+            }
+            "CSIStorageCapacity" => self.capacities.push(Capacity::read(object)),
+            "VolumeAttachment" => {
+                let node = text(object.at(&["spec", "nodeName"]));
+                let volume = text(object.at(&["spec", "source", "persistentVolumeName"]));
+                self.attached.entry(node).or_default().push(volume);
+            }
+            _ => {}
+        }
+    }
+
+    fn set_claim(&mut self, name: EcoString, object: &Node) {
+        let namespace = text(object.at(&["metadata", "namespace"]));
+        let namespace = if namespace.is_empty() { "default".into() } else { namespace };
+        let id = self.claim(&namespace, &name);
+        let annotation = |key: &str| object.at(&["metadata", "annotations", key]);
+        let spec = object.get("spec").map(ClaimSpec::read).unwrap_or_default();
+        let phase = text(object.at(&["status", "phase"]));
+        let selected = annotation("volume.kubernetes.io/selected-node").and_then(Node::scalar_text);
+        let own = &mut self.claims[id];
+        own.exists = true;
+        own.volume = spec.volume.clone();
+        own.bound = spec.volume.is_some()
+            && (annotation("pv.kubernetes.io/bind-completed").is_some() || phase == "Bound");
+        own.selected = selected;
+        own.lost = phase == "Lost";
+        own.deleting = object.at(&["metadata", "deletionTimestamp"]).is_some();
+        own.new = phase.is_empty() && object.at(&["metadata", "uid"]).is_none();
+        own.spec = Arc::new(spec);
+        self.knows_claims = true;
+    }
+
+    /// The number of the claim of a name.
+    pub(super) fn claim(&mut self, namespace: &EcoString, name: &EcoString) -> ClaimId {
+        let next = self.claims.len();
+        let key = (namespace.clone(), name.clone());
+        let id = *self.numbers.entry(key).or_insert(next);
+        if id == next {
+            self.claims.push(Claim {
+                namespace: namespace.clone(),
+                name: name.clone(),
+                ..Claim::default()
+            });
+        }
+        id
+    }
+
+    /// Creates a claim; one of that name stays as it is. Returns whether it is new.
+    pub fn create(
+        &mut self,
+        namespace: &EcoString,
+        name: &EcoString,
+        spec: &Arc<ClaimSpec>,
+    ) -> bool {
+        let id = self.claim(namespace, name);
+        let own = &mut self.claims[id];
+        if own.exists {
+            return false;
+        }
+        own.exists = true;
+        own.volume = spec.volume.clone();
+        own.spec = Arc::clone(spec);
+        self.knows_claims = true;
+        true
+    }
+
+    /// Creates a claim from a template, charging quotas; one of that name stays as it is. Returns
+    /// whether it is new.
+    ///
+    /// # Errors
+    /// The quota that refuses it.
+    pub fn claim_from(
+        &mut self,
+        namespace: &EcoString,
+        name: &EcoString,
+        claim: &Node,
+        quotas: &mut Ledger,
+    ) -> Result<bool, EcoString> {
+        let id = self.claim(namespace, name);
+        if self.claims[id].exists {
+            return Ok(false);
+        }
+        if !quotas.is_empty() {
+            let usage = Arc::new(Usage::of_claim(claim));
+            let charged = quotas.charge(namespace, &usage);
+            charged.map_err(|refused| {
+                eco_format!("persistentvolumeclaims \"{name}\" is forbidden: {}", refused.why())
+            })?;
+        }
+        let spec = Arc::new(claim.get("spec").map(ClaimSpec::read).unwrap_or_default());
+        Ok(self.create(namespace, name, &spec))
+    }
+
+    /// Claims that were made for a pod go with it.
+    pub(in crate::cluster::schedule) fn end(&mut self, claims: &[ClaimId]) {
+        for claim in claims {
+            self.claims[*claim].exists = false;
+        }
+    }
+
+    /// Deletes a claim: one that pods use stays until they are gone, and no new pod may use it.
+    pub fn delete(&mut self, namespace: &EcoString, name: &EcoString) {
+        let id = self.claim(namespace, name);
+        let own = &mut self.claims[id];
+        own.deleting = true;
+        own.exists &= !own.users.is_empty();
+    }
+
+    /// Every claim that exists.
+    pub fn status(&self) -> impl Iterator<Item = ClaimState> + '_ {
+        self.claims.iter().filter(|own| own.exists).map(|own| ClaimState {
+            namespace: own.namespace.clone(),
+            name: own.name.clone(),
+            bound: own.bound,
+            volume: own.volume.clone(),
+            selected: own.selected.clone(),
+            deleting: own.deleting,
+        })
+    }
+
+    /// The class of a claim.
+    pub(super) fn class_of(&self, spec: &ClaimSpec) -> Option<&StorageClass> {
+        match &spec.class {
+            Some(name) => self.classes.get(name),
+            None => self.classes.values().find(|class| class.is_default),
+        }
+    }
+
+    /// The name of the class of a claim; empty where there is none.
+    pub(super) fn class_name(&self, spec: &ClaimSpec) -> EcoString {
+        spec.class.clone().unwrap_or_else(|| {
+            let default = self.classes.iter().find(|(_, class)| class.is_default);
+            default.map(|(name, _)| name.clone()).unwrap_or_default()
+        })
+    }
+
+    pub(super) fn answers(&self, provisioner: &EcoString) -> bool {
+        self.answering.as_ref().is_none_or(|known| known.contains(provisioner))
+    }
+}

@@ -1,0 +1,132 @@
+//! Whether the volumes of a pod allow a node.
+
+use super::claims::Storage;
+use super::prepare::PodVolumes;
+use super::volumes::{APART, ELSEWHERE, at};
+use super::{ClaimId, objects::Disk};
+use crate::cluster::Machine;
+use crate::cluster::schedule::ids::{NodeId, PodId};
+use crate::cluster::schedule::reason::{Plugins, Reason, Refusal};
+use ecow::EcoString;
+
+/// The pods of a node as volumes see them: those on it, with some added or removed.
+#[derive(Clone, Copy)]
+pub(in crate::cluster::schedule) struct Trial<'a> {
+    /// Pods that are on the node.
+    pub(in crate::cluster::schedule) there: &'a [PodId],
+    /// Pods that would be removed.
+    pub(in crate::cluster::schedule) removed: &'a [PodId],
+    /// What a pod uses.
+    pub(in crate::cluster::schedule) used: &'a dyn Fn(PodId) -> InUse<'a>,
+}
+
+/// The volumes that a pod uses.
+pub(in crate::cluster::schedule) struct InUse<'a> {
+    pub(in crate::cluster::schedule) claims: Vec<ClaimId>,
+    pub(in crate::cluster::schedule) disks: Vec<&'a Disk>,
+}
+
+impl Trial<'_> {
+    fn present(&self) -> impl Iterator<Item = PodId> + '_ {
+        self.there.iter().copied().filter(|pod| !self.removed.contains(pod))
+    }
+}
+
+impl PodVolumes {
+    /// The filters of volumes in their order.
+    pub(in crate::cluster::schedule) fn refuses(
+        &self,
+        storage: &Storage,
+        node: NodeId,
+        machine: &Machine,
+        trial: &Trial<'_>,
+    ) -> Option<Refusal> {
+        let taken = |disk: &Disk| {
+            trial.present().any(|pod| (trial.used)(pod).disks.iter().any(|own| disk.conflicts(own)))
+        };
+        if self.disks.iter().any(taken) {
+            return Some(Refusal::of(Reason::Disk, true, Plugins::VOLUME_USE));
+        }
+        let used =
+            |claim: &ClaimId| storage.users(*claim).iter().any(|pod| !trial.removed.contains(pod));
+        if self.single.iter().any(used) {
+            return Some(Refusal::of(Reason::ReadWriteOncePod, true, Plugins::VOLUME_USE));
+        }
+        if self.exceeds(storage, machine, trial) {
+            return Some(Refusal::of(Reason::VolumeCount, true, Plugins::VOLUME_USE));
+        }
+        self.unbindable(storage, node, machine).or_else(|| {
+            let elsewhere = self.columns.iter().any(|column| at(column, node) == ELSEWHERE);
+            elsewhere.then(|| Refusal::of(Reason::VolumeZone, false, Plugins::VOLUMES))
+        })
+    }
+
+    /// `NodeVolumeLimits`: a driver would have more volumes on the node than it can attach.
+    fn exceeds(&self, storage: &Storage, machine: &Machine, trial: &Trial<'_>) -> bool {
+        let limit = |driver: &EcoString| {
+            storage.limits.get(&(machine.name.clone(), driver.clone())).copied()
+        };
+        if storage.limits.is_empty() || !self.drivers.iter().any(|(own, _)| limit(own).is_some()) {
+            return false;
+        }
+        let claims = trial.present().flat_map(|pod| (trial.used)(pod).claims);
+        let mut held = storage.held(claims, &machine.name);
+        held.sort_unstable();
+        held.dedup();
+        let new: Vec<_> = self.drivers.iter().filter(|own| !held.contains(own)).collect();
+        new.iter().any(|(driver, _)| {
+            let count = |list: &mut dyn Iterator<Item = &EcoString>| {
+                list.filter(|own| *own == driver).count()
+            };
+            let own = count(&mut new.iter().map(|(own, _)| own));
+            let others = count(&mut held.iter().map(|(own, _)| own));
+            limit(driver).is_some_and(|most| own + others > most)
+        })
+    }
+
+    /// `VolumeBinding`: all reasons of a node.
+    fn unbindable(&self, storage: &Storage, node: NodeId, machine: &Machine) -> Option<Refusal> {
+        let mut reasons = Vec::new();
+        if self.columns.iter().any(|column| at(column, node) == APART) {
+            reasons.push(Reason::VolumeAffinity);
+        }
+        let (mut bindable, mut space) = (true, true);
+        let mut taken: Vec<EcoString> = Vec::new();
+        for waiting in &self.waiting {
+            if let Some(selected) = &waiting.selected {
+                bindable &= *selected == machine.name;
+                continue;
+            }
+            let owner = waiting.claim.map(|claim| &storage.claims[claim]);
+            let owner = owner.map(|own| (&own.namespace, &own.name));
+            if let Some(volume) = storage.free_volume(owner, &waiting.spec, Some(machine), &taken) {
+                taken.push(volume);
+                continue;
+            }
+            let class = storage.class_of(&waiting.spec);
+            let Some(class) = class.filter(|class| class.provisions() && class.allows(machine))
+            else {
+                bindable = false;
+                continue;
+            };
+            if storage.publishing.contains(&class.provisioner) {
+                let name = storage.class_name(&waiting.spec);
+                let mut own = storage.capacities.iter().filter(|own| own.class == name);
+                space &= own.any(|own| own.holds(waiting.spec.request, machine));
+            }
+        }
+        if !bindable {
+            reasons.push(Reason::NoVolume);
+        } else if !space {
+            reasons.push(Reason::NoSpace);
+        }
+        if self.lacks_volume {
+            reasons.push(Reason::VolumeGone);
+        }
+        (!reasons.is_empty()).then_some(Refusal {
+            reasons,
+            curable: false,
+            plugin: Plugins::VOLUMES,
+        })
+    }
+}

@@ -1,0 +1,281 @@
+//! Storage objects with the fields that the scheduler reads.
+
+use crate::cluster::Machine;
+use crate::cluster::schedule::fields::{items, text};
+use crate::cluster::schedule::pod::{NodeTerm, ZONE};
+use crate::cluster::schedule::selectors::{label_selector, node_terms};
+use crate::quantity::{Quantity, Selector};
+use crate::yaml::Node;
+use ecow::EcoString;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The request of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ClaimSpec {
+    /// `storageClassName`; none means the default class, the empty text no class.
+    pub class: Option<EcoString>,
+    /// `accessModes`.
+    pub modes: Vec<EcoString>,
+    /// Bytes.
+    pub request: i64,
+    /// Labels of the volume.
+    pub selector: Option<Selector>,
+    /// A raw device.
+    pub block: bool,
+    /// `volumeName`.
+    pub volume: Option<EcoString>,
+}
+
+fn bytes(node: Option<&Node>) -> i64 {
+    let parsed = node.and_then(Node::scalar_text);
+    let parsed = parsed.and_then(|text| Quantity::parse_field(&text).ok());
+    parsed.map_or(0, |amount| amount.value().unwrap_or(i64::MAX))
+}
+
+fn optional(node: Option<&Node>) -> Option<EcoString> {
+    node.and_then(Node::scalar_text)
+}
+
+impl ClaimSpec {
+    /// Reads the `spec` of a claim, or of a template of claims.
+    pub fn read(spec: &Node) -> Self {
+        Self {
+            class: optional(spec.get("storageClassName")),
+            modes: spec.texts("accessModes").collect(),
+            request: bytes(spec.at(&["resources", "requests", "storage"])),
+            selector: label_selector(spec.get("selector")).ok().flatten(),
+            block: text(spec.get("volumeMode")) == "Block",
+            volume: optional(spec.get("volumeName")).filter(|name| !name.is_empty()),
+        }
+    }
+
+    /// Whether one pod of the cluster may use it.
+    pub(super) fn of_one_pod(&self) -> bool {
+        self.modes.iter().any(|mode| mode == "ReadWriteOncePod")
+    }
+}
+
+/// A disk that a pod names itself and that one pod of a node may write.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Disk {
+    /// The kind of volume and what identifies the disk.
+    pub identity: Vec<EcoString>,
+    /// Of which one must be the same (monitors of Ceph).
+    pub any_of: Vec<EcoString>,
+    /// Pods that only read share it.
+    pub read_only: bool,
+}
+
+impl Disk {
+    fn read(volume: &Node) -> Option<Self> {
+        let of = |kind: &str, keys: &[&str]| {
+            let own = volume.get(kind)?;
+            let mut identity = vec![EcoString::from(kind)];
+            identity.extend(keys.iter().map(|key| text(own.get(key))));
+            let read_only = own.get("readOnly").and_then(Node::as_bool) == Some(true);
+            Some(Self { identity, any_of: Vec::new(), read_only })
+        };
+        let shared = of("gcePersistentDisk", &["pdName"]).or_else(|| of("iscsi", &["iqn"]));
+        let ceph = || {
+            let mut own = of("rbd", &["pool", "image"])?;
+            own.any_of = volume.get("rbd")?.texts("monitors").collect();
+            // Both have defaults (pkg/apis/core/v1/defaults.go).
+            if own.identity[1].is_empty() {
+                own.identity[1] = "rbd".into();
+            }
+            Some(own)
+        };
+        // A disk of EBS is attached once, even for reading.
+        let ebs = || {
+            of("awsElasticBlockStore", &["volumeID"]).map(|own| Self { read_only: false, ..own })
+        };
+        shared.or_else(ceph).or_else(ebs)
+    }
+
+    /// Whether two pods with these disks cannot share a node (`isVolumeConflict`).
+    pub fn conflicts(&self, other: &Self) -> bool {
+        let overlaps = self.any_of.is_empty()
+            || self.any_of.iter().any(|monitor| other.any_of.contains(monitor));
+        self.identity == other.identity && overlaps && !(self.read_only && other.read_only)
+    }
+}
+
+/// A volume of a pod that restricts its nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PodVolume {
+    /// Of the claim of this name.
+    Claim(EcoString),
+    /// Each pod has a claim of its own, named after the pod and this volume.
+    Ephemeral(EcoString, Arc<ClaimSpec>),
+    /// A disk that it names itself.
+    Disk(Disk),
+}
+
+impl PodVolume {
+    /// The volumes of a pod that restrict its nodes.
+    pub(in crate::cluster::schedule) fn list(spec: &Node) -> Vec<Self> {
+        let volumes = items(spec, "volumes").iter();
+        volumes
+            .filter_map(|volume| {
+                let claim = optional(volume.at(&["persistentVolumeClaim", "claimName"]));
+                let template = volume.at(&["ephemeral", "volumeClaimTemplate", "spec"]);
+                let ephemeral = || {
+                    let spec = Arc::new(ClaimSpec::read(template?));
+                    Some(Self::Ephemeral(text(volume.get("name")), spec))
+                };
+                let own = claim.map(Self::Claim).or_else(ephemeral);
+                own.or_else(|| Disk::read(volume).map(Self::Disk))
+            })
+            .collect()
+    }
+}
+
+/// A StorageClass.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StorageClass {
+    pub(super) provisioner: EcoString,
+    /// `WaitForFirstConsumer`.
+    pub(super) waits: bool,
+    /// `allowedTopologies`: labels with the values that a node may have; one item must match.
+    pub(super) topologies: Vec<Vec<(EcoString, Vec<EcoString>)>>,
+    pub(super) is_default: bool,
+}
+
+impl StorageClass {
+    pub(super) fn read(class: &Node) -> Self {
+        let default =
+            class.at(&["metadata", "annotations", "storageclass.kubernetes.io/is-default-class"]);
+        let expression = |one: &Node| (text(one.get("key")), one.texts("values").collect());
+        let term = |term: &Node| {
+            items(term, "matchLabelExpressions").iter().map(expression).collect::<Vec<_>>()
+        };
+        Self {
+            provisioner: text(class.get("provisioner")),
+            waits: text(class.get("volumeBindingMode")) == "WaitForFirstConsumer",
+            topologies: items(class, "allowedTopologies").iter().map(term).collect(),
+            is_default: text(default) == "true",
+        }
+    }
+
+    /// Whether volumes of the class are made when they are claimed.
+    pub(super) fn provisions(&self) -> bool {
+        !self.provisioner.is_empty() && self.provisioner != "kubernetes.io/no-provisioner"
+    }
+
+    pub(super) fn allows(&self, machine: &Machine) -> bool {
+        self.topologies.is_empty()
+            || self.topologies.iter().any(|term| {
+                term.iter().all(|(key, values)| {
+                    machine.label(key).is_some_and(|own| values.iter().any(|value| value == own))
+                })
+            })
+    }
+}
+
+/// The labels that name the zone and the region of a volume, each with its older or newer name.
+const PLACES: [(&str, &str); 4] = [
+    (ZONE, "failure-domain.beta.kubernetes.io/zone"),
+    ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"),
+    ("failure-domain.beta.kubernetes.io/zone", ZONE),
+    ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
+];
+
+/// A PersistentVolume.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Volume {
+    pub(super) class: EcoString,
+    pub(super) capacity: i64,
+    pub(super) modes: Vec<EcoString>,
+    pub(super) block: bool,
+    pub(super) labels: BTreeMap<EcoString, EcoString>,
+    /// `nodeAffinity.required`, of which one term must match.
+    pub(super) terms: Option<Vec<NodeTerm>>,
+    /// Namespace and name of the claim that it is kept for.
+    pub(super) claim: Option<(EcoString, EcoString)>,
+    /// It may be given to a claim.
+    pub(super) available: bool,
+    /// The CSI driver and its name of the volume.
+    pub(super) driver: Option<(EcoString, EcoString)>,
+}
+
+impl Volume {
+    pub(super) fn read(object: &Node) -> Self {
+        let spec = |keys: &[&str]| object.get("spec").and_then(|spec| spec.at(keys));
+        let terms = spec(&["nodeAffinity", "required"]).map(node_terms);
+        let claim = spec(&["claimRef"])
+            .map(|claim| (text(claim.get("namespace")), text(claim.get("name"))));
+        let phase = text(object.at(&["status", "phase"]));
+        let driver =
+            spec(&["csi"]).map(|csi| (text(csi.get("driver")), text(csi.get("volumeHandle"))));
+        let labels = object.at(&["metadata", "labels"]).map(Node::entries);
+        Self {
+            class: text(spec(&["storageClassName"])),
+            capacity: bytes(spec(&["capacity", "storage"])),
+            modes: object
+                .get("spec")
+                .map(|spec| spec.texts("accessModes").collect())
+                .unwrap_or_default(),
+            block: text(spec(&["volumeMode"])) == "Block",
+            labels: labels
+                .into_iter()
+                .flatten()
+                .map(|entry| (entry.key.clone(), text(Some(&entry.node))))
+                .collect(),
+            terms,
+            claim,
+            available: matches!(phase.as_str(), "" | "Available")
+                && object.at(&["metadata", "deletionTimestamp"]).is_none(),
+            driver,
+        }
+    }
+
+    /// Whether the labels of the volume name places in which a node is not (`VolumeZone`). A node
+    /// without any label of a place is taken.
+    pub(super) fn is_elsewhere(&self, machine: &Machine) -> bool {
+        if !PLACES.iter().any(|(key, _)| machine.label(key).is_some()) {
+            return false;
+        }
+        PLACES.iter().any(|(key, other)| {
+            let Some(places) = self.labels.get(*key) else { return false };
+            let own = machine.label(key).or_else(|| machine.label(other));
+            !own.is_some_and(|own| places.split("__").any(|place| place == own))
+        })
+    }
+
+    /// Whether it satisfies a claim of its class, apart from the node (`FindMatchingVolume`).
+    pub(super) fn satisfies(&self, claim: &ClaimSpec) -> bool {
+        let modes: BTreeSet<&EcoString> = self.modes.iter().collect();
+        self.capacity >= claim.request
+            && self.block == claim.block
+            && claim.modes.iter().all(|mode| modes.contains(mode))
+            && claim.selector.as_ref().is_none_or(|selector| {
+                selector.matches(|key| self.labels.get(key).map(EcoString::as_str))
+            })
+    }
+}
+
+/// A CSIStorageCapacity: the free space that a driver has for a class on some nodes.
+#[derive(Clone, Debug)]
+pub(super) struct Capacity {
+    pub(super) class: EcoString,
+    /// The largest volume that can be made.
+    bytes: i64,
+    nodes: Option<Selector>,
+}
+
+impl Capacity {
+    pub(super) fn read(object: &Node) -> Self {
+        let largest = object.get("maximumVolumeSize").or_else(|| object.get("capacity"));
+        Self {
+            class: text(object.get("storageClassName")),
+            bytes: bytes(largest),
+            nodes: label_selector(object.get("nodeTopology")).ok().flatten(),
+        }
+    }
+
+    pub(super) fn holds(&self, request: i64, machine: &Machine) -> bool {
+        let here = |nodes: &Selector| nodes.matches(|key| machine.label(key));
+        self.bytes >= request && self.nodes.as_ref().is_some_and(here)
+    }
+}

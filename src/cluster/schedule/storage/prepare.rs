@@ -1,0 +1,171 @@
+//! What the volumes of one pod demand of a node, looked up once per try (the PreFilter plugins).
+
+use super::ClaimId;
+use super::claims::{Claim, Storage};
+use super::objects::{ClaimSpec, Disk, PodVolume};
+use crate::cluster::schedule::nodes::Nodes;
+use ecow::{EcoString, eco_format};
+use std::sync::Arc;
+
+/// A claim of a pod that waits for the pod.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    /// None for a claim that would be made with a pod.
+    pub(super) claim: Option<ClaimId>,
+    pub(super) spec: Arc<ClaimSpec>,
+    pub(super) selected: Option<EcoString>,
+}
+
+/// The volumes of a pod.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cluster::schedule) struct PodVolumes {
+    /// No node may have the pod.
+    pub(in crate::cluster::schedule) refused: Option<EcoString>,
+    pub(super) disks: Vec<Disk>,
+    /// Claims that one pod may use.
+    pub(super) single: Vec<ClaimId>,
+    /// For each bound volume, which nodes it can be used on.
+    pub(super) columns: Vec<Arc<Vec<u8>>>,
+    /// A claim is bound to a volume that does not exist.
+    pub(super) lacks_volume: bool,
+    /// Smallest request first.
+    pub(super) waiting: Vec<Waiting>,
+    /// Drivers and their names of the volumes.
+    pub(super) drivers: Vec<(EcoString, EcoString)>,
+}
+
+/// What is wrong with a claim, whatever the node (`podHasPVCs`).
+fn unusable(claim: &Claim, knows: bool) -> Option<EcoString> {
+    let name = &claim.name;
+    if !claim.exists {
+        return knows.then(|| eco_format!("persistentvolumeclaim \"{name}\" not found"));
+    }
+    if claim.lost {
+        let volume = claim.volume.clone().unwrap_or_default();
+        return Some(eco_format!(
+            "persistentvolumeclaim \"{name}\" bound to non-existent persistentvolume \"{volume}\""
+        ));
+    }
+    let deleting = eco_format!("persistentvolumeclaim \"{name}\" is being deleted");
+    claim.deleting.then_some(deleting)
+}
+
+impl Storage {
+    /// Looks up the volumes of a pod, or of any pod of a template: its claims by number, and the
+    /// claims that each pod has for itself, where they are not made yet.
+    pub(in crate::cluster::schedule) fn prepare(
+        &mut self,
+        volumes: &[PodVolume],
+        claims: &[ClaimId],
+        made: bool,
+        nodes: &Nodes,
+    ) -> PodVolumes {
+        let mut own = PodVolumes::default();
+        own.refused = claims.iter().find_map(|id| unusable(&self.claims[*id], self.knows_claims));
+        if own.refused.is_some() {
+            return own;
+        }
+        for volume in volumes {
+            match volume {
+                PodVolume::Disk(disk) => own.disks.push(disk.clone()),
+                PodVolume::Ephemeral(_, spec) if !made => {
+                    own.waiting.push(Waiting {
+                        claim: None,
+                        spec: Arc::clone(spec),
+                        selected: None,
+                    });
+                }
+                _ => {}
+            }
+        }
+        let mut immediate = false;
+        for id in claims {
+            let claim = &self.claims[*id];
+            if !claim.exists {
+                continue;
+            }
+            if claim.spec.of_one_pod() {
+                own.single.push(*id);
+            }
+            own.drivers.extend(self.driver_of(*id));
+            if claim.bound {
+                let volume = claim.volume.clone().unwrap_or_default();
+                match self.reach(&volume, nodes) {
+                    Some(column) => own.columns.push(column),
+                    None => own.lacks_volume = true,
+                }
+                continue;
+            }
+            let class = self.class_of(&claim.spec);
+            if claim.volume.is_none() && class.is_some_and(|class| class.waits) {
+                own.waiting.push(Waiting {
+                    claim: Some(*id),
+                    spec: Arc::clone(&claim.spec),
+                    selected: claim.selected.clone(),
+                });
+            } else if !self.will_be_bound(claim) {
+                immediate = true;
+            }
+        }
+        own.waiting.sort_by_key(|waiting| waiting.spec.request);
+        if immediate {
+            own.refused = Some("pod has unbound immediate PersistentVolumeClaims".into());
+        }
+        own
+    }
+
+    /// A claim that was never in a cluster is bound when it is created: its class makes volumes,
+    /// or is not known.
+    fn will_be_bound(&self, claim: &Claim) -> bool {
+        claim.new
+            && claim.volume.is_none()
+            && self.class_of(&claim.spec).is_none_or(|class| class.provisions())
+            && claim.spec.class.as_ref().is_none_or(|class| !class.is_empty())
+    }
+
+    /// Why it cannot be judged where pods with these volumes go.
+    pub(in crate::cluster::schedule) fn unjudged(
+        &self,
+        volumes: &[PodVolume],
+    ) -> Option<EcoString> {
+        let named = volumes.iter().find_map(|volume| match volume {
+            PodVolume::Claim(name) => Some(name),
+            PodVolume::Ephemeral(..) | PodVolume::Disk(_) => None,
+        });
+        let name = named.filter(|_| !self.knows_claims)?;
+        Some(eco_format!("no PersistentVolumeClaim is in the input; the pods use `{name}`"))
+    }
+
+    /// The numbers of the claims that the pods of a template share.
+    pub(in crate::cluster::schedule) fn shared(
+        &mut self,
+        namespace: &EcoString,
+        volumes: &[PodVolume],
+    ) -> Vec<ClaimId> {
+        let mut claims = Vec::new();
+        for volume in volumes {
+            if let PodVolume::Claim(name) = volume {
+                claims.push(self.claim(namespace, name));
+            }
+        }
+        claims
+    }
+
+    /// Makes the claims that a pod has for itself; `pod` is its name.
+    pub(in crate::cluster::schedule) fn own_claims(
+        &mut self,
+        namespace: &EcoString,
+        pod: &str,
+        volumes: &[PodVolume],
+    ) -> Vec<ClaimId> {
+        let mut claims = Vec::new();
+        for volume in volumes {
+            if let PodVolume::Ephemeral(name, spec) = volume {
+                let name = eco_format!("{pod}-{name}");
+                self.create(namespace, &name, spec);
+                claims.push(self.claim(namespace, &name));
+            }
+        }
+        claims
+    }
+}

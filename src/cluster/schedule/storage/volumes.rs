@@ -1,0 +1,239 @@
+//! Claims that get a volume: an existing one, or one that is made.
+
+use super::ClaimId;
+use super::claims::Storage;
+use super::objects::{ClaimSpec, Volume};
+use crate::cluster::Machine;
+use crate::cluster::schedule::ids::{NodeId, PodId};
+use crate::cluster::schedule::nodes::Nodes;
+use crate::cluster::schedule::pod::{NodeTerm, ZONE};
+use crate::quantity::{Requirement, Selector, SelectorOperator};
+use ecow::{EcoString, eco_format};
+use std::sync::Arc;
+
+/// A node that a volume can be used on.
+pub(super) const HERE: u8 = 0;
+/// The node affinity of the volume does not allow the node.
+pub(super) const APART: u8 = 1;
+/// The labels of the volume name another zone or region.
+pub(super) const ELSEWHERE: u8 = 2;
+
+impl Storage {
+    /// For each node whether a volume can be used on it.
+    pub(super) fn reach(&mut self, volume: &EcoString, nodes: &Nodes) -> Option<Arc<Vec<u8>>> {
+        if let Some((epoch, known)) = self.reach.get(volume)
+            && (*epoch, known.len()) == (nodes.epoch(), nodes.len())
+        {
+            return Some(Arc::clone(known));
+        }
+        let own = self.volumes.get(volume)?;
+        let code = |machine: &Machine| {
+            if own.terms.as_ref().is_some_and(|terms| !meets(terms, machine)) {
+                APART
+            } else if own.is_elsewhere(machine) {
+                ELSEWHERE
+            } else {
+                HERE
+            }
+        };
+        let column: Arc<Vec<u8>> =
+            Arc::new(nodes.ids().map(|node| code(nodes.machine(node))).collect());
+        self.reach.insert(volume.clone(), (nodes.epoch(), Arc::clone(&column)));
+        Some(column)
+    }
+
+    /// The smallest free volume for a claim on a node, or on any node; one that is kept for the
+    /// claim comes first.
+    pub(super) fn free_volume(
+        &self,
+        claim: Option<(&EcoString, &EcoString)>,
+        spec: &ClaimSpec,
+        machine: Option<&Machine>,
+        taken: &[EcoString],
+    ) -> Option<EcoString> {
+        let class = self.class_name(spec);
+        let here = |own: &Volume| {
+            let terms = own.terms.as_ref();
+            terms.is_none_or(|terms| machine.is_none_or(|machine| meets(terms, machine)))
+        };
+        let free = self.volumes.iter().filter(|(name, own)| {
+            !taken.contains(name)
+                && own.class == class
+                && own.satisfies(spec)
+                && here(own)
+                && match &own.claim {
+                    None => own.available,
+                    Some((namespace, name)) => claim == Some((namespace, name)),
+                }
+        });
+        free.min_by_key(|(name, own)| (own.claim.is_none(), own.capacity, (*name).clone()))
+            .map(|(name, _)| name.clone())
+    }
+
+    fn give(&mut self, claim: ClaimId, volume: EcoString) {
+        let own = &mut self.claims[claim];
+        own.volume = Some(volume.clone());
+        own.bound = true;
+        let owner = (own.namespace.clone(), own.name.clone());
+        if let Some(volume) = self.volumes.get_mut(&volume) {
+            volume.available = false;
+            volume.claim = Some(owner);
+        }
+    }
+
+    /// Makes a volume for a claim in the zone of a node; anywhere where the node names none.
+    fn provision(&mut self, claim: ClaimId, zone: Option<&str>) {
+        let spec = Arc::clone(&self.claims[claim].spec);
+        let zone = zone.and_then(|zone| {
+            Requirement::new(ZONE, SelectorOperator::In, [EcoString::from(zone)]).ok()
+        });
+        let driver = self.class_of(&spec).map(|class| class.provisioner.clone());
+        let name = eco_format!("pv-of-{}", self.claims[claim].name);
+        let volume = Volume {
+            class: self.class_name(&spec),
+            capacity: spec.request,
+            modes: spec.modes.clone(),
+            block: spec.block,
+            terms: zone
+                .map(|zone| vec![NodeTerm { labels: Selector::new([zone]), names: Vec::new() }]),
+            driver: driver.map(|driver| (driver, name.clone())),
+            ..Volume::default()
+        };
+        // Names of two namespaces may be the same.
+        let taken = self.volumes.contains_key(&name);
+        let name = if taken { eco_format!("{name}-{claim}") } else { name };
+        self.volumes.insert(name.clone(), volume);
+        self.give(claim, name);
+    }
+
+    /// A pod got a node: its claims that wait get their volumes. Returns false while one is not
+    /// made: the pod holds the node and is not bound.
+    pub(in crate::cluster::schedule) fn reserve(
+        &mut self,
+        claims: &[ClaimId],
+        pod: PodId,
+        machine: &Machine,
+    ) -> bool {
+        let mut complete = true;
+        for claim in claims {
+            self.claims[*claim].users.push(pod);
+            if self.claims[*claim].bound || !self.claims[*claim].exists {
+                continue;
+            }
+            let own = &self.claims[*claim];
+            let spec = Arc::clone(&own.spec);
+            let owner = (own.namespace.clone(), own.name.clone());
+            let free = match own.selected {
+                Some(_) => None,
+                None => self.free_volume(Some((&owner.0, &owner.1)), &spec, Some(machine), &[]),
+            };
+            if let Some(volume) = free {
+                self.give(*claim, volume);
+                continue;
+            }
+            let provisioner = self.class_of(&spec).map(|class| class.provisioner.clone());
+            self.claims[*claim].selected = Some(machine.name.clone());
+            if provisioner.is_some_and(|provisioner| self.answers(&provisioner)) {
+                self.provision(*claim, machine.label(ZONE));
+            } else {
+                complete = false;
+            }
+        }
+        complete
+    }
+
+    /// A pod is gone, or lost its node.
+    pub(in crate::cluster::schedule) fn release(&mut self, claims: &[ClaimId], pod: PodId) {
+        for claim in claims {
+            let own = &mut self.claims[*claim];
+            if let Some(at) = own.users.iter().position(|user| *user == pod) {
+                own.users.remove(at);
+            }
+            own.exists &= !own.deleting || !own.users.is_empty();
+        }
+    }
+
+    /// Claims that do not wait for a pod get a volume (the controller persistentvolume-binder):
+    /// an existing one, or one in the first zone that the class allows, or else of the nodes.
+    /// Returns whether anything changed.
+    pub(in crate::cluster::schedule) fn bind_immediate(&mut self, nodes: &Nodes) -> bool {
+        let mut changed = false;
+        for id in 0..self.claims.len() {
+            let own = &self.claims[id];
+            let waits = self.class_of(&own.spec).is_some_and(|class| class.waits);
+            if own.bound || !own.exists || own.deleting {
+                continue;
+            }
+            let spec = Arc::clone(&own.spec);
+            if let Some(wanted) = own.volume.clone() {
+                let owner = (own.namespace.clone(), own.name.clone());
+                let free = self.volumes.get(&wanted).is_some_and(|volume| {
+                    volume.claim.as_ref().map_or(volume.available, |kept| *kept == owner)
+                });
+                if free {
+                    self.give(id, wanted);
+                    changed = true;
+                }
+                continue;
+            }
+            if waits {
+                continue;
+            }
+            let owner = (own.namespace.clone(), own.name.clone());
+            if let Some(volume) = self.free_volume(Some((&owner.0, &owner.1)), &spec, None, &[]) {
+                self.give(id, volume);
+                changed = true;
+                continue;
+            }
+            let Some(class) = self.class_of(&spec).filter(|class| class.provisions()) else {
+                continue;
+            };
+            if self.answers(&class.provisioner) {
+                let allowed = class.topologies.iter().flatten();
+                let allowed = allowed.filter(|(key, _)| key == ZONE).flat_map(|(_, values)| values);
+                let first = allowed.map(EcoString::as_str).next();
+                let zones = nodes.ids().filter_map(|node| nodes.machine(node).label(ZONE));
+                let zone = first.or_else(|| zones.min()).map(EcoString::from);
+                self.provision(id, zone.as_deref());
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// The drivers' names of the volumes on a node: those of its pods, and those attached to it.
+    pub(super) fn held(
+        &self,
+        claims: impl Iterator<Item = ClaimId>,
+        node: &EcoString,
+    ) -> Vec<(EcoString, EcoString)> {
+        let attached = self.attached.get(node).into_iter().flatten();
+        let attached = attached.filter_map(|name| self.volumes.get(name)?.driver.clone());
+        claims.filter_map(|claim| self.driver_of(claim)).chain(attached).collect()
+    }
+
+    /// The driver of the volume of a claim, and its name of the volume; for a volume that is not
+    /// made yet, a name that no other has.
+    pub(super) fn driver_of(&self, claim: ClaimId) -> Option<(EcoString, EcoString)> {
+        let own = &self.claims[claim];
+        if let Some(volume) = own.volume.as_ref().and_then(|name| self.volumes.get(name)) {
+            return volume.driver.clone();
+        }
+        let class = self.class_of(&own.spec).filter(|class| class.provisions())?;
+        Some((class.provisioner.clone(), eco_format!("{}/{}", own.namespace, own.name)))
+    }
+
+    /// The pods that are named as users of a claim.
+    pub(super) fn users(&self, claim: ClaimId) -> &[PodId] {
+        &self.claims[claim].users
+    }
+}
+
+fn meets(terms: &[NodeTerm], machine: &Machine) -> bool {
+    terms.iter().any(|term| term.holds(machine))
+}
+
+/// A place of a node in a column.
+pub(super) fn at(column: &[u8], node: NodeId) -> u8 {
+    column.get(node.index()).copied().unwrap_or(HERE)
+}

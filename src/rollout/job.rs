@@ -1,0 +1,220 @@
+//! Jobs (pkg/controller/job): pods at once and in all, pods that end and pods that are evicted.
+
+use super::pods::{PodPhase, Pods, Start};
+use crate::cluster::schedule::{Admission, InvalidPod, PodId, PodTemplate, TemplateId, labels};
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::sync::Arc;
+
+/// The spec of a Job.
+#[derive(Clone, Debug)]
+pub struct JobSpec {
+    /// Pods at once.
+    parallelism: usize,
+    /// Pods that have to succeed; none where one is enough.
+    completions: Option<usize>,
+    /// `suspend`.
+    suspended: bool,
+    /// `completionMode: Indexed`.
+    pub(super) indexed: bool,
+    backoff_limit: usize,
+    /// Evictions are not counted (`podFailurePolicy`).
+    ignores_disruption: bool,
+    /// A pod is replaced when it has failed, not when it begins to end.
+    replaces_failed: bool,
+    pod: Arc<PodTemplate>,
+    /// How its pods start.
+    pub start: Start,
+}
+
+impl JobSpec {
+    /// Reads a `batch/v1` Job.
+    ///
+    /// # Errors
+    /// The first field that the API server would refuse.
+    pub fn read(namespace: &str, object: &Node, admission: &Admission) -> Result<Self, InvalidPod> {
+        let spec = object.get("spec").cloned().unwrap_or_else(|| Node::map(object.origin));
+        let number = |key: &str| {
+            spec.get(key).and_then(Node::as_int).and_then(|number| usize::try_from(number).ok())
+        };
+        let text = |key: &str| spec.get(key).and_then(Node::scalar_text).unwrap_or_default();
+        let template = spec.get("template").cloned().unwrap_or_else(|| Node::map(spec.origin));
+        let own = labels(template.at(&["metadata", "labels"]));
+        let inner = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
+        let mut pod = PodTemplate::read(namespace, own, &inner, admission)?;
+        let name = object.at(&["metadata", "name"]).and_then(Node::scalar_text).unwrap_or_default();
+        pod.name = eco_format!("{name}-*");
+        let rules = spec.at(&["podFailurePolicy", "rules"]).map(Node::items).unwrap_or_default();
+        let ignores = rules.iter().any(|rule| {
+            let conditions = rule.items_of("onPodConditions").iter();
+            let of = |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text);
+            of(rule, "action").as_deref() == Some("Ignore")
+                && conditions
+                    .into_iter()
+                    .any(|one| of(one, "type").as_deref() == Some("DisruptionTarget"))
+        });
+        let parallelism = number("parallelism");
+        Ok(Self {
+            parallelism: parallelism.unwrap_or(1),
+            completions: number("completions").or(parallelism.is_none().then_some(1)),
+            suspended: spec.get("suspend").and_then(Node::as_bool) == Some(true),
+            indexed: text("completionMode") == "Indexed",
+            backoff_limit: number("backoffLimit").unwrap_or(6),
+            ignores_disruption: ignores,
+            replaces_failed: text("podReplacementPolicy") == "Failed" || !rules.is_empty(),
+            pod: Arc::new(pod),
+            start: Start::Ready,
+        })
+    }
+}
+
+/// The state of a Job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobStatus {
+    /// Pods that exist and are not ending.
+    pub active: usize,
+    /// Pods that succeeded.
+    pub succeeded: usize,
+    /// Pods that failed and are counted.
+    pub failed: usize,
+    /// All completions are there.
+    pub complete: bool,
+    /// Too many pods failed.
+    pub exceeded: bool,
+}
+
+/// A Job with its pods.
+#[derive(Clone, Debug)]
+pub(super) struct Job {
+    pub(super) spec: JobSpec,
+    template: Option<TemplateId>,
+    /// Pods that exist.
+    members: Vec<PodId>,
+    succeeded: usize,
+    failed: usize,
+    /// Pods that the Job deletes itself; they do not fail.
+    dismissed: Vec<PodId>,
+    /// It creates no pods before the next tick.
+    backs_off: Option<u32>,
+    refused: Option<EcoString>,
+}
+
+impl Job {
+    pub(super) fn new(spec: JobSpec) -> Self {
+        Self {
+            spec,
+            template: None,
+            members: Vec::new(),
+            succeeded: 0,
+            failed: 0,
+            dismissed: Vec::new(),
+            backs_off: None,
+            refused: None,
+        }
+    }
+
+    /// Pods that exist.
+    pub(super) fn pods(&self) -> impl Iterator<Item = PodId> + '_ {
+        self.members.iter().copied()
+    }
+
+    /// Why a pod was not created.
+    pub(super) fn refused(&self) -> Option<&EcoString> {
+        self.refused.as_ref()
+    }
+
+    /// Its state.
+    pub(super) fn status(&self, pods: &Pods) -> JobStatus {
+        JobStatus {
+            active: self.members.iter().filter(|pod| pods.is_active(**pod)).count(),
+            succeeded: self.succeeded,
+            failed: self.failed,
+            complete: self.is_complete(),
+            exceeded: self.failed > self.spec.backoff_limit,
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        match self.spec.completions {
+            Some(completions) => self.succeeded >= completions,
+            None => self.succeeded > 0 && self.members.is_empty(),
+        }
+    }
+
+    /// Its running pods end.
+    pub(super) fn succeed(&mut self, pods: &mut Pods) {
+        let done: Vec<PodId> = self
+            .members
+            .iter()
+            .copied()
+            .filter(|pod| pods.is_running(*pod) && pods.is_active(*pod))
+            .collect();
+        self.succeeded += done.len();
+        for pod in &done {
+            pods.scheduler.succeed(*pod);
+        }
+        self.members.retain(|pod| !done.contains(pod));
+    }
+
+    /// Runs the controller once; returns whether anything changed.
+    pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
+        let gone: Vec<PodId> =
+            self.members.iter().copied().filter(|pod| pods.phase(*pod) == PodPhase::Gone).collect();
+        for pod in &gone {
+            if !self.dismissed.contains(pod) && !self.spec.ignores_disruption {
+                self.failed += 1;
+                self.backs_off = Some(pods.tick);
+            }
+        }
+        self.members.retain(|pod| !gone.contains(pod));
+        let active = self.members.iter().filter(|pod| pods.is_active(**pod)).count();
+        let ending = self.members.len() - active;
+        let over = self.is_complete() || self.failed > self.spec.backoff_limit;
+        let wanted = if over || self.spec.suspended {
+            0
+        } else {
+            match self.spec.completions {
+                Some(completions) => self.spec.parallelism.min(completions - self.succeeded),
+                // After the first success no new pod comes.
+                None if self.succeeded > 0 => active,
+                None => self.spec.parallelism,
+            }
+        };
+        let mut changed = !gone.is_empty();
+        if active > wanted {
+            let surplus: Vec<PodId> =
+                self.members.iter().rev().copied().filter(|pod| pods.is_active(*pod)).collect();
+            for pod in surplus.into_iter().take(active - wanted) {
+                self.dismissed.push(pod);
+                pods.delete(pod);
+                changed = true;
+            }
+        }
+        self.refused = None;
+        if self.backs_off.is_some_and(|tick| tick == pods.tick) {
+            return changed;
+        }
+        let held = if self.spec.replaces_failed { active + ending } else { active };
+        for _ in held..wanted {
+            let template = *self
+                .template
+                .get_or_insert_with(|| pods.scheduler.template(Arc::clone(&self.spec.pod)));
+            match pods.create(template, self.spec.start) {
+                Ok(pod) => {
+                    self.members.push(pod);
+                    changed = true;
+                }
+                Err(why) => {
+                    self.refused = Some(eco_format!("Error creating: {why}"));
+                    break;
+                }
+            }
+        }
+        changed
+    }
+
+    /// Whether it waits for the next tick to create pods.
+    pub(super) fn waits(&self, pods: &Pods) -> bool {
+        self.backs_off == Some(pods.tick)
+    }
+}

@@ -1,0 +1,332 @@
+//! volumes.jsonl, quota.jsonl, dra.jsonl, workloads.jsonl, path.jsonl: where the pods of all kinds
+//! of workloads go, which ones are refused, and what becomes of claims and quotas.
+
+use super::bench::Bench;
+use super::rollouts;
+use crate::cluster::schedule::scheduler_recordings::{Row, text, ties};
+use crate::cluster::schedule::{First, PodId, PodState, TieBreak};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Most ways of breaking ties that are tried.
+const MOST: usize = 4_000;
+
+fn count(map: &mut BTreeMap<String, usize>, key: impl Into<String>) {
+    *map.entry(key.into()).or_default() += 1;
+}
+
+/// The number of pods that a workload wants.
+fn wanted(object: &Value) -> Option<usize> {
+    match text(&object["kind"]) {
+        "Deployment" | "StatefulSet" | "ReplicaSet" => {
+            let replicas = object["spec"]["replicas"].as_u64().unwrap_or(1);
+            usize::try_from(replicas).ok()
+        }
+        _ => None,
+    }
+}
+
+/// Names of pods with a random part, as the recordings have them.
+fn starred(text: &str) -> String {
+    // Owners of claims have the number of the pod behind the star.
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('*') {
+        out.push_str(&rest[..=at]);
+        rest = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
+    }
+    out + rest
+}
+
+fn job(bench: &Bench, name: &str) -> Option<Value> {
+    let (id, object) = &bench.workloads[name];
+    let status = bench.world.job(*id)?;
+    let mut own = json!({
+        "active": status.active, "succeeded": status.succeeded, "failed": status.failed,
+    });
+    if status.complete {
+        own["conditions"] = json!(["SuccessCriteriaMet", "Complete"]);
+    } else if status.exceeded {
+        own["conditions"] = json!(["FailureTarget", "Failed"]);
+    }
+    if object["spec"]["completionMode"] == "Indexed" && status.succeeded > 0 {
+        let last = status.succeeded - 1;
+        let indexes = if last == 0 { "0".to_owned() } else { format!("0-{last}") };
+        own["completedIndexes"] = json!(indexes);
+    }
+    Some(own)
+}
+
+fn devices(bench: &Bench, pods: &[PodId]) -> BTreeMap<String, usize> {
+    let scheduler = bench.world.scheduler();
+    let mut all = BTreeMap::new();
+    for claim in scheduler.devices().status().filter(|claim| claim.of_pod) {
+        if claim.users.iter().any(|pod| pods.contains(pod)) {
+            for (_, pool, device) in claim.devices.unwrap_or_default() {
+                count(&mut all, format!("{pool}/{device}"));
+            }
+        }
+    }
+    all
+}
+
+fn service(bench: &Bench, name: &str) -> Value {
+    let (id, object) = &bench.workloads[name];
+    let scheduler = bench.world.scheduler();
+    let pods = bench.world.pods_of(*id);
+    let (mut nodes, mut messages) = (BTreeMap::new(), BTreeMap::new());
+    let (mut reasons, mut events) = (BTreeMap::new(), Vec::new());
+    let (mut scheduled, mut pending, mut terminating) = (0, 0, 0);
+    for pod in &pods {
+        match scheduler.state(*pod) {
+            PodState::Bound(node) => {
+                scheduled += 1;
+                count(&mut nodes, scheduler.node(node).name.as_str());
+            }
+            PodState::Waiting | PodState::Reserved(_) => {
+                pending += 1;
+                let message = scheduler.rejection(*pod).map(|own| starred(&own.message));
+                let message = message.unwrap_or_default();
+                if message.starts_with("running \"") {
+                    count(&mut reasons, "SchedulerError");
+                } else if scheduler.template_of(*pod).gated {
+                    count(&mut reasons, "SchedulingGated");
+                }
+                count(&mut messages, message);
+                let event = scheduler.event(*pod).map(|event| starred(event));
+                events.extend(event.filter(|event| !events.contains(event)));
+            }
+            PodState::Terminating(_) => terminating += 1,
+            PodState::Gone => {}
+        }
+    }
+    let mut own = json!({
+        "scheduled": scheduled, "pending": pending, "nodes": nodes, "messages": messages,
+    });
+    let mut put = |key: &str, value: Value| {
+        let empty = value.as_object().is_some_and(Map::is_empty)
+            || value.as_array().is_some_and(Vec::is_empty);
+        if !empty {
+            own[key] = value;
+        }
+    };
+    put("reasons", json!(reasons));
+    put("events", json!(events));
+    put("devices", json!(devices(bench, &pods)));
+    if terminating > 0 {
+        put("terminating", json!(terminating));
+    }
+    if let Some(wanted) = wanted(object).filter(|wanted| *wanted != scheduled + pending) {
+        put("wanted", json!(wanted));
+    }
+    if let Some(why) = bench.world.refused(*id) {
+        put("refused", json!({starred(why): 1}));
+    }
+    if let Some(desired) = bench.world.desired(*id) {
+        put("desired", json!(desired));
+    }
+    if let Some(job) = job(bench, name) {
+        for key in ["succeeded", "failed"] {
+            // Failed pods are deleted by the garbage collector of the recordings' cluster.
+            if key == "succeeded" && job[key] != 0 {
+                put(key, job[key].clone());
+            }
+        }
+        put("job", job);
+    } else if let Some(succeeded) = bench.succeeded.get(name) {
+        put("succeeded", json!(succeeded));
+    }
+    own
+}
+
+/// Every workload.
+pub(super) fn services(bench: &Bench) -> Value {
+    let mut all = Map::new();
+    for name in bench.workloads.keys() {
+        all.insert(name.clone(), service(bench, name));
+    }
+    for name in &bench.empty {
+        let mut own = json!({"scheduled": 0, "pending": 0, "nodes": {}, "messages": {}});
+        if let Some(why) = bench.refused.get(name) {
+            own["refused"] = json!({why: 1});
+        }
+        all.insert(name.clone(), own);
+    }
+    Value::Object(all)
+}
+
+fn quotas(bench: &Bench) -> Value {
+    let all = bench.world.scheduler().quotas().into_iter().map(|quota| {
+        let hard: BTreeMap<&str, _> = quota
+            .resources
+            .iter()
+            .map(|(name, hard, _)| (name.as_str(), hard.canonical().to_string()))
+            .collect();
+        let used = quota.resources.iter().filter_map(|(name, _, used)| {
+            Some((name.as_str(), used.as_ref()?.canonical().to_string()))
+        });
+        let used: BTreeMap<&str, _> = used.collect();
+        (quota.name.to_string(), json!({"hard": hard, "used": used}))
+    });
+    all.collect::<Map<_, _>>().into()
+}
+
+fn volume_claims(bench: &Bench) -> Value {
+    let mut all = Map::new();
+    for claim in bench.world.scheduler().storage().status() {
+        let phase = if claim.bound { "Bound" } else { "Pending" };
+        if claim.name.contains('*') {
+            let own = all.entry(starred(&claim.name)).or_insert(json!({"count": 0, "phases": {}}));
+            own["count"] = json!(own["count"].as_u64().unwrap_or(0) + 1);
+            let before = own["phases"][phase].as_u64().unwrap_or(0);
+            own["phases"][phase] = json!(before + 1);
+            continue;
+        }
+        let mut own = json!({"phase": phase});
+        if let Some(volume) = &claim.volume {
+            own["volume"] = json!(volume.as_str());
+        }
+        if let Some(node) = &claim.selected {
+            own["selectedNode"] = json!(node.as_str());
+        }
+        if claim.deleting {
+            own["terminating"] = json!(true);
+        }
+        all.insert(claim.name.to_string(), own);
+    }
+    all.into()
+}
+
+fn resource_claims(bench: &Bench) -> Value {
+    let mut all = Map::new();
+    for claim in bench.world.scheduler().devices().status().filter(|claim| !claim.of_pod) {
+        let mut own = match claim.devices {
+            Some(devices) => {
+                let devices: Vec<String> = devices
+                    .iter()
+                    .map(|(request, pool, device)| format!("{request}={pool}/{device}"))
+                    .collect();
+                json!({"devices": devices, "reservedFor": claim.users.len()})
+            }
+            None => json!({"allocated": false}),
+        };
+        if claim.deleting {
+            own["terminating"] = json!(true);
+        }
+        all.insert(claim.name.to_string(), own);
+    }
+    all.into()
+}
+
+/// The state of everything, as the table has it. Parts that the recording lacks are left out.
+fn state(bench: &Bench, like: &Value) -> Value {
+    let mut own = json!({"services": services(bench)});
+    for (key, value) in [
+        ("quotas", quotas as fn(&Bench) -> Value),
+        ("volumeClaims", volume_claims),
+        ("resourceClaims", resource_claims),
+    ] {
+        if like.get(key).is_some() {
+            own[key] = value(bench);
+        }
+    }
+    let evicted = bench.evicted();
+    if !evicted.is_empty() {
+        own["evictedRunning"] = json!(evicted);
+    }
+    own
+}
+
+/// A recorded state without what hangs on timing, and without fields of pods.
+fn comparable(expect: &Value) -> Value {
+    let mut expect = expect.clone();
+    let Some(map) = expect.as_object_mut() else { return expect };
+    for key in ["evictions", "disruptions", "refusedObjects"] {
+        map.remove(key);
+    }
+    if let Some(before) = map.get_mut("before") {
+        *before = comparable(before);
+    }
+    for own in map.get_mut("services").and_then(Value::as_object_mut).into_iter().flatten() {
+        if let Some(own) = own.1.as_object_mut() {
+            own.remove("shown");
+            // Pods that failed and are still there are no part of the answer.
+            own.remove("failed");
+        }
+    }
+    expect
+}
+
+fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
+    let mut bench = Bench::new(row, false);
+    bench.apply(row, ties);
+    let like = &row.expect;
+    let before = (!row.then.is_empty()).then(|| state(&bench, &like["before"]));
+    for action in &row.then {
+        bench.act(action);
+        bench.come_to_rest(ties);
+    }
+    let mut own = state(&bench, like);
+    if let Some(before) = before {
+        own["before"] = before;
+    }
+    own
+}
+
+/// What must be the same in every run: all but nodes, devices and the numbers of pods of a message.
+fn steady(state: &Value) -> Value {
+    let of = |services: &Value| -> Value {
+        let each = services.as_object().into_iter().flatten().map(|(name, own)| {
+            let mut own = own.clone();
+            if let Some(map) = own.as_object_mut() {
+                for key in ["nodes", "devices", "events"] {
+                    map.remove(key);
+                }
+                let messages = map.get("messages").and_then(Value::as_object);
+                let keys: Vec<String> =
+                    messages.into_iter().flatten().map(|(key, _)| key.clone()).collect();
+                map.insert("messages".into(), json!(keys));
+            }
+            (name.clone(), own)
+        });
+        each.collect::<Map<_, _>>().into()
+    };
+    let mut own = json!({
+        "services": of(&state["services"]),
+        "evictedRunning": state["evictedRunning"],
+        "quotas": state["quotas"],
+    });
+    if let Some(before) = state.get("before") {
+        own["before"] = of(&before["services"]);
+    }
+    own
+}
+
+/// Checks a scenario.
+pub(super) fn check(row: &Row) -> Result<(), String> {
+    if !row.change.is_empty() {
+        return rollouts::check_beside(row);
+    }
+    let own = play(row, &mut First);
+    let differs = |expect: &Value| format!("\n  recorded {expect}\n  played   {own}");
+    let expect = comparable(&row.expect);
+    if row.counts_deterministic && steady(&own) != steady(&expect) {
+        return Err(differs(&expect));
+    }
+    if row.deterministic {
+        let possible = own == expect || ties::any(MOST, |ties| play(row, ties) == expect);
+        return if possible { Ok(()) } else { Err(differs(&expect)) };
+    }
+    let possible =
+        |outcome: &Value| own == *outcome || ties::any(MOST, |ties| play(row, ties) == *outcome);
+    let outcomes: Vec<Value> =
+        row.outcomes.iter().map(|outcome| comparable(&outcome["expect"])).collect();
+    // Where even the numbers are chance, one of the outcomes is enough.
+    let failed: Vec<&Value> = outcomes.iter().filter(|outcome| !possible(outcome)).collect();
+    match failed.first() {
+        Some(first) if row.counts_deterministic || failed.len() == outcomes.len() => {
+            Err(differs(first))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,171 @@
+//! A StatefulSet of the input: its template, and the claims that each of its pods has.
+
+use super::pods::{PodPhase, Pods, Start};
+use super::read::{number, revision_name};
+use super::stateful_set::{Member, OrdinalTemplate, StatefulSet};
+use crate::cluster::schedule::{
+    Admission, InvalidPod, PodId, PodTemplate, PodVolume, TemplateId, label_selector, labels,
+};
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The spec of a StatefulSet.
+#[derive(Clone, Debug)]
+pub struct StatefulSetSpec {
+    namespace: EcoString,
+    name: EcoString,
+    /// `spec.replicas`.
+    pub replicas: usize,
+    first: usize,
+    partition: usize,
+    ordered: bool,
+    on_delete: bool,
+    /// A hash of the template.
+    revision: EcoString,
+    /// The pods, without what differs from one to the next.
+    pod: Arc<PodTemplate>,
+    /// How its pods start.
+    pub start: Start,
+    /// `volumeClaimTemplates`: name, object, and why the server refuses such a claim.
+    claims: Vec<(EcoString, Node, Option<EcoString>)>,
+}
+
+impl StatefulSetSpec {
+    /// Reads an `apps/v1` StatefulSet.
+    ///
+    /// # Errors
+    /// The first field that the API server would refuse.
+    pub fn read(namespace: &str, object: &Node, admission: &Admission) -> Result<Self, InvalidPod> {
+        let spec = object.get("spec").cloned().unwrap_or_else(|| Node::map(object.origin));
+        let text = |keys: &[&str]| spec.at(keys).and_then(Node::scalar_text).unwrap_or_default();
+        let name = object.at(&["metadata", "name"]).and_then(Node::scalar_text).unwrap_or_default();
+        let template = spec.get("template").cloned().unwrap_or_else(|| Node::map(spec.origin));
+        let own = labels(template.at(&["metadata", "labels"]));
+        let inner = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
+        let mut pod = PodTemplate::read(namespace, own, &inner, admission)?;
+        pod.owner = label_selector(spec.get("selector"))?;
+        let claims = spec.items_of("volumeClaimTemplates").iter().map(|claim| {
+            let name = claim.at(&["metadata", "name"]).and_then(Node::scalar_text);
+            let refused = admission.refused_claim(namespace, claim);
+            (name.unwrap_or_default(), claim.clone(), refused)
+        });
+        Ok(Self {
+            namespace: namespace.into(),
+            replicas: number(spec.get("replicas"), 1),
+            first: number(spec.at(&["ordinals", "start"]), 0),
+            partition: number(spec.at(&["updateStrategy", "rollingUpdate", "partition"]), 0),
+            ordered: text(&["podManagementPolicy"]) != "Parallel",
+            on_delete: text(&["updateStrategy", "type"]) == "OnDelete",
+            revision: revision_name(&template),
+            start: Start::Ready,
+            claims: claims.collect(),
+            pod: Arc::new(pod),
+            name,
+        })
+    }
+
+    /// The template of the pod with an ordinal.
+    pub fn member(&self, ordinal: usize) -> PodTemplate {
+        let mut pod = PodTemplate::clone(&self.pod);
+        pod.name = eco_format!("{}-{ordinal}", self.name);
+        pod.labels.insert("statefulset.kubernetes.io/pod-name".into(), pod.name.clone());
+        pod.labels.insert("apps.kubernetes.io/pod-index".into(), eco_format!("{ordinal}"));
+        if !self.claims.is_empty() {
+            let claims = self.claims.iter().map(|(claim, ..)| self.claim(claim, ordinal));
+            let claims: Vec<PodVolume> = claims.map(PodVolume::Claim).collect();
+            pod.volumes.extend(claims);
+        }
+        pod
+    }
+
+    fn claim(&self, claim: &str, ordinal: usize) -> EcoString {
+        eco_format!("{claim}-{}-{ordinal}", self.name)
+    }
+}
+
+/// A StatefulSet with its pods.
+#[derive(Clone, Debug)]
+pub(super) struct StatefulWorkload {
+    pub(super) spec: StatefulSetSpec,
+    set: StatefulSet,
+    /// Versions of the spec by revision.
+    versions: HashMap<EcoString, StatefulSetSpec>,
+    templates: HashMap<(EcoString, usize), TemplateId>,
+    refused: Option<EcoString>,
+}
+
+impl StatefulWorkload {
+    pub(super) fn new(spec: StatefulSetSpec) -> Self {
+        let set = StatefulSet::new(spec.first, spec.replicas, spec.revision.clone());
+        Self { spec, set, versions: HashMap::new(), templates: HashMap::new(), refused: None }
+    }
+
+    /// Pods that exist, by ordinal.
+    pub(super) fn pods(&self) -> impl Iterator<Item = PodId> + '_ {
+        self.set.members.values().map(|member| member.pod)
+    }
+
+    /// Why a pod or a claim was not created.
+    pub(super) fn refused(&self) -> Option<&EcoString> {
+        self.refused.as_ref()
+    }
+
+    pub(super) fn is_complete(&self, pods: &Pods) -> bool {
+        let done = |member: &Member| {
+            pods.phase(member.pod) == PodPhase::Ready
+                && (self.spec.on_delete || member.revision == self.spec.revision)
+        };
+        self.set.members.len() == self.spec.replicas && self.set.members.values().all(done)
+    }
+
+    /// Runs the controller once; returns whether anything changed.
+    pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
+        let Self { spec, set, versions, templates, refused } = self;
+        versions.insert(spec.revision.clone(), spec.clone());
+        (set.replicas, set.partition) = (spec.replicas, spec.partition);
+        (set.ordered, set.on_delete) = (spec.ordered, spec.on_delete);
+        set.revise(spec.revision.clone());
+        let mut problem = None;
+        let changed = set.sync(pods, |pods, ordinal, revision| {
+            let version = versions.get(revision)?;
+            if let Err(why) = claim_all(pods, version, ordinal) {
+                problem = Some(why);
+                return None;
+            }
+            let known = templates.entry((revision.clone(), ordinal));
+            let template = *known
+                .or_insert_with(|| pods.scheduler.template(Arc::new(version.member(ordinal))));
+            Some(OrdinalTemplate { template, start: version.start })
+        });
+        let name = &spec.name;
+        let of_pod = set.refused.take().map(|why| {
+            let quoted = why.split('"').nth(1).unwrap_or_default();
+            eco_format!("Create Pod {quoted} in StatefulSet {name} failed error: {why}")
+        });
+        *refused = problem.or(of_pod);
+        changed
+    }
+}
+
+/// Creates the claims of a pod.
+fn claim_all(pods: &mut Pods, spec: &StatefulSetSpec, ordinal: usize) -> Result<(), EcoString> {
+    let set = &spec.name;
+    for (claim, object, refused) in &spec.claims {
+        let name = spec.claim(claim, ordinal);
+        if let Some(why) = refused {
+            return Err(eco_format!(
+                "Create Pod {set}-{ordinal} in StatefulSet {set} failed error: failed to create \
+                 PVC {name}: persistentvolumeclaims \"{name}\" is forbidden: {why}"
+            ));
+        }
+        pods.scheduler.create_claim(&spec.namespace, &name, object).map_err(|why| {
+            eco_format!(
+                "Create Claim {name} for Pod {set}-{ordinal} in StatefulSet {set} failed error: \
+                 {why}"
+            )
+        })?;
+    }
+    Ok(())
+}
