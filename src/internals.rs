@@ -150,7 +150,7 @@ pub mod report {
         pub use crate::report::places::Places;
     }
     pub mod plan {
-        pub use crate::report::plan::Plan;
+        pub use crate::report::plan::{Extent, Plan};
     }
     pub mod rdjson {
         pub use crate::report::rdjson::report;

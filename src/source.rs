@@ -59,6 +59,9 @@ pub struct Source {
     /// False for files that are read as context only (`--context`): no findings about them are
     /// reported.
     pub reported: bool,
+    /// True for a file outside of the paths that were named, to which a link leads: its lines are
+    /// not shown, and it is not repaired.
+    pub outside: bool,
     /// The decoded text (UTF-8, byte order mark removed).
     pub text: Arc<str>,
     lines: Arc<Lines>,
@@ -83,7 +86,14 @@ fn beginnings(bytes: &[u8]) -> usize {
 impl Source {
     /// Builds a source from a decoded text.
     pub fn new(name: impl Into<Arc<str>>, kind: SourceKind, text: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), kind, reported: true, text: text.into(), lines: Arc::default() }
+        Self {
+            name: name.into(),
+            kind,
+            reported: true,
+            outside: false,
+            text: text.into(),
+            lines: Arc::default(),
+        }
     }
 
     /// Reports whether it is user input: a file or standard input.

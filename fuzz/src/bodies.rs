@@ -374,7 +374,13 @@ pub fn plan(bytes: &[u8]) {
         let style = table::Style { color: false, width: None };
         let sources = &world.sources;
         let semantics = semantics.into();
-        let view = plan::Plan { semantics, header: "", planned: &planned, sources };
+        let view = plan::Plan {
+            semantics,
+            header: "",
+            planned: &planned,
+            sources,
+            extent: plan::Extent::Short,
+        };
         harmless(&totals::classes(&totals, style));
         harmless(&totals::classes_markdown(&totals));
         harmless(&view.text(style));

@@ -43,8 +43,8 @@ pub use model::{
     NamedVersion, Size,
 };
 pub use model_serving::{
-    Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType,
-    Topology,
+    Booster, Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role,
+    RolloutType, Topology,
 };
 pub use object::{Api, Field, Object, ObjectRef, SET_BY_SERVER, Scope};
 pub use reading::{Owned, PerReading, Views};

@@ -146,6 +146,16 @@ pub struct Plugin {
     pub target: EcoString,
 }
 
+/// A ModelBooster of the input.
+#[derive(Clone, Debug)]
+pub struct Booster {
+    /// The ModelBooster.
+    pub object: Object,
+    /// ModelServing, ModelServer and ModelRoute as the controller writes them; empty if it writes
+    /// none.
+    pub objects: Vec<Node>,
+}
+
 /// A ModelServing with the defaults of its CRD filled in.
 #[derive(Clone, Debug)]
 pub struct ModelServing {
@@ -173,6 +183,8 @@ pub struct ModelServing {
     pub plugins: Vec<Plugin>,
     /// Roles in order.
     pub roles: Vec<Role>,
+    /// The ModelBooster that the controller writes it for; `None` for one of the input.
+    pub booster: Option<Box<Booster>>,
     /// True when replicas and workers are as written. False when a count was out of range and was
     /// clamped to the nearest bound.
     pub counted: bool,

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::session_options::SessionOptions;
-use crate::load::settings::{self, Settings};
+use crate::load::settings::{self, Settings, Trust};
 use crate::load::{ModelFiles, default_cache};
 use crate::operators;
 use crate::operators::ome::accelerators::condition::tokens;
@@ -16,7 +16,6 @@ use std::path::PathBuf;
 
 /// What is read.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
     /// File, directory (recursive) or `-` for standard input; repeatable. Without it, the current
     /// directory.
@@ -25,6 +24,16 @@ pub(crate) struct InputArgs {
     /// Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable.
     #[arg(short = 'k', long = "kustomize", value_name = "DIR")]
     pub kustomize: Vec<PathBuf>,
+    /// Program that builds the directories of `-k`, with its arguments [default: the first of
+    /// `kustomize build` and `kubectl kustomize` on PATH].
+    #[arg(long, env = "OME_KUSTOMIZE_COMMAND", value_name = "COMMAND")]
+    pub kustomize_command: Option<String>,
+    /// Read what links and `paths` of ome.toml lead to outside of the named paths.
+    #[arg(long)]
+    pub follow_outside: bool,
+    /// Directories are always read recursively; accepted because kubectl requires it.
+    #[arg(short = 'R', long, hide = true)]
+    pub recursive: bool,
     /// Default namespace of documents without one; selects the services of that namespace.
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
@@ -45,7 +54,7 @@ pub(crate) struct InputArgs {
     pub semantics: Option<SemanticsArg>,
     /// The release of an operator that is followed, as `ome=v0.1.4`; repeatable. It means
     /// `--semantics controller` for that operator alone.
-    #[arg(long, env = "OME_RELEASE", value_name = "OPERATOR=TAG", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
+    #[arg(long, env = "OME_RELEASE", hide_possible_values = true, value_name = "OPERATOR=TAG", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(release_names()))]
     pub release: Vec<String>,
     /// A release of Kthena whose behavior ModelServings follow instead of the document's; manifests
     /// are read as the documents read them.
@@ -59,7 +68,8 @@ pub(crate) struct InputArgs {
     /// Do not report references to objects that were not loaded.
     #[arg(long)]
     pub partial: bool,
-    /// Settings file; by default `ome.toml` is searched upward from the working directory.
+    /// Settings file; by default `ome.toml` is searched upward from the working directory, and
+    /// `$XDG_CONFIG_HOME/ome/config.toml` has what it leaves out.
     #[arg(long, env = "OME_CONFIG", value_name = "FILE", conflicts_with = "no_config")]
     pub config: Option<PathBuf>,
     /// Read no settings file.
@@ -199,7 +209,6 @@ impl DecisionArgs {
 
 /// Flags for the choice of accelerators.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Accelerators (documented mode)")]
 pub(crate) struct AcceleratorArgs {
     /// Comma-separated NAME=true or NAME=false. Known gate: AcceleratorAwareScheduling (default
     /// true).
@@ -310,18 +319,34 @@ pub(crate) fn release_names() -> Vec<String> {
 impl InputArgs {
     /// The paths that `--watch` watches: the input, and the settings with their paths.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
-        let here = || settings::find(&std::env::current_dir().ok()?);
-        let file = self.config.clone().or_else(|| here().filter(|_| !self.no_config));
-        let read = file.as_ref().and_then(|file| {
-            settings::read(file, SourceId(u32::MAX), &operators::release_tags()).ok()
-        });
-        let added = read.map(|(settings, ..)| settings.paths).unwrap_or_default();
+        let files = self.settings_files();
+        let read = |(file, trust): &(PathBuf, Trust)| {
+            let tags = operators::release_tags();
+            settings::read(file, SourceId(u32::MAX), &tags, *trust, self.follow_outside).ok()
+        };
+        let added: Vec<PathBuf> =
+            files.iter().filter_map(read).flat_map(|(settings, ..)| settings.paths).collect();
         let mut paths = [self.files.clone(), self.kustomize.clone(), added].concat();
         if paths.is_empty() {
             paths.push(PathBuf::from("."));
         }
-        paths.extend(file);
+        paths.extend(files.into_iter().map(|(file, _)| file));
         paths
+    }
+
+    /// The settings files of a run, the one that wins first: the one that is named, else the one
+    /// that is found and the user's own.
+    pub(crate) fn settings_files(&self) -> Vec<(PathBuf, Trust)> {
+        if let Some(file) = &self.config {
+            return vec![(file.clone(), Trust::Chosen)];
+        }
+        if self.no_config {
+            return Vec::new();
+        }
+        let found = std::env::current_dir().ok().and_then(|here| settings::find(&here));
+        let found = found.map(|file| (file, Trust::Found));
+        let own = settings::of_user().map(|file| (file, Trust::Chosen));
+        found.into_iter().chain(own).collect()
     }
 
     /// When the built-in catalog is used: `--builtin`, then `--no-builtin`, then settings.
@@ -391,6 +416,8 @@ pub(crate) enum ReportFormat {
     Table,
     /// One JSON document; its schema has a version.
     Json,
+    /// The same document as YAML.
+    Yaml,
 }
 
 /// Output format of commands whose answer is shown to others.
@@ -401,8 +428,17 @@ pub(crate) enum PageFormat {
     Table,
     /// One JSON document; its schema has a version.
     Json,
+    /// The same document as YAML.
+    Yaml,
     /// Markdown that fits a pull request comment.
     Markdown,
     /// A single HTML page.
     Html,
+}
+
+impl PageFormat {
+    /// Whether the output is one document for programs.
+    pub(crate) fn is_data(self) -> bool {
+        matches!(self, Self::Json | Self::Yaml)
+    }
 }

@@ -30,7 +30,23 @@ pub(super) fn asked(command: Command) -> Command {
     // Shells set the index of the word; without it, it is the last one.
     let index = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|text| text.parse().ok());
     let word = index.map_or(words.last(), |index: usize| words.get(index));
-    if word.is_some_and(|word| word.starts_with('-')) { command } else { without_flags(command) }
+    if word.is_some_and(|word| word.starts_with('-')) {
+        own_flags_first(command)
+    } else {
+        without_flags(command)
+    }
+}
+
+/// The flags of the command itself come before those that all commands share.
+fn own_flags_first(command: Command) -> Command {
+    let mut place = 0;
+    let command = command.mut_args(|arg| {
+        place += 1;
+        let shared = arg.is_global_set()
+            || arg.get_help_heading().is_some_and(|heading| heading != "Output");
+        arg.help_heading(None).display_order(if shared { 1000 + place } else { place })
+    });
+    command.mut_subcommands(own_flags_first)
 }
 
 fn without_flags(command: Command) -> Command {

@@ -1,4 +1,8 @@
-//! Examples below the help of each command, as they are typed in `testdata/quickstart`.
+//! The help of each command beyond its text: examples, as they are typed in `testdata/quickstart`,
+//! and the groups of its options.
+
+use super::args::{AcceleratorArgs, InputArgs};
+use clap::Args as _;
 
 /// Commands with their examples: arguments of `ome`, and their effect. The first entries are those
 /// of `ome` itself.
@@ -204,9 +208,74 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// The command with the examples of its commands.
+/// The command with the examples of its commands, and with their options in groups.
 pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
+    let command = grouped(command);
     EXAMPLES.iter().fold(command, |command, (name, examples)| with(command, name, examples))
+}
+
+/// Options that select among what was read.
+const SELECTION: [&str; 5] = ["namespace", "all_namespaces", "selector", "r#in", "directory"];
+
+/// Options that are in `--help` alone: `-h` fits a screen.
+const RARE: [&str; 27] = [
+    "no_builtin",
+    "kthena_profile",
+    "deployment_mode",
+    "model_configs",
+    "hf_cache",
+    "model_facts",
+    "partial",
+    "config",
+    "no_config",
+    "max_file_size",
+    "max_depth",
+    "max_nodes",
+    "max_files",
+    "jobs",
+    "protocol",
+    "feature_gates",
+    "strict_preferred",
+    "allow_unknown",
+    "request_size",
+    "strict_cost",
+    "args_order",
+    "dedupe_args",
+    "no_pager",
+    "kustomize_command",
+    "exclude",
+    "follow_outside",
+    "device_tolerations",
+];
+
+/// The command with the options of each command in the groups input, selection, accelerators and
+/// output, the rare ones in `--help` alone.
+fn grouped(command: clap::Command) -> clap::Command {
+    let ids = |part: clap::Command| -> Vec<String> {
+        part.get_arguments().map(|arg| arg.get_id().to_string()).collect()
+    };
+    let input = ids(InputArgs::augment_args(clap::Command::new("")));
+    let accelerators = ids(AcceleratorArgs::augment_args(clap::Command::new("")));
+    in_groups(command, &input, &accelerators)
+}
+
+fn in_groups(command: clap::Command, input: &[String], accelerators: &[String]) -> clap::Command {
+    let command = command.mut_args(|arg| {
+        let id = arg.get_id().as_str();
+        let is_rare = RARE.contains(&id);
+        let heading = if SELECTION.contains(&id) {
+            "Selection"
+        } else if input.iter().any(|own| own == id) {
+            "Input"
+        } else if accelerators.iter().any(|own| own == id) {
+            "Accelerators (documented mode)"
+        } else {
+            "Output"
+        };
+        let arg = if arg.is_positional() { arg } else { arg.help_heading(heading) };
+        if is_rare { arg.hide_short_help(true) } else { arg }
+    });
+    command.mut_subcommands(|verb| in_groups(verb, input, accelerators))
 }
 
 /// The command with the examples of one command below it.

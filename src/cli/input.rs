@@ -109,22 +109,14 @@ impl Session {
         let begun = Instant::now();
         waiting::doing("reading the input");
         // Settings come after the input in the source map, so their id is only known then.
-        let file = match (&args.config, args.no_config) {
-            (Some(file), _) => Some(file.clone()),
-            (None, true) => None,
-            (None, false) => {
-                std::env::current_dir().ok().and_then(|directory| settings::find(&directory))
-            }
-        };
-        let (settings, settings_source, settings_found) = match &file {
-            Some(file) => {
-                let (settings, source, found) =
-                    settings::read(file, SourceId(u32::MAX), &operators::release_tags())
-                        .map_err(Failure::Usage)?;
-                (settings, Some(source), found)
-            }
-            None => Default::default(),
-        };
+        let (mut settings, mut settings_sources) = (settings::Settings::default(), Vec::new());
+        for (file, trust) in args.settings_files() {
+            let tags = operators::release_tags();
+            let read = settings::read(&file, SourceId(u32::MAX), &tags, trust, args.follow_outside);
+            let (more, source, found) = read.map_err(Failure::Usage)?;
+            settings = settings.over(more);
+            settings_sources.push((file, source, found));
+        }
         let selector = args
             .selector
             .as_deref()
@@ -145,7 +137,11 @@ impl Session {
             paths: &files,
             context: ask.context,
             kustomize: &args.kustomize,
-            kustomize_command: settings.kustomize_command.as_deref(),
+            kustomize_command: args
+                .kustomize_command
+                .as_deref()
+                .or(settings.kustomize_command.as_deref()),
+            follow_outside: args.follow_outside,
             builtin: match builtin {
                 _ if ask.shipped => &shipped,
                 BuiltinMode::Never => &[],
@@ -175,7 +171,8 @@ impl Session {
             given.namespace = namespace.clone();
         }
         verbose::note(|| {
-            let from = file.as_ref().map_or("none".to_owned(), |file| file.display().to_string());
+            let names = settings_sources.iter().map(|(file, ..)| file.display().to_string());
+            let from = names.reduce(|a, b| format!("{a}, {b}")).unwrap_or("none".to_owned());
             format!("settings: {from}; semantics {semantics}, builtin {builtin:?}")
         });
         for (_, source) in loaded.sources.iter().filter(|(_, source)| source.is_input()) {
@@ -185,13 +182,16 @@ impl Session {
         verbose::note(|| format!("input read in {:.1?}", begun.elapsed()));
         waiting::doing("deciding");
         world.catalog.set_accelerator_options(ask.accelerators.clone());
-        if let Some(source) = settings_source {
+        for (_, source, found) in settings_sources {
             let id = world.sources.add(source);
-            let moved = settings_found.into_iter().map(|mut diagnostic| {
+            for mut diagnostic in found {
                 diagnostic.labels.iter_mut().for_each(|label| label.span.source = id);
-                diagnostic
-            });
-            world.diagnostics.extend(moved);
+                // A path that is not read leaves a part of the input out.
+                if diagnostic.code == Code::FileNotRead {
+                    world.unread.push(diagnostic.clone());
+                }
+                world.diagnostics.push(diagnostic);
+            }
         }
         Ok(Self {
             kthena: world.kthena(),
@@ -262,11 +262,11 @@ impl Session {
         found: &[Diagnostic],
         io: &mut Io<'_>,
     ) -> Result<(), Failure> {
-        if format != PageFormat::Json {
+        if !format.is_data() {
             self.say(found, io);
         }
         match format {
-            PageFormat::Json => io.print_json(&answer.json())?,
+            PageFormat::Json | PageFormat::Yaml => io.print_json(&answer.json())?,
             PageFormat::Table => {
                 io.print(&answer.text(io.style()))?;
             }

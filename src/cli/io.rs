@@ -2,9 +2,14 @@
 //!
 //! Results go to stdout, diagnostics to stderr. This is the only place that prints.
 
+use crate::emit::stream;
 use crate::report::screen::{guarded, printable};
 use crate::report::table::Style;
+use crate::yaml::{Node, Origin, Rule};
 use std::io::{self, IsTerminal, Write};
+
+static AS_YAML: Rule =
+    Rule { id: "as-yaml", text: "a document of the output, as YAML", cite: "docs/json.md" };
 
 /// Pieces of work, services for instance, that take a moment.
 const LONG: usize = 2000;
@@ -30,6 +35,8 @@ pub struct Io<'a> {
     /// `TERM=dumb`: a terminal that obeys no control character.
     is_dumb: bool,
     quiet: bool,
+    /// JSON documents are written as YAML.
+    yaml: bool,
     color: ColorChoice,
     /// The streams are those of the process.
     standard: bool,
@@ -45,6 +52,7 @@ impl<'a> Io<'a> {
             err_is_terminal: false,
             is_dumb: true,
             quiet: false,
+            yaml: false,
             color: ColorChoice::Auto,
             standard: false,
         }
@@ -59,6 +67,7 @@ impl<'a> Io<'a> {
             err_is_terminal: io::stderr().is_terminal(),
             is_dumb: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
             quiet: false,
+            yaml: false,
             color: ColorChoice::Auto,
             standard: true,
         }
@@ -196,8 +205,18 @@ impl<'a> Io<'a> {
         let _ = self.err.flush();
     }
 
-    /// Writes a JSON document.
+    /// Writes JSON documents as YAML from here on.
+    pub fn set_yaml(&mut self, yaml: bool) {
+        self.yaml = yaml;
+    }
+
+    /// Writes a JSON document, or the same as YAML.
     pub fn print_json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
+        if self.yaml {
+            let value = serde_json::to_value(value).map_err(io::Error::from)?;
+            let tree = Node::from_json(&value, Origin::Derived(&AS_YAML));
+            return self.print_data(&stream::document(&tree, stream::Format::Yaml));
+        }
         serde_json::to_writer_pretty(Escaping(&mut *self.out), value).map_err(io::Error::from)?;
         self.out.write_all(b"\n")
     }
@@ -256,6 +275,7 @@ mod tests {
                 err_is_terminal: true,
                 is_dumb: false,
                 quiet: false,
+                yaml: false,
                 color: ColorChoice::Never,
                 standard: false,
             };

@@ -131,6 +131,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
     };
     io.set_color(cli.color);
     io.set_quiet(cli.quiet);
+    io.set_yaml(is_yaml(&matches));
     if cli.quiet {
         waiting::off();
     }
@@ -196,13 +197,23 @@ fn ended(outcome: Result<Outcome, Failure>, io: &mut Io<'_>) -> u8 {
     }
 }
 
-/// Number of threads that `--jobs` sets.
-fn jobs(matches: &ArgMatches) -> Option<usize> {
-    let mut matches = matches;
+/// The arguments of the command itself, below its group.
+fn of_verb(mut matches: &ArgMatches) -> &ArgMatches {
     while let Some((_, verb)) = matches.subcommand() {
         matches = verb;
     }
-    matches.try_get_one("jobs").ok().flatten().copied()
+    matches
+}
+
+/// Number of threads that `--jobs` sets.
+fn jobs(matches: &ArgMatches) -> Option<usize> {
+    of_verb(matches).try_get_one("jobs").ok().flatten().copied()
+}
+
+/// Whether the output is to be YAML.
+fn is_yaml(matches: &ArgMatches) -> bool {
+    let raw = of_verb(matches).try_get_raw("output").ok().flatten();
+    raw.is_some_and(|mut values| values.any(|value| value == "yaml"))
 }
 
 /// The definition of the command line, for completions, manual and reference.

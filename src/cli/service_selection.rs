@@ -167,7 +167,10 @@ impl Session {
 
     fn places_of_servings(&self, wanted: &str) -> Vec<usize> {
         places_of(self.world.catalog.model_servings(), |serving| {
-            self.is_named(wanted, &serving.object, &serving.namespace)
+            let booster = serving.booster.iter().map(|booster| &booster.object);
+            std::iter::once(&serving.object)
+                .chain(booster)
+                .any(|object| self.is_named(wanted, object, &serving.namespace))
         })
     }
 

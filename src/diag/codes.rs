@@ -93,7 +93,7 @@ codes! {
     OtherKind "other-kind" Finding Info "the API group of the object is not supported"
     UnknownKind "unknown-kind" Finding Error "the kind does not exist in its API group"
     FileNotRead "file-not-read" Finding Error
-        "the file was not read: a device, a FIFO that is never written, no permission, a link that leads nowhere"
+        "the file was not read: a device, a FIFO that is never written, no permission, a link that leads nowhere or out of the named paths"
     HelmTemplate "helm-template" Finding Info
         "the directory holds Helm templates, which are not YAML before they are rendered"
     FileInTheWay "file-in-the-way" Finding Error

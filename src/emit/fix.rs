@@ -19,6 +19,9 @@ pub enum Left {
     /// It is not UTF-8, so the places in it are not those of its bytes.
     #[error("it is not UTF-8")]
     Encoding,
+    /// A link led to it, out of the paths that were named.
+    #[error("a link leads to it, out of the paths that were named: repair it where it is")]
+    Outside,
     /// It could not be written.
     #[error(transparent)]
     Io(#[from] Error),
@@ -42,6 +45,10 @@ pub fn fix(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
     for (id, chosen) in chosen(found, sources) {
         let source = sources.get(id);
         let path = Path::new(&*source.name);
+        if source.outside {
+            outcome.left.push((id, Left::Outside));
+            continue;
+        }
         let edits: Vec<&Edit> = chosen.iter().flat_map(|index| &found[*index].fix).collect();
         match write(path, &source.text, &edits) {
             Ok(()) => outcome.repaired.extend(chosen),

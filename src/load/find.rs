@@ -5,16 +5,17 @@
 //! `.omeignore` exclude are skipped, also outside of a repository, as are names that begin with a
 //! dot, the directories `node_modules` and `target`, and the output of `render`. In a directory
 //! only names that end in `.yaml`, `.yml` or `.json` are read; a file or FIFO in an argument is
-//! read whatever its name is. Links are followed.
+//! read whatever its name is. Links are followed as far as [`Scope`] permits.
 
 use super::files::{is_fifo, not_read, reason, what};
+use super::scope::{Lies, Scope};
 use crate::diag::{Diagnostic, Severity};
 use ignore::WalkBuilder;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The manifest of `render -o dir=`: a directory with one is output.
 pub(super) const RENDERED: &str = ".ome-manifest";
@@ -31,6 +32,8 @@ pub struct Input {
     pub named: bool,
     /// False for files that are context only.
     pub reported: bool,
+    /// Whether a link led to it, out of the paths that were named: its lines are not shown.
+    pub outside: bool,
     /// Size in bytes, if the file system reports it.
     pub size: u64,
 }
@@ -47,9 +50,10 @@ pub struct Found {
 }
 
 /// Finds all files below `paths` and `context`; `-` is standard input. A file that is in both
-/// belongs to `paths`.
-pub fn find(paths: &[PathBuf], context: &[PathBuf]) -> Found {
-    let mut finder = Finder::default();
+/// belongs to `paths`. `follow` permits links that lead out of both.
+pub fn find(paths: &[PathBuf], context: &[PathBuf], follow: bool) -> Found {
+    let scope = Scope::of(paths.iter().chain(context), follow);
+    let mut finder = Finder { scope, ..Finder::default() };
     for (paths, reported) in [(paths, true), (context, false)] {
         // Files in arguments are first, so a file that is also below a directory counts as named.
         let (files, directories): (Vec<&PathBuf>, Vec<&PathBuf>) =
@@ -96,6 +100,7 @@ fn identity(path: &Path, _: &Metadata) -> Identity {
 #[derive(Default)]
 struct Finder {
     found: Found,
+    scope: Scope,
     seen: HashSet<Identity>,
 }
 
@@ -120,13 +125,17 @@ impl Finder {
                     name: "<stdin>".to_owned(),
                     named: true,
                     reported,
+                    outside: false,
                     size: 0,
                 });
             }
             return;
         }
         match std::fs::metadata(path) {
-            Ok(data) => self.file(path, path, &data, reported),
+            Ok(data) => {
+                let lies = self.scope.named(path);
+                self.file(path, path, &data, reported, lies);
+            }
             Err(error) => {
                 let dangling = path.is_symlink() && error.kind() == std::io::ErrorKind::NotFound;
                 let reason = if dangling {
@@ -141,7 +150,7 @@ impl Finder {
     }
 
     /// Adds a file below `root`; for a file in an argument, `root` is the file itself.
-    fn file(&mut self, path: &Path, root: &Path, data: &Metadata, reported: bool) {
+    fn file(&mut self, path: &Path, root: &Path, data: &Metadata, reported: bool, lies: Lies) {
         // A FIFO in a directory may have no writer, and reading it would wait.
         let is_read = data.is_file() || (path == root && is_fifo(data.file_type()));
         if !is_read {
@@ -158,14 +167,27 @@ impl Finder {
                 name: shown(path, root),
                 named: path == root,
                 reported,
+                outside: lies == Lies::Outside && data.is_file(),
                 size: data.len(),
             };
             self.found.inputs.push(input);
         }
     }
 
+    /// Reports a link that is not followed.
+    fn leads_out(&mut self, path: &Path, root: &Path, reported: bool) {
+        if reported {
+            let name = shown(path, root);
+            let finding = not_read(&name, LEADS_OUT).severity(Severity::Warning);
+            self.found.diagnostics.push(finding.help(FOLLOW));
+        }
+    }
+
     fn walk(&mut self, root: &Path, reported: bool) {
-        for entry in walk(root) {
+        let walked = Walked::new(self.scope.clone());
+        // Directories to which a link led that `--follow-outside` permits.
+        let mut outside: Vec<PathBuf> = Vec::new();
+        for entry in walk(root, &walked) {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
@@ -174,14 +196,27 @@ impl Finder {
                 }
             };
             let path = entry.path();
-            if !is_manifest(path) || entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let is_link = entry.depth() > 0 && entry.path_is_symlink();
+            if is_directory && is_link && self.scope.link(path) == Lies::Outside {
+                outside.push(path.to_owned());
+            }
+            if !is_manifest(path) || is_directory {
                 continue;
             }
+            let lies = match is_link {
+                true => self.scope.link(path),
+                false if outside.iter().any(|own| path.starts_with(own)) => Lies::Outside,
+                false => Lies::Within,
+            };
             match entry.metadata() {
-                Ok(data) => self.file(path, root, &data, reported),
+                _ if lies == Lies::Forbidden => self.leads_out(path, root, reported),
+                Ok(data) => self.file(path, root, &data, reported, lies),
                 Err(error) => self.walk_error(root, &error, reported),
             }
         }
+        let left = std::mem::take(&mut *walked.left.lock().unwrap_or_else(PoisonError::into_inner));
+        left.iter().for_each(|path| self.leads_out(path, root, reported));
     }
 
     /// Reports an entry of a directory that could not be read, unless it would be skipped anyway.
@@ -198,9 +233,52 @@ impl Finder {
     }
 }
 
+/// Why a link is not followed, and what permits it.
+const LEADS_OUT: &str = "it is a link that leads out of the paths that were named";
+const FOLLOW: &str = "name the directory that it leads to, or permit it with `--follow-outside`";
+
+/// What a walk notes: directories it has been in, and links to directories that it left.
+#[derive(Clone, Default)]
+struct Walked {
+    scope: Arc<Scope>,
+    seen: Arc<Mutex<HashSet<Identity>>>,
+    left: Arc<Mutex<Vec<PathBuf>>>,
+}
+
+impl Walked {
+    fn new(scope: Scope) -> Self {
+        Self { scope: Arc::new(scope), ..Self::default() }
+    }
+
+    /// Whether a directory is entered.
+    fn enters(&self, entry: &ignore::DirEntry) -> bool {
+        let left_out = entry.depth() > 0
+            && (matches!(entry.file_name().to_str(), Some("node_modules" | "target"))
+                || entry.path().join(RENDERED).exists());
+        if left_out {
+            return false;
+        }
+        let is_link = entry.depth() > 0 && entry.path_is_symlink();
+        if is_link && self.scope.link(entry.path()) == Lies::Forbidden {
+            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+            left.push(entry.path().to_owned());
+            return false;
+        }
+        // Links can give a directory any number of paths, twice as many at each level.
+        match entry.metadata() {
+            Ok(data) => self
+                .seen
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(identity(entry.path(), &data)),
+            Err(_) => true,
+        }
+    }
+}
+
 /// Walks everything below a directory that is not skipped.
-fn walk(root: &Path) -> ignore::Walk {
-    let walked = Mutex::new(HashSet::new());
+fn walk(root: &Path, walked: &Walked) -> ignore::Walk {
+    let walked = walked.clone();
     WalkBuilder::new(root)
         .follow_links(true)
         .require_git(false)
@@ -208,21 +286,7 @@ fn walk(root: &Path) -> ignore::Walk {
         .git_global(false)
         .add_custom_ignore_filename(".omeignore")
         .filter_entry(move |entry| {
-            if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
-                return true;
-            }
-            let left_out = entry.depth() > 0
-                && (matches!(entry.file_name().to_str(), Some("node_modules" | "target"))
-                    || entry.path().join(RENDERED).exists());
-            // Links can give a directory any number of paths, twice as many at each level.
-            let first = || match entry.metadata() {
-                Ok(data) => walked
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .insert(identity(entry.path(), &data)),
-                Err(_) => true,
-            };
-            !left_out && first()
+            !entry.file_type().is_some_and(|kind| kind.is_dir()) || walked.enters(entry)
         })
         .sort_by_file_name(OsStr::cmp)
         .build()
@@ -232,9 +296,10 @@ fn walk(root: &Path) -> ignore::Walk {
 /// files that are named.
 pub fn directories(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
+    let walked = Walked::new(Scope::of(paths, false));
     for path in paths {
         if path.is_dir() {
-            let entries = walk(path).filter_map(Result::ok);
+            let entries = walk(path, &walked).filter_map(Result::ok);
             let folders = entries.filter(|entry| entry.path().is_dir());
             found.extend(folders.map(ignore::DirEntry::into_path));
         } else {
@@ -266,7 +331,7 @@ pub(super) fn is_expectation(path: &Path) -> bool {
 
 /// Files of expectations below a directory, by name.
 pub fn expectations(below: &Path) -> Vec<PathBuf> {
-    let found = find(&[below.to_path_buf()], &[]);
+    let found = find(&[below.to_path_buf()], &[], false);
     let mut files: Vec<PathBuf> = found
         .inputs
         .into_iter()

@@ -7,7 +7,7 @@
 //! with explicit arguments and no shell.
 
 use super::files::{self, Unread};
-use super::find::Input;
+use super::find::{Input, repository_root};
 use crate::diag::{Code, Diagnostic};
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
@@ -57,6 +57,15 @@ impl Tree {
     /// Where it is.
     pub(super) fn directory(&self) -> PathBuf {
         self.above.join(&self.path)
+    }
+
+    /// Where its files are: the repository that holds it, else the directory, and the working
+    /// directory.
+    pub(super) fn roots(&self) -> Vec<PathBuf> {
+        let Ok(own) = self.directory().canonicalize() else { return Vec::new() };
+        let revision = (!self.prefix.is_empty()).then(|| self.above.canonicalize().ok()).flatten();
+        let root = revision.or_else(|| repository_root(&own)).unwrap_or(own);
+        [Some(root), Path::new(".").canonicalize().ok()].into_iter().flatten().collect()
     }
 
     /// The name of its output.
@@ -109,7 +118,7 @@ pub(super) fn build(
     Err(failed(
         tree,
         &format!("{} is not on PATH", names.join(" or ")),
-        "install kustomize or kubectl, or set `kustomize-command` in ome.toml",
+        "install kustomize or kubectl, or name the program with `--kustomize-command`",
     ))
 }
 
@@ -297,7 +306,14 @@ mod tests {
     use super::*;
 
     fn input(path: &str) -> Input {
-        Input { path: Some(path.into()), name: path.into(), named: false, reported: true, size: 0 }
+        Input {
+            path: Some(path.into()),
+            name: path.into(),
+            named: false,
+            reported: true,
+            outside: false,
+            size: 0,
+        }
     }
 
     fn left(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {

@@ -120,6 +120,7 @@ impl Memory {
                     path: Some(own),
                     named: false,
                     reported: true,
+                    outside: false,
                     size: text.len() as u64,
                 });
             }

@@ -20,6 +20,7 @@ mod model_files;
 mod origins;
 mod peek;
 mod revision;
+mod scope;
 pub mod settings;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 //! In: the id of a repository on the Hub. Out: the path of its config.json or model_index.json.
 //! This module selects one of several places; it does not read the file.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Names of the file that describes a model; a pipeline of several models has the second.
 const NAMES: [&str; 2] = ["model_index.json", "config.json"];
@@ -21,6 +21,11 @@ impl ModelFiles {
     /// Returns the config file of a model, if there is one; the directory has precedence over the
     /// cache.
     pub fn find(&self, id: &str, revision: Option<&str>) -> Option<PathBuf> {
+        // The id is written in a manifest, and must not lead out of the directory.
+        let is_plain = |part| matches!(part, Component::Normal(_));
+        if !Path::new(id).components().all(is_plain) {
+            return None;
+        }
         let flat = || id.replace('/', "--");
         let in_directory = |directory: &Path| {
             described(&directory.join(id)).or_else(|| {

@@ -9,6 +9,7 @@
 
 use super::files;
 use super::kustomize::Tree;
+use super::scope::is_below;
 use super::verbatim::{Item, parts};
 use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Limits, Node, Value, parse, split};
@@ -38,7 +39,8 @@ pub(super) fn restore<'a>(
         let file = built.get(source).and_then(|tree| Some(tree.file(&origin(node)?)));
         let Some((path, name)) = file else { continue };
         if !files.contains_key(&name) {
-            let read = read(sources, &path, &name, limits);
+            let roots = built.get(source).map(|tree| tree.roots()).unwrap_or_default();
+            let read = read(sources, &path, &name, limits, &roots);
             files.insert(name.clone(), read);
         }
         let Some(Some((file, items))) = files.get(&name) else { continue };
@@ -65,11 +67,16 @@ fn read(
     path: &Path,
     name: &str,
     limits: &Limits,
+    roots: &[PathBuf],
 ) -> Option<(SourceId, Vec<Item>)> {
     let known = sources.iter().find(|(_, source)| *source.name == *name);
     let id = if let Some((id, _)) = known {
         id
     } else {
+        // The annotation is text of the input, and may name any file.
+        if !is_below(path, roots) {
+            return None;
+        }
         let text = files::read(path, limits).ok()?;
         sources.add(Source::new(name, SourceKind::File, text))
     };

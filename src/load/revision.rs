@@ -100,6 +100,7 @@ pub(super) fn texts(
                 named: entry.named(&within),
                 name: name.clone(),
                 reported: true,
+                outside: false,
                 size: entry.size.unwrap_or(0),
             };
             found.entry(name).or_insert((input, text));
@@ -144,6 +145,8 @@ pub(super) fn nearest_directory(path: &Path) -> (PathBuf, PathBuf) {
 pub(super) fn git(directory: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(["--no-pager", "--literal-pathspecs"]);
+    // No program that the configuration of the repository names.
+    git.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE"] {
         git.env_remove(variable);
     }

@@ -1,10 +1,14 @@
 //! Shared settings: `ome.toml`.
 //!
-//! In: a named file, or the one found upward from the working directory. Out: [`Settings`] with
-//! findings about invalid keys and values. `cli` decides which flags and `OME_*` variables override
-//! it.
+//! In: a named file, or the one found upward from the working directory and the user's own. Out:
+//! [`Settings`] with findings about invalid keys and values. `cli` decides which flags and `OME_*`
+//! variables override it.
+//!
+//! A file that was found may come from anyone: it names no program, its paths stay below its
+//! directory, and one of another user is refused.
 
 use super::files::read_text;
+use super::scope::is_below;
 use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::policy::BuiltinMode;
@@ -80,6 +84,76 @@ pub fn find(from: &Path) -> Option<PathBuf> {
     from.ancestors().map(|directory| directory.join(FILE_NAME)).find(|file| file.is_file())
 }
 
+/// The user's own settings: `ome/config.toml` in `XDG_CONFIG_HOME`, by default `~/.config`.
+pub fn of_user() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let home = || Some(PathBuf::from(variable("HOME")?).join(".config"));
+    let directory = variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
+    // The specification ignores relative paths: they would lead into the repository.
+    let file = directory.is_absolute().then(|| directory.join("ome").join("config.toml"))?;
+    file.is_file().then_some(file)
+}
+
+/// The place of [`of_user`] as it is told to users.
+pub const OF_USER: &str = "$XDG_CONFIG_HOME/ome/config.toml";
+
+/// Who chose a settings file, which decides what it may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Nobody: it lies above the working directory.
+    Found,
+    /// The user: a flag, a variable, or the user's own directory named it.
+    Chosen,
+}
+
+/// Refuses a file that was found and belongs to neither the user nor the administrator, as git
+/// refuses a repository (git-config, `safe.directory`).
+fn require_owner(file: &Path) -> Result<(), String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let own = rustix::process::geteuid().as_raw();
+        // Behind sudo the files of the one who called it are the user's own.
+        let caller = std::env::var("SUDO_UID").ok().filter(|_| own == 0);
+        let caller = caller.and_then(|uid| uid.parse::<u32>().ok());
+        let owner = std::fs::metadata(file).map_or(own, |data| data.uid());
+        if owner != own && owner != 0 && caller != Some(owner) {
+            let file = file.display();
+            return Err(format!(
+                "{file} belongs to another user and was not read: name it with `--config {file}`, or leave it out with `--no-config`"
+            ));
+        }
+    }
+    let _ = file;
+    Ok(())
+}
+
+impl Settings {
+    /// These settings, and those of another file where these have none.
+    #[must_use]
+    pub fn over(self, other: Self) -> Self {
+        let mut severity = other.severity;
+        severity.extend(self.severity);
+        let mut releases = other.releases;
+        releases.extend(self.releases);
+        Self {
+            file: self.file.or(other.file),
+            semantics: self.semantics.or(other.semantics),
+            kthena_profile: self.kthena_profile.or(other.kthena_profile),
+            releases,
+            paths: [self.paths, other.paths].concat(),
+            builtin: self.builtin.or(other.builtin),
+            kustomize_command: self.kustomize_command.or(other.kustomize_command),
+            model_configs: self.model_configs.or(other.model_configs),
+            model_facts: self.model_facts.or(other.model_facts),
+            severity,
+            max_file_size: self.max_file_size.or(other.max_file_size),
+            max_depth: self.max_depth.or(other.max_depth),
+            max_nodes: self.max_nodes.or(other.max_nodes),
+        }
+    }
+}
+
 /// A path below the working directory without it: it is shown, and in a comment or a report the
 /// directory of one machine means nothing.
 fn seen_from_here(path: PathBuf) -> PathBuf {
@@ -94,12 +168,17 @@ fn seen_from_here(path: PathBuf) -> PathBuf {
 /// Reads a settings file. The text is returned as a source, for findings.
 ///
 /// # Errors
-/// A sentence, if the file cannot be read or is not TOML.
+/// A sentence, if the file cannot be read, is not TOML, or was found and is another user's.
 pub fn read(
     file: &Path,
     id: SourceId,
     released: &Tags,
+    trust: Trust,
+    follow: bool,
 ) -> Result<(Settings, Source, Vec<Diagnostic>), String> {
+    if trust == Trust::Found {
+        require_owner(file)?;
+    }
     // The file may set other limits, for other files.
     let text = read_text(file, &Limits::default()).map_err(|finding| match finding.code {
         Code::FileNotRead => finding.message,
@@ -110,6 +189,8 @@ pub fn read(
         settings: Settings { file: Some(file.to_owned()), ..Settings::default() },
         found: Vec::new(),
         released,
+        trust,
+        follow,
     };
     {
         let table = DeTable::parse(&text).map_err(|error| {
@@ -131,6 +212,9 @@ pub fn read(
 struct Reader<'r> {
     id: SourceId,
     released: &'r Tags,
+    trust: Trust,
+    /// Paths may lead anywhere: `--follow-outside`.
+    follow: bool,
     settings: Settings,
     found: Vec<Diagnostic>,
 }
@@ -213,6 +297,7 @@ impl Reader<'_> {
                 ("releases", DeValue::Table(table)) => self.releases(table),
                 ("releases", _) => self.invalid("releases", value, "a table of tags by operator"),
                 ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
+                ("kustomize-command", _) if self.trust == Trust::Found => self.program(key),
                 ("kustomize-command", DeValue::String(text)) if !text.trim().is_empty() => {
                     self.settings.kustomize_command = Some(text.to_string());
                 }
@@ -224,7 +309,10 @@ impl Reader<'_> {
                     );
                 }
                 ("model-configs", DeValue::String(text)) => {
-                    self.settings.model_configs = Some(self.base().join(text.as_ref()));
+                    let path = self.base().join(text.as_ref());
+                    if self.stays(&path, value) {
+                        self.settings.model_configs = Some(path);
+                    }
                 }
                 ("model-configs", _) => self.invalid("model-configs", value, "a directory"),
                 ("model-facts", DeValue::String(text)) if MODEL_FACTS.contains(&text.as_ref()) => {
@@ -238,7 +326,10 @@ impl Reader<'_> {
                     for item in items {
                         match item.get_ref() {
                             DeValue::String(text) => {
-                                self.settings.paths.push(seen_from_here(base.join(text.as_ref())));
+                                let path = base.join(text.as_ref());
+                                if self.stays(&path, item) {
+                                    self.settings.paths.push(seen_from_here(path));
+                                }
                             }
                             _ => self.invalid("paths", item, "a list of paths"),
                         }
@@ -258,6 +349,43 @@ impl Reader<'_> {
     fn base(&self) -> PathBuf {
         let file = self.settings.file.as_deref();
         file.and_then(Path::parent).unwrap_or(Path::new("")).to_owned()
+    }
+
+    /// Reports a program that a file names which was found beside the input: whoever can change the
+    /// input could run it.
+    fn program(&mut self, key: &Key<'_>) {
+        let said = format!(
+            "`{}` is ignored: a file that was found beside the input cannot name a program",
+            key.get_ref().as_ref()
+        );
+        self.found.push(
+            Diagnostic::new(Code::InvalidSetting, said)
+                .severity(Severity::Warning)
+                .at(self.span(key.span()))
+                .help(format!(
+                    "name it with `--kustomize-command`, in OME_KUSTOMIZE_COMMAND, or in {OF_USER}"
+                )),
+        );
+    }
+
+    /// Whether a path stays below the directory of a file that was found.
+    fn stays(&mut self, path: &Path, value: &Value<'_>) -> bool {
+        let base = self.base();
+        let root = if base.as_os_str().is_empty() { Path::new(".") } else { &base };
+        let roots: Vec<PathBuf> = root.canonicalize().into_iter().collect();
+        if self.trust == Trust::Chosen || self.follow || is_below(path, &roots) {
+            return true;
+        }
+        let shown = path.strip_prefix(&base).unwrap_or(path).display();
+        self.found.push(
+            Diagnostic::new(
+                Code::FileNotRead,
+                format!("`{shown}` was not read: it is not below the directory of {FILE_NAME}"),
+            )
+            .at(self.span(value.span()))
+            .help(format!("name it with `-f {shown}`, or permit it with `--follow-outside`")),
+        );
+        false
     }
 
     /// Reports a version of `ome` that `required-version` does not admit: other versions may make

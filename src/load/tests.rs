@@ -94,11 +94,12 @@ fn directory_walks_honor_ignore_files_and_are_sorted() {
         ("l.yaml", ""),
         ("UPPER.YAML", ""),
     ]);
-    let found = find(std::slice::from_ref(&folder.0), &[]);
+    let found = find(std::slice::from_ref(&folder.0), &[], false);
     assert_eq!(folder.names(&found), ["UPPER.YAML", "a/c.yml", "a/d.json", "b.yaml"]);
     assert!(found.inputs.iter().all(|input| !input.named && input.reported));
     // A named file is read even where an ignore file excludes it.
-    let found = find(&[folder.path("out"), folder.path("l.yaml"), folder.path("a/e.txt")], &[]);
+    let found =
+        find(&[folder.path("out"), folder.path("l.yaml"), folder.path("a/e.txt")], &[], false);
     assert_eq!(folder.names(&found), ["a/e.txt", "l.yaml", "out/j.yaml"]);
 }
 
@@ -108,13 +109,14 @@ fn a_file_is_read_once_however_often_it_is_named() {
     let found = find(
         &[folder.0.clone(), folder.path("a.yaml"), folder.path("b/../a.yaml"), folder.path("b")],
         &[folder.path("b")],
+        false,
     );
     assert_eq!(folder.names(&found), ["a.yaml", "b/c.yaml"]);
     assert_eq!(
         found.inputs.iter().map(|input| (input.named, input.reported)).collect::<Vec<_>>(),
         [(true, true), (false, true)]
     );
-    let found = find(&["-".into(), "-".into()], &[]);
+    let found = find(&["-".into(), "-".into()], &[], false);
     assert_eq!(
         found.inputs.iter().map(|input| input.name.as_str()).collect::<Vec<_>>(),
         ["<stdin>"]

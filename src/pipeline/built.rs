@@ -8,7 +8,9 @@ use crate::cluster::{Machine, Toleration};
 use crate::objects::RenderedObject;
 use crate::objects::accept::refused_pods;
 use crate::quantity::is_accelerator;
-use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec};
+use crate::rollout::{
+    DeploymentSpec, LeaderWorkerSetRelease, LeaderWorkerSetSpec, leader_worker_set_releases,
+};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeSet, HashSet};
@@ -60,13 +62,15 @@ pub(crate) fn gpus(pod: &PodTemplate) -> i64 {
 }
 
 /// The facts about a cluster that are needed to read pods: Admission and device taints.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct PodContext {
     classes: Admission,
     /// Keys of the taints, over all nodes, that repel pods without devices.
     device_taints: BTreeSet<EcoString>,
     /// Pod specs that were read before. Equal specs are shared: a fleet has few distinct ones.
     specs: Arc<Mutex<HashSet<Arc<PodSpec>>>>,
+    /// The release of the LeaderWorkerSet controller.
+    groups: &'static LeaderWorkerSetRelease,
 }
 
 impl PodContext {
@@ -83,7 +87,19 @@ impl PodContext {
         let taints = machines.iter().flat_map(|machine| &machine.taints);
         let devices = taints.filter(|taint| taint.is_of_device());
         let device_taints = devices.map(|taint| taint.key.clone()).collect();
-        Self { classes, device_taints, specs: Arc::default() }
+        Self {
+            classes,
+            device_taints,
+            specs: Arc::default(),
+            groups: &leader_worker_set_releases::V0_7,
+        }
+    }
+
+    /// The same with a release of the LeaderWorkerSet controller.
+    #[must_use]
+    pub fn with_groups(mut self, release: &'static LeaderWorkerSetRelease) -> Self {
+        self.groups = release;
+        self
     }
 
     /// Reads a pod spec. A pod that requests devices gets tolerations for the taints of devices:
@@ -144,7 +160,7 @@ impl PodContext {
     }
 
     fn groups(&self, namespace: &str, object: &Node) -> Result<WorkloadKind, InvalidPod> {
-        let mut spec = LeaderWorkerSetSpec::read(namespace, object, &self.classes)?;
+        let mut spec = LeaderWorkerSetSpec::read(namespace, object, &self.classes, self.groups)?;
         self.shared(&mut spec.revision.leader);
         self.shared(&mut spec.revision.worker);
         Ok(WorkloadKind::Groups(spec))

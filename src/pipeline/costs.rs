@@ -68,6 +68,14 @@ pub fn costs(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Option
 }
 
 impl Costs {
+    /// The cost of a service, if a price of its classes is known.
+    pub fn of(&self, namespace: &str, name: &str) -> Option<Dollars> {
+        let services = &self.services;
+        let own =
+            services.iter().find(|(in_namespace, of, _)| in_namespace == namespace && of == name);
+        own.map(|(.., cost)| *cost)
+    }
+
     /// Adds the costs of one service or ModelServing and returns their sum; `None` without costs.
     fn add<'c>(
         &mut self,

@@ -57,6 +57,21 @@ pub(super) fn decided_by(by: DecidedBy) -> &'static str {
     }
 }
 
+/// [`decided_by`] in one word, for a table that does not fit otherwise.
+pub(super) fn in_one_word(criterion: &str) -> &str {
+    match criterion {
+        "named by the service" => "named",
+        "only eligible runtime" => "only",
+        "namespace before cluster" => "namespace",
+        "highest priority" => "priority",
+        "highest score" => "score",
+        "closest size range" => "size",
+        "lowest protocol" => "protocol",
+        "first by name" => "name",
+        other => other,
+    }
+}
+
 /// The criterion that ranked the chosen class before the next one.
 pub(super) fn class_decided_by(by: ClassDecidedBy) -> &'static str {
     match by {

@@ -6,17 +6,36 @@ use super::markdown;
 use super::phrases::{first_of, inline, plural};
 use super::screen::{Page, line, printable, put};
 use super::table::{self, Style, wrapped};
-use crate::api::{Api, Failure, Follow};
-use crate::pipeline::{Planned, PlannedComponent};
-use crate::quantity::Count;
+use crate::api::{Api, Failure, Follow, Model};
+use crate::pipeline::serving::PlannedServing;
+use crate::pipeline::{Costs, Planned, PlannedComponent};
+use crate::quantity::{Count, ParamCount};
 use crate::source::SourceMap;
 use indexmap::IndexMap;
 
-/// Narrower terminals show a block per service, and so do those that the table does not fit.
-const TABLE: u16 = 100;
+/// Narrower terminals show a block per service, and so do those that no table fits.
+const NARROWEST: u16 = 72;
+
+/// The width that decides which columns are lifted out of a page without a terminal.
+const UNLIMITED: u16 = 120;
+
+/// A table of fewer rows keeps all of its columns if they fit.
+const FEW: usize = 8;
+
+/// Up to this number of services are shown one by one.
+const MANY: usize = 200;
+
+/// Of more services, how many are shown.
+const WORST: usize = 20;
+
+/// Fewest characters of a shortened cell.
+const SHORTEST: usize = 12;
 
 /// Number of services to name for a cause.
 const NAMED: usize = 10;
+
+/// Columns that only `-o wide` has.
+static WIDE: [&str; 2] = ["SIZE", "$/HOUR"];
 
 static TITLES: [&str; 12] = [
     "NAMESPACE",
@@ -36,6 +55,9 @@ static TITLES: [&str; 12] = [
 /// The column that is always shown, even if it is the same in every row.
 const SERVICE: usize = 1;
 
+/// Columns with names, which are shortened where the table does not fit.
+static NAMES: [&str; 5] = ["NAMESPACE", "SERVICE", "MODEL", "RUNTIME", "CLASS"];
+
 /// The data of the page.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
@@ -47,9 +69,23 @@ pub struct Plan<'a> {
     pub planned: &'a [Planned<'a>],
     /// The sources.
     pub sources: &'a SourceMap,
+    /// How much of the fleet the page shows.
+    pub extent: Extent<'a>,
 }
 
-impl Plan<'_> {
+/// How much of a fleet a page shows.
+#[derive(Clone, Copy, Default)]
+pub enum Extent<'a> {
+    /// Of more than 200 services those that need attention; cells are shortened to fit.
+    #[default]
+    Short,
+    /// Every service.
+    All,
+    /// Every service, with further columns; its costs are those of the plan.
+    Wide(Option<&'a Costs>),
+}
+
+impl<'a> Plan<'a> {
     /// The page.
     pub fn text(&self, style: Style) -> String {
         let mut all = String::new();
@@ -71,30 +107,16 @@ impl Plan<'_> {
     ) -> Result<(), E> {
         let mut out = Page::default();
         if self.planned.is_empty() {
-            put!(out, "mode: {}{}\n\n", self.semantics, self.header);
+            put!(out, "{}\n\n", self.first_line());
             out.push_str("no services\n");
             return draw(&out.finish());
         }
-        let header = format!("mode: {}{}", self.semantics, self.header);
-        paragraph(&mut out, &header, style);
-        let titles = self.titles();
-        let (constant, kept) = folded(titles, self.rows());
-        let titles: Vec<&str> = kept.iter().map(|at| titles[*at]).collect();
-        let rows = || self.rows().map(|row| taken(row, &kept));
-        let is_narrow = style.width.is_some_and(|width| width < TABLE);
-        if is_narrow || !table::fits(&titles, rows(), style) {
-            let is_mixed = self.is_mixed();
-            for planned in self.planned {
-                out.end_line();
-                out.draw(&Self::block(planned, is_mixed, style));
-            }
-        } else {
-            if !constant.is_empty() {
-                paragraph(&mut out, &format!("in every row: {}", constant.join(" · ")), style);
-            }
+        paragraph(&mut out, &self.first_line(), style);
+        let shown = self.shown();
+        self.draw_services(&shown, &mut out, style, &mut draw)?;
+        if shown.len() < self.planned.len() {
             out.end_line();
-            draw(&std::mem::take(&mut out).finish())?;
-            table::pieces(&titles, rows, style, &mut draw)?;
+            paragraph(&mut out, &self.left_out(&shown), style);
         }
         let errors = self.errors();
         if !errors.is_empty() {
@@ -109,7 +131,7 @@ impl Plan<'_> {
                 paragraph(&mut out, &format!("  help: {help}"), style);
             }
         }
-        let mut notices = self.notices().peekable();
+        let mut notices = self.notices(&shown).peekable();
         if notices.peek().is_some() {
             out.end_line();
         }
@@ -124,19 +146,20 @@ impl Plan<'_> {
     pub fn markdown(&self) -> String {
         let mut out = Page::default();
         put!(out, "**ome plan** (mode: {})\n\n", self.semantics);
+        let shown: Vec<&Planned<'_>> = self.planned.iter().collect();
         if self.planned.is_empty() {
             out.push_str("No services.\n");
             return out.finish();
         }
         let titles = self.titles();
-        let (constant, kept) = folded(titles, self.rows());
+        let (constant, kept) = folded(&titles, self.rows(&shown));
         if !constant.is_empty() {
             let constant: Vec<String> = constant.iter().map(|own| markdown::text(own)).collect();
             put!(out, "In every row: {}\n\n", constant.join(" · "));
         }
         let titles: Vec<String> = kept.iter().map(|at| small(titles[*at])).collect();
         let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-        markdown::table(&mut out, &titles, self.rows().map(|row| taken(row, &kept)));
+        markdown::table(&mut out, &titles, self.rows(&shown).map(|row| taken(row, &kept)));
         let errors = self.errors();
         if !errors.is_empty() {
             out.end_line();
@@ -146,7 +169,7 @@ impl Plan<'_> {
             let services = error.services.join(", ");
             markdown::list(&mut out, [format!("✗ {}: {services}{help}", error.sentence)]);
         }
-        let mut notices = self.notices().peekable();
+        let mut notices = self.notices(&shown).peekable();
         if notices.peek().is_some() {
             out.end_line();
             markdown::list(&mut out, notices.map(|notice| notice.trim().to_owned()));
@@ -160,8 +183,106 @@ impl Plan<'_> {
         components.any(|component| component.fit.is_some())
     }
 
-    fn titles(&self) -> &'static [&'static str] {
-        &TITLES[..if self.shows_fits() { TITLES.len() } else { TITLES.len() - 1 }]
+    fn titles(&self) -> Vec<&'static str> {
+        let base = &TITLES[..if self.shows_fits() { TITLES.len() } else { TITLES.len() - 1 }];
+        let wide: &[&str] = if matches!(self.extent, Extent::Wide(_)) { &WIDE } else { &[] };
+        [base, wide].concat()
+    }
+
+    /// The mode, unless it is the default, and what was read.
+    fn first_line(&self) -> String {
+        match self.semantics == Follow::default() {
+            true => self.header.trim_start_matches(" · ").to_owned(),
+            false => format!("mode: {}{}", self.semantics, self.header),
+        }
+    }
+
+    /// The services to show. Of many, those in error, those with pending pods, and those with the
+    /// most GPUs.
+    fn shown(&self) -> Vec<&'a Planned<'a>> {
+        if !matches!(self.extent, Extent::Short) || self.planned.len() <= MANY {
+            return self.planned.iter().collect();
+        }
+        let gpus = |planned: &Planned<'_>| {
+            let known = planned.components.iter().filter_map(|own| own.least_gpus().known());
+            known.fold(0_i64, i64::saturating_add)
+        };
+        let key = |at: &usize| {
+            let planned = &self.planned[*at];
+            (planned.error.is_none(), !waits(planned), std::cmp::Reverse(gpus(planned)), *at)
+        };
+        let mut places: Vec<usize> = (0..self.planned.len()).collect();
+        places.sort_by_cached_key(key);
+        places.truncate(WORST);
+        places.sort_unstable();
+        places.into_iter().map(|at| &self.planned[at]).collect()
+    }
+
+    /// What the page does not show, and how to see it.
+    fn left_out(&self, shown: &[&Planned<'_>]) -> String {
+        let count =
+            |is: fn(&Planned<'_>) -> bool| self.planned.iter().filter(|own| is(own)).count();
+        let failed = count(|planned| planned.error.is_some());
+        let waiting = count(waits);
+        format!(
+            "{} of {}: those in error ({failed}), those with pending pods ({waiting}), then those \
+             with the most GPUs. All: `ome plan --all`; fewer: `-n NAMESPACE`, `-l SELECTOR`; for \
+             programs: `-o json`",
+            shown.len(),
+            plural(self.planned.len(), "service")
+        )
+    }
+
+    /// Draws services as a table, or as blocks where no table fits.
+    fn draw_services<E>(
+        &self,
+        shown: &[&Planned<'_>],
+        out: &mut Page,
+        style: Style,
+        draw: &mut impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let titles = self.titles();
+        let limited = Style { width: style.width.or(Some(UNLIMITED)), ..style };
+        let few = self.rows(shown).take(FEW).count() < FEW;
+        let (constant, kept) = if few && table::fits(&titles, self.rows(shown), limited) {
+            (Vec::new(), (0..titles.len()).collect())
+        } else {
+            folded(&titles, self.rows(shown))
+        };
+        let titles: Vec<&str> = kept.iter().map(|at| titles[*at]).collect();
+        let rows = || self.rows(shown).map(|row| taken(row, &kept));
+        let is_narrow = style.width.is_some_and(|width| width < NARROWEST);
+        let shortened = if is_narrow || table::fits(&titles, rows(), style) {
+            None
+        } else {
+            Some(shortened(&titles, rows().collect(), style))
+        };
+        if is_narrow || matches!(shortened, Some(None)) {
+            let is_mixed = self.is_mixed();
+            for planned in shown {
+                out.end_line();
+                out.draw(&Self::block(planned, is_mixed, style));
+            }
+            return Ok(());
+        }
+        let shortened = shortened.flatten();
+        if !constant.is_empty() {
+            let is_failed = shown.iter().any(|planned| planned.error.is_some());
+            let which = if is_failed { "in every row without an error" } else { "in every row" };
+            paragraph(out, &format!("{which}: {}", constant.join(" · ")), style);
+        }
+        if let Some((.., line)) = shortened.as_ref().filter(|(.., line)| !line.is_empty()) {
+            paragraph(out, line, style);
+        }
+        out.end_line();
+        draw(&std::mem::take(out).finish())?;
+        match shortened {
+            Some((titles, rows, _)) => {
+                let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+                table::pieces(&titles, || rows.iter().cloned(), style, draw)
+            }
+            None => table::pieces(&titles, rows, style, draw),
+        }
     }
 
     /// Whether services of several operators are shown: two of them may have the same name.
@@ -171,9 +292,19 @@ impl Plan<'_> {
         apis.any(|api| Some(api) != first)
     }
 
-    fn rows(&self) -> impl Iterator<Item = Vec<String>> {
+    fn rows<'s>(&'s self, shown: &'s [&Planned<'_>]) -> impl Iterator<Item = Vec<String>> + 's {
         let (is_mixed, shows_fits) = (self.is_mixed(), self.shows_fits());
-        self.planned.iter().flat_map(move |own| rows_of(own, is_mixed, shows_fits))
+        let wide = move |planned: &Planned<'_>, rows: &mut [Vec<String>]| {
+            let Extent::Wide(costs) = self.extent else { return };
+            for (index, row) in rows.iter_mut().enumerate() {
+                row.extend(if index == 0 { further(planned, costs) } else { Default::default() });
+            }
+        };
+        shown.iter().flat_map(move |own| {
+            let mut rows = rows_of(own, is_mixed, shows_fits);
+            wide(own, &mut rows);
+            rows
+        })
     }
 
     /// A service as lines.
@@ -235,10 +366,142 @@ impl Plan<'_> {
         found
     }
 
-    fn notices(&self) -> impl Iterator<Item = String> {
+    fn notices(&self, shown: &[&Planned<'_>]) -> impl Iterator<Item = String> {
         let differences = std::iter::once_with(|| differences(self.planned)).flatten();
-        self.planned.iter().flat_map(notices).chain(differences)
+        shown.iter().flat_map(|planned| notices(planned)).chain(differences)
     }
+}
+
+/// Whether a pod of the service stays without a node.
+fn waits(planned: &Planned<'_>) -> bool {
+    planned.components.iter().any(|component| super::together::fits(component) == Some(false))
+}
+
+/// The cells of `-o wide`: the size of the model, and the cost of the service.
+fn further(planned: &Planned<'_>, costs: Option<&Costs>) -> [String; 2] {
+    let size = planned.resolution.model.and_then(Model::parameters);
+    let service = &planned.service;
+    let cost = costs.and_then(|costs| costs.of(&service.namespace, &service.name));
+    [
+        size.map_or("-".to_owned(), ParamCount::short),
+        cost.map_or("-".to_owned(), |cost| cost.to_string()),
+    ]
+}
+
+/// Columns to leave out of a table that does not fit with shortened names; `explain` has them.
+static LEAVE_OUT: [&str; 3] = ["BY", "PODS", "MODEL"];
+
+/// A table in fewer characters: the criterion in one word, the commonest mode left out, the middle
+/// of the longest names left out, and columns of [`LEAVE_OUT`] as far as it takes; `None` if even
+/// that does not fit. Further, the line that says what was left out.
+fn shortened(
+    titles: &[&str],
+    rows: Vec<Vec<String>>,
+    style: Style,
+) -> Option<(Vec<String>, Vec<Vec<String>>, String)> {
+    let (mut titles, mut rows, mode) = in_few_words(titles, rows);
+    let mut lines = Vec::new();
+    lines.extend(mode.map(|mode| format!("mode {mode} unless the component names another")));
+    let mut dropped = Vec::new();
+    for title in LEAVE_OUT.iter().map(Some).chain([None]) {
+        if let Some(rows) = with_short_names(&titles, &rows, style) {
+            if !dropped.is_empty() {
+                lines.push(format!("columns left out: {} (`-o wide`)", dropped.join(", ")));
+            }
+            return Some((titles, rows, lines.join(" · ")));
+        }
+        if let Some(at) = title.and_then(|title| titles.iter().position(|own| own == title)) {
+            dropped.push(small(&titles.remove(at)));
+            rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+    }
+    None
+}
+
+/// A table with shorter titles and cells, and the mode that its rows leave out.
+fn in_few_words(
+    titles: &[&str],
+    mut rows: Vec<Vec<String>>,
+) -> (Vec<String>, Vec<Vec<String>>, Option<String>) {
+    let column = |title: &str| titles.iter().position(|own| *own == title);
+    let mut titles: Vec<String> = titles
+        .iter()
+        .map(|title| match *title {
+            "PODS/REPLICA" => "PODS".to_owned(),
+            "GPUS/REPLICA" => "GPUS".to_owned(),
+            "DECIDED BY" => "BY".to_owned(),
+            title => title.to_owned(),
+        })
+        .collect();
+    if let Some(by) = column("DECIDED BY") {
+        for row in &mut rows {
+            match column("RUNTIME").filter(|_| row[by].starts_with('✗')) {
+                // A service in error has no runtime.
+                Some(runtime) => {
+                    // Its code stays on one line.
+                    row[runtime] = row[by].replace(' ', "\u{a0}");
+                    row[by] = "-".to_owned();
+                }
+                None => row[by] = super::phrases::in_one_word(&row[by]).to_owned(),
+            }
+        }
+    }
+    let (Some(mode), Some(component)) = (column("MODE"), column("COMPONENT")) else {
+        return (titles, rows, None);
+    };
+    let mut counts: IndexMap<String, usize> = IndexMap::new();
+    for row in rows.iter().filter(|row| row[mode] != "-") {
+        *counts.entry(row[mode].clone()).or_default() += 1;
+    }
+    // Of modes that are as common, the first.
+    let most = counts.values().max().copied();
+    let commonest = counts.into_iter().find(|(_, count)| Some(*count) == most);
+    let commonest = commonest.map(|(mode, _)| mode);
+    for row in &mut rows {
+        let own = row.remove(mode);
+        if own != "-" && commonest.as_ref() != Some(&own) {
+            row[component - usize::from(mode < component)].push_str(&format!(" {own}"));
+        }
+    }
+    titles.remove(mode);
+    (titles, rows, commonest)
+}
+
+/// The rows with names that are as long as fits the terminal; `None` if the shortest do not fit.
+fn with_short_names(
+    titles: &[String],
+    rows: &[Vec<String>],
+    style: Style,
+) -> Option<Vec<Vec<String>>> {
+    let headed: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let names: Vec<usize> =
+        NAMES.iter().filter_map(|title| titles.iter().position(|own| own == title)).collect();
+    let lengths = rows.iter().flat_map(|row| names.iter().map(|at| row[*at].chars().count()));
+    let longest = lengths.max().unwrap_or(SHORTEST).max(SHORTEST);
+    (SHORTEST..=longest).rev().find_map(|most| {
+        let cut = rows.iter().map(|row| {
+            let mut row = row.clone();
+            for at in &names {
+                if !row[*at].starts_with('✗') {
+                    row[*at] = without_middle(&row[*at], most);
+                }
+            }
+            row
+        });
+        let cut: Vec<Vec<String>> = cut.collect();
+        table::fits_unwrapped(&headed, cut.iter().cloned(), style).then_some(cut)
+    })
+}
+
+/// A name with at most this many characters; its end tells names of one family apart.
+fn without_middle(name: &str, most: usize) -> String {
+    let count = name.chars().count();
+    if count <= most {
+        return name.to_owned();
+    }
+    let (head, tail) = ((most - 1) / 2, most - 1 - (most - 1) / 2);
+    let first = name.chars().take(head);
+    first.chain(std::iter::once('…')).chain(name.chars().skip(count - tail)).collect()
 }
 
 /// Draws a line, wrapped to the width of the terminal.
@@ -265,7 +528,10 @@ fn folded(
     let mut columns: Vec<Option<(String, bool)>> = vec![None; titles.len()];
     for row in rows {
         services += usize::from(!row[SERVICE].is_empty());
-        for (column, cell) in columns.iter_mut().zip(row).filter(|(_, cell)| !cell.is_empty()) {
+        // A service in error has no value where the others agree.
+        let is_failed = row.iter().any(|cell| cell.starts_with('✗'));
+        let counts = |cell: &str| !cell.is_empty() && !(is_failed && cell == "-");
+        for (column, cell) in columns.iter_mut().zip(row).filter(|(_, cell)| counts(cell)) {
             match column {
                 Some((first, alike)) => *alike &= *first == cell,
                 None => *column = Some((cell, true)),
@@ -438,4 +704,13 @@ fn notices(planned: &Planned<'_>) -> Vec<String> {
         }
     }
     out
+}
+
+/// The services of a plan, a line each: kind, namespace and name.
+pub fn names(planned: &[Planned<'_>], servings: &[PlannedServing<'_>]) -> Vec<String> {
+    let services = planned.iter().map(|own| format!("InferenceService/{}", own.service));
+    let servings = servings
+        .iter()
+        .map(|own| format!("ModelServing/{}/{}", own.serving.namespace, own.serving.name()));
+    services.chain(servings).collect()
 }

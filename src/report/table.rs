@@ -92,6 +92,19 @@ pub(super) fn fits(
     fit(&widths, style)
 }
 
+/// Whether a table fits the terminal with every cell on one line.
+pub(super) fn fits_unwrapped(
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    style: Style,
+) -> bool {
+    let mut widths = extents(header);
+    for row in rows {
+        widen(&mut widths, &printed(&row));
+    }
+    fitting(&widths, style) == widths.len()
+}
+
 /// Whether columns of these widths fit the terminal.
 fn fit(widths: &[(usize, usize)], style: Style) -> bool {
     let Some(width) = style.width else { return true };

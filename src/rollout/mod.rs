@@ -1,5 +1,6 @@
 //! Simulates rolling updates on given nodes beside running pods: Deployments as
-//! kube-controller-manager v1.35.4 updates them, LeaderWorkerSets as their controller v0.7.0 does.
+//! kube-controller-manager v1.35.4 updates them, LeaderWorkerSets as a release of their controller
+//! does.
 //! Several workloads can change at once.
 //!
 //! In: a cluster with its scheduler, workloads, and their changes. Out: for each stage the pods of
@@ -31,7 +32,10 @@ pub(crate) mod world;
 pub use daemon_set::DaemonSetSpec;
 pub use deployment::{DeploymentSpec, Strategy};
 pub use job::{JobSpec, JobStatus};
-pub use leader_worker_set::{GroupMember, GroupRevision, LeaderWorkerSetSpec};
+pub(crate) use leader_worker_set::release as leader_worker_set_releases;
+pub use leader_worker_set::{
+    GroupMember, GroupRevision, LeaderWorkerSetRelease, LeaderWorkerSetSpec,
+};
 pub use play::{End, StageOf};
 pub use pods::{PodPhase, Revision, Start, Version};
 pub use read::revision_name;

@@ -1,7 +1,9 @@
 //! Reads Deployments and LeaderWorkerSets from objects.
 
 use super::deployment::{DeploymentSpec, Strategy};
-use super::leader_worker_set::{GroupRevision, LeaderWorkerSetSpec, Startup};
+use super::leader_worker_set::{
+    GroupRevision, LeaderWorkerSetRelease, LeaderWorkerSetSpec, Restart, Startup,
+};
 use super::pods::{Revision, Start};
 use crate::cluster::schedule::{
     Admission, InvalidPod, PodTemplate, label_selector, labels, selector_of,
@@ -156,18 +158,53 @@ pub(super) fn number(node: Option<&Node>, default: usize) -> usize {
     number.map_or(default, |number| usize::try_from(number).unwrap_or(0))
 }
 
+/// Refuses numbers that the CRD or the webhook of a release refuses.
+fn refuse(
+    release: &LeaderWorkerSetRelease,
+    replicas: Option<&Node>,
+    partition: Option<&Node>,
+) -> Result<(), InvalidPod> {
+    let invalid = |path: &str, number: i64, problem: EcoString| InvalidPod {
+        path: eco_format!("spec.{path}"),
+        problem: eco_format!("Invalid value: {number}: {problem}"),
+    };
+    if let (Some(most), Some(replicas)) = (release.most_replicas, replicas.and_then(Node::as_int))
+        && replicas > most
+    {
+        let problem = eco_format!("spec.replicas in body should be less than or equal to {most}");
+        return Err(invalid("replicas", replicas, problem));
+    }
+    if let Some(partition) = partition.and_then(Node::as_int)
+        && release.checks_partition
+        && partition < 0
+    {
+        let path = "rolloutStrategy.rollingUpdateConfiguration.partition";
+        return Err(invalid(path, partition, "must be greater than or equal to 0".into()));
+    }
+    Ok(())
+}
+
 impl LeaderWorkerSetSpec {
-    /// Reads a `leaderworkerset.x-k8s.io/v1` LeaderWorkerSet.
+    /// Reads a `leaderworkerset.x-k8s.io/v1` LeaderWorkerSet that the controller of a release rolls
+    /// out.
     ///
     /// # Errors
     /// The first field that the API server would refuse.
-    pub fn read(namespace: &str, object: &Node, classes: &Admission) -> Result<Self, InvalidPod> {
+    pub fn read(
+        namespace: &str,
+        object: &Node,
+        classes: &Admission,
+        release: &'static LeaderWorkerSetRelease,
+    ) -> Result<Self, InvalidPod> {
         let spec = |path: &[&str]| object.get("spec").and_then(|spec| spec.at(path));
         let rolling = |key: &str| spec(&["rolloutStrategy", "rollingUpdateConfiguration", key]);
+        refuse(release, spec(&["replicas"]), rolling("partition"))?;
         let group =
             spec(&["leaderWorkerTemplate"]).cloned().unwrap_or_else(|| Node::map(object.origin));
         let exclusive = "leaderworkerset.sigs.k8s.io/exclusive-topology";
         let exclusive = text(object.at(&["metadata", "annotations", exclusive]));
+        let after_start = "leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start";
+        let has_annotation = object.at(&["metadata", "annotations", after_start]).is_some();
         Ok(Self {
             namespace: namespace.into(),
             name: text(object.at(&["metadata", "name"])),
@@ -181,10 +218,15 @@ impl LeaderWorkerSetSpec {
             partition: number(rolling("partition"), 0),
             stateful_set_gate: false,
             exclusive: Some(exclusive).filter(|key| !key.is_empty()),
-            recreates: matches!(
-                text(group.get("restartPolicy")).as_str(),
-                "" | "RecreateGroupOnPodRestart"
-            ),
+            restart: match text(group.get("restartPolicy")).as_str() {
+                "" | "RecreateGroupOnPodRestart" if has_annotation => {
+                    Restart::GroupAfterStartByAnnotation
+                }
+                "" | "RecreateGroupOnPodRestart" => Restart::Group,
+                "RecreateGroupAfterStart" => Restart::GroupAfterStart,
+                _ => Restart::Never,
+            },
+            release,
             revision: GroupRevision::read(namespace, &group, classes)?,
         })
     }

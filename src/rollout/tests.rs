@@ -2,6 +2,7 @@
 
 mod specs;
 
+use super::leader_worker_set::release::V0_7;
 use super::read::revision_name;
 use super::{
     DeploymentSpec, End, LeaderWorkerSetSpec, PodPhase, StageOf, Start, WorkloadId, World,
@@ -49,7 +50,7 @@ fn groups(
          leaderWorkerTemplate: {{size: {size}, workerTemplate: {{spec: {{containers: \
          [{{name: c, image: {image}}}]}}}}}}}}}}"
     );
-    LeaderWorkerSetSpec::read(NAMESPACE, &node(&tree), &Admission::default()).unwrap()
+    LeaderWorkerSetSpec::read(NAMESPACE, &node(&tree), &Admission::default(), &V0_7).unwrap()
 }
 
 /// Lets time pass until nothing moves; what is seen at every tick.

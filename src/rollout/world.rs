@@ -274,6 +274,14 @@ impl World {
         }
     }
 
+    /// Restarts a container of a pod of a LeaderWorkerSet.
+    #[cfg(test)]
+    pub fn restart_container(&mut self, workload: WorkloadId, pod: PodId) {
+        if let Some(Workload::Groups(own)) = self.workloads.get_mut(workload.0) {
+            own.restarted(pod);
+        }
+    }
+
     /// Runs controllers and scheduler until nothing changes.
     pub fn settle(&mut self) {
         self.settle_with(&mut First);

@@ -47,10 +47,15 @@ impl Secrets {
         Self(sought.collect())
     }
 
-    /// The ranges of secrets in a source, in order, each within a line. Built-in texts have none.
+    /// The ranges of secrets in a source, in order, each within a line. Built-in texts have none;
+    /// of a file to which a link leads out of the named paths, no line is shown.
     pub fn of(&self, sources: &SourceMap, id: SourceId) -> &[Range<usize>] {
         self.0[id.0 as usize].get_or_init(|| match sources.get(id) {
             source if source.kind == SourceKind::Builtin => Vec::new(),
+            source if source.outside => {
+                let whole = 0..source.text.len();
+                in_lines(&source.text, vec![whole])
+            }
             source => in_text(&source.text),
         })
     }
@@ -59,17 +64,38 @@ impl Secrets {
     pub fn redact(&self, finding: &mut Diagnostic, sources: &SourceMap) {
         let spans: Vec<Span> = finding.labels.iter().map(|label| label.span).collect();
         for span in spans {
+            let source = sources.get(span.source);
+            if source.outside {
+                said(finding).for_each(|said| hide_quoted(said, &source.text));
+                finding.fix.clear();
+                continue;
+            }
             let text = &*sources.get(span.source).text;
             let lines = lines_of(text, span);
             let secrets = self.of(sources, span.source).iter();
             for secret in secrets.filter(|own| own.start < lines.end && lines.start < own.end) {
                 let secret = text[secret.clone()].trim_matches(['"', '\'']);
-                let said = std::iter::once(&mut finding.message)
-                    .chain(&mut finding.help)
-                    .chain(finding.labels.iter_mut().map(|label| &mut label.text));
-                said.for_each(|said| hide(said, secret));
+                said(finding).for_each(|said| hide(said, secret));
             }
         }
+    }
+}
+
+/// The sentences of a finding.
+fn said(finding: &mut Diagnostic) -> impl Iterator<Item = &mut String> {
+    std::iter::once(&mut finding.message)
+        .chain(&mut finding.help)
+        .chain(finding.labels.iter_mut().map(|label| &mut label.text))
+}
+
+/// Hides what a sentence quotes of a text.
+fn hide_quoted(said: &mut String, text: &str) {
+    let parts: Vec<&str> = said.split('`').collect();
+    let quoted = |(at, part): (usize, &&str)| at % 2 == 1 && text.contains(*part);
+    if parts.iter().enumerate().any(quoted) {
+        let shown = |own: (usize, &&str)| if quoted(own) { MASK } else { *own.1 }.to_owned();
+        let shown: Vec<String> = parts.iter().enumerate().map(shown).collect();
+        *said = shown.join("`");
     }
 }
 

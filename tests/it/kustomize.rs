@@ -113,14 +113,14 @@ fn findings_and_provenance_name_the_file_of_the_base() {
     assert!(found.starts_with("kustomize:overlays/prod:"), "{found}");
     // A file that is named and not there, or is outside, changes nothing of the answer.
     let folder = tree(annotated);
-    std::fs::write(folder.at("ome.toml"), "kustomize-command = \"sh build.sh\"\n").expect("a file");
     let built = RUNTIME.replace(
         "metadata:\n",
         "metadata:\n  annotations:\n    config.kubernetes.io/origin: |\n      path: ../gone.yaml\n",
     );
     std::fs::write(folder.at("built.yaml"), built).expect("a file");
     std::fs::write(folder.at("build.sh"), "cat built.yaml\n").expect("a file");
-    let done = ome(&folder, "validate --no-builtin -k base -o json");
+    let env = [("OME_KUSTOMIZE_COMMAND", "sh build.sh")];
+    let done = folder.ome_with("validate --no-builtin -k base -o json", &env);
     let found = place(&json(&done), "unknown-field");
     assert_eq!(found, "kustomize:base:19", "{done:?}");
 }

@@ -37,6 +37,7 @@ mod process;
 mod properties;
 mod readme;
 mod releases;
+mod safety;
 mod same_name_services;
 mod secrets;
 mod stories;

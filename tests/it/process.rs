@@ -160,11 +160,22 @@ impl Folder {
 
     /// Calls the tool in the folder, with arguments parted by spaces.
     pub(crate) fn ome(&self, args: &str) -> Done {
+        self.ome_with(args, &[])
+    }
+
+    /// The same with variables of its own.
+    pub(crate) fn ome_with(&self, args: &str, env: &[(&str, &str)]) -> Done {
+        self.ome_below("", args, env)
+    }
+
+    /// The same in a directory of the folder.
+    pub(crate) fn ome_below(&self, directory: &str, args: &str, env: &[(&str, &str)]) -> Done {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         run(&Call {
             args: args.split(' ').map(ToOwned::to_owned).collect(),
             stdin: "",
-            directory: self.path(),
-            env: &BTreeMap::new(),
+            directory: &self.at(directory),
+            env: &env.iter().map(own).collect(),
             time: Duration::from_mins(1),
         })
         .expect("it ends in time")

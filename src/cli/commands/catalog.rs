@@ -61,6 +61,8 @@ struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
+    #[command(flatten)]
+    input: InputArgs,
     /// Object name, alias or file name; before it, if one name means several things, the kind:
     /// `KIND NAME` or `KIND/NAME`.
     #[arg(value_name = "[KIND] NAME", required = true, num_args = 1..=2, add = complete::items())]
@@ -68,8 +70,6 @@ struct ShowArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: ReportFormat,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -113,7 +113,7 @@ fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             a.documented_name().cmp(&b.documented_name()).then_with(|| a.engine().cmp(&b.engine()))
         }),
     }
-    if args.output == ReportFormat::Json {
+    if args.output != ReportFormat::Table {
         let items: Vec<_> = items.iter().map(|item| item.json(&session.world)).collect();
         io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "items": items }))?;
     } else {
@@ -175,7 +175,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             });
         }
     };
-    if args.output == ReportFormat::Json {
+    if args.output != ReportFormat::Table {
         io.print_json(
             &json!({ "schemaVersion": SCHEMA_VERSION, "item": item.json(&session.world) }),
         )?;
@@ -201,7 +201,7 @@ fn releases(args: &ReleasesArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             })
         })
         .collect();
-    if args.output == ReportFormat::Json {
+    if args.output != ReportFormat::Table {
         let rows: Vec<_> = rows.iter().map(ReleaseRow::json).collect();
         io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "releases": rows }))?;
     } else {

@@ -27,14 +27,14 @@ use crate::yaml::{Entry, Node};
 /// stderr.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// The form to convert to, instead of the current one.
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<Form>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: stream::Format,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// The target of a conversion.

@@ -25,6 +25,8 @@ use std::str::FromStr;
 /// changes, or those that `--fail-on` names.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
@@ -62,8 +64,6 @@ pub(crate) struct Args {
     watch: bool,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 impl Args {
@@ -160,7 +160,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Err(finding) => {
             let found = after.grade([*finding]);
             match args.output {
-                PageFormat::Json => io.print_json(&view::unread(&found, &after.world.sources))?,
+                PageFormat::Json | PageFormat::Yaml => {
+                    io.print_json(&view::unread(&found, &after.world.sources))?
+                }
                 PageFormat::Table | PageFormat::Markdown | PageFormat::Html => {
                     after.say(&found, io);
                 }

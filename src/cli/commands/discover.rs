@@ -41,6 +41,8 @@ Exit codes: 0 done, 1 invalid input, or a file that could not be written.";
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// `table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new
     /// class, PATH/NAME.yaml. Classes in PATH are read, too.
     #[arg(short, long, default_value = "table", value_name = "FORMAT")]
@@ -63,8 +65,6 @@ pub(crate) struct Args {
     /// variants}]}`. Only this file is read unless `-f` names more.
     #[arg(long, value_name = "FILE")]
     from_values: Option<PathBuf>,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// Where classes go.

@@ -21,6 +21,8 @@ use std::path::PathBuf;
 /// drift, 1 a service is in error or the input is invalid, 2 drift.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// InferenceServices, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
@@ -35,8 +37,6 @@ pub(crate) struct Args {
     cluster_domain: String,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// Compares and prints.
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         sources: &session.world.sources,
     };
     let missing = session.is_missing() || live.as_ref().is_some_and(Session::is_missing);
-    if missing && args.output != PageFormat::Json {
+    if missing && !args.output.is_data() {
         session.say(&found, io);
         return Ok(Outcome::CouldNot);
     }

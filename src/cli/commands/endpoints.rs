@@ -18,6 +18,8 @@ use crate::yaml::Node;
 /// Exit codes: 0 done, 1 a service is in error or the input is invalid.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// InferenceServices, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
@@ -38,8 +40,6 @@ pub(crate) struct Args {
     output: ReportFormat,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// Finds and prints.
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = about.of(catalog, found);
     let proto = args.proto.then(protocol::proto);
     match args.output {
-        ReportFormat::Json => {
+        ReportFormat::Json | ReportFormat::Yaml => {
             io.print_json(&view::json(&services, proto, &found, &session.world.sources))?;
         }
         ReportFormat::Table => {

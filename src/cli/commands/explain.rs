@@ -22,6 +22,8 @@ use std::path::PathBuf;
 /// nodes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them. Or
     /// one runtime or model, as NAME, `runtime/NAME` or `model/NAME`.
     #[arg(value_name = "NAME", add = complete::subjects())]
@@ -47,8 +49,6 @@ pub(crate) struct Args {
     watch: bool,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 impl Args {
@@ -66,6 +66,8 @@ enum Format {
     Table,
     /// One JSON document; its schema has a version.
     Json,
+    /// The same document as YAML.
+    Yaml,
     /// Headings, lists and tables, for a comment.
     Markdown,
     /// A graph: service, runtime, classes, nodes and flavors.
@@ -86,7 +88,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let form = match args.output {
                 Format::Table => Form::Text,
                 Format::Markdown => Form::Markdown,
-                Format::Json => Form::Json,
+                Format::Json | Format::Yaml => Form::Json,
                 Format::Mermaid => return Err(failure),
             };
             return match Subject::named(&session, &args.services) {
@@ -140,7 +142,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             session.say(&found, io);
             io.print(&graph::mermaid(&planned, machines))?;
         }
-        Format::Json => {
+        Format::Json | Format::Yaml => {
             let (sources, flips) = (&session.world.sources, flips.as_deref().unwrap_or_default());
             io.print_json(&json::Plan {
                 semantics: session.mode(),

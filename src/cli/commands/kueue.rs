@@ -105,6 +105,8 @@ struct ImportArgs {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 struct ExportArgs {
+    #[command(flatten)]
+    input: InputArgs,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
@@ -113,8 +115,6 @@ struct ExportArgs {
     prefer: Option<PreferArg>,
     #[command(flatten)]
     shape: ShapeArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// Show where AcceleratorClasses and ResourceFlavors disagree, and which of them lack their other
@@ -128,13 +128,13 @@ struct ExportArgs {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 struct DiffArgs {
+    #[command(flatten)]
+    input: InputArgs,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
     #[command(flatten)]
     shape: ShapeArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// How flavors are written.

@@ -13,6 +13,8 @@ use crate::report::matrix as view;
 /// Exit codes: 0 done, 1 the input is invalid.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// Also show the longest request and how many of full length fit beside the weights, by the
     /// runtime's own arguments. Known for models whose config.json is given: `--model-configs`,
     /// `--hf-cache`.
@@ -21,8 +23,6 @@ pub(crate) struct Args {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// Judges every pair and prints.
@@ -31,7 +31,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let matrix = matrix(&session.world.catalog, session.semantics, args.context);
     let found = session.settle([]);
     match args.output {
-        PageFormat::Json => io.print_json(&view::json(&matrix, &session.world.sources))?,
+        PageFormat::Json | PageFormat::Yaml => {
+            io.print_json(&view::json(&matrix, &session.world.sources))?
+        }
         PageFormat::Table => io.print(&view::text(&matrix, io.style()))?,
         PageFormat::Markdown => io.print(&view::markdown(&matrix))?,
         PageFormat::Html => io.print(&view::html(&matrix).map_err(Failure::Usage)?)?,

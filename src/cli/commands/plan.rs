@@ -1,7 +1,7 @@
 //! `ome plan`: runtime, class, mode, replicas and placement of each service.
 
 use crate::api::Views;
-use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
+use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
@@ -17,19 +17,42 @@ use std::path::PathBuf;
 /// nodes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
-    output: PageFormat,
+    output: Format,
+    /// Show every service; of more than 200, a table shows those that need attention.
+    #[arg(long)]
+    all: bool,
     /// Run again whenever the input changes.
     #[arg(long)]
     watch: bool,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
+}
+
+/// Output format of a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A table; names are shortened where it does not fit the terminal.
+    #[default]
+    Table,
+    /// The table with further columns, every service in full.
+    Wide,
+    /// A line per service: KIND/NAMESPACE/NAME.
+    Name,
+    /// One JSON document; its schema has a version.
+    Json,
+    /// The same document as YAML.
+    Yaml,
+    /// Markdown that fits a pull request comment.
+    Markdown,
+    /// A single HTML page.
+    Html,
 }
 
 impl Args {
@@ -64,7 +87,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     planner.forget();
     let mut servings = session.plan_servings(&servings);
     let beside =
-        PlacementOptions { map: args.output == PageFormat::Html, ..PlacementOptions::default() };
+        PlacementOptions { map: args.output == Format::Html, ..PlacementOptions::default() };
     let together = together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let together = together.as_ref();
     let costs = costs(&planned, &servings);
@@ -81,14 +104,19 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let said: String = said.collect();
     let said = (!said.is_empty()).then(|| format!("\n{said}"));
     let style = match args.output {
-        PageFormat::Markdown => table::Style { color: false, width: None },
+        Format::Markdown => table::Style { color: false, width: None },
         _ => io.style(),
     };
     let is_partly_read = session.is_partly_read();
     let last = |style| verdict(&totals, &planned, &servings, together, is_partly_read, style);
-    let plan = plan::Plan { semantics: mode, header: &header, planned: &planned, sources };
+    let extent = match args.output {
+        Format::Wide => plan::Extent::Wide(costs.as_ref()),
+        _ if args.all => plan::Extent::All,
+        _ => plan::Extent::Short,
+    };
+    let plan = plan::Plan { semantics: mode, header: &header, planned: &planned, sources, extent };
     match args.output {
-        PageFormat::Json => {
+        Format::Json | Format::Yaml => {
             io.print_json(&json::Plan {
                 semantics: mode,
                 depth: Depth::Plan,
@@ -103,7 +131,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 costs: costs.as_ref(),
             })?;
         }
-        PageFormat::Table => {
+        Format::Name => {
+            session.say(&beside_page(&found, &planned), io);
+            for name in plan::names(&planned, &servings) {
+                io.print_line(&name)?;
+            }
+        }
+        Format::Table | Format::Wide => {
             session.say(&beside_page(&found, &planned), io);
             // If a finding explains why nothing was read, "no services" would be misleading.
             let is_said = |own: &Diagnostic| own.severity > Severity::Info;
@@ -129,7 +163,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 io.print(&format!("\n{verdict}"))?;
             }
         }
-        PageFormat::Html => {
+        Format::Html => {
             session.say(&beside_page(&found, &planned), io);
             let page = page::View {
                 semantics: mode,
@@ -146,7 +180,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             };
             io.print(&page.html().map_err(Failure::Usage)?)?;
         }
-        PageFormat::Markdown => {
+        Format::Markdown => {
             session.say(&beside_page(&found, &planned), io);
             io.print(&plan.markdown())?;
             if !servings.is_empty() {

@@ -38,6 +38,8 @@ use std::path::PathBuf;
 /// API server would refuse an object.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE", add = complete::services())]
     services: Vec<String>,
@@ -94,8 +96,6 @@ pub(crate) struct Args {
     cluster_domain: String,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// The stage whose result is printed.
@@ -345,14 +345,18 @@ struct Serving<'a> {
 const TOGETHER: usize = 256;
 
 impl Serving<'_> {
-    /// The ModelServing itself.
+    /// The ModelServing itself, or what the controller writes for its ModelBooster.
     fn whole(self, serving: &ModelServing) -> Written {
         let mut written = Self::nothing(serving, self.session.is_broken(serving));
         if !written.failed {
             written.diagnostics = kthena::refusals(serving, self.session.kthena);
-            let node = serving.object.node.clone();
-            let own = kthena::Expanded { node, replaced: kthena::Replaced::default() };
-            written.objects.push(self.text(own, &self.history(serving)));
+            let history = self.history(serving);
+            let own = std::slice::from_ref(&serving.object.node);
+            for node in serving.booster.as_ref().map_or(own, |booster| &booster.objects) {
+                let replaced = kthena::Replaced::default();
+                let own = kthena::Expanded { node: node.clone(), replaced };
+                written.objects.push(self.text(own, &history));
+            }
         }
         written
     }

@@ -30,6 +30,8 @@ use std::path::{Path, PathBuf};
 /// schema of the files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// Files of expectations, or directories with `*.ome-test.yaml` files; without any, the current
     /// directory.
     #[arg(value_name = "PATH")]
@@ -50,8 +52,6 @@ pub(crate) struct Args {
     record: bool,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// Output format.

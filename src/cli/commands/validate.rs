@@ -33,6 +33,8 @@ use std::path::PathBuf;
 /// A comment `# ome: allow CODE reason` on the line of a finding or on the line above it allows it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// Files and directories, as with `-f`.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -78,8 +80,6 @@ pub(crate) struct Args {
     /// Run again whenever the input changes.
     #[arg(long)]
     watch: bool,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 impl Args {

@@ -22,6 +22,8 @@ use std::collections::BTreeSet;
 /// found as `render --expand` prints them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// The object and the field: `KIND/NAME FIELD`, `KIND/NAMESPACE/NAME FIELD` or `KIND NAME
     /// FIELD`; without a field, every field. A kind is written as for kubectl (`deploy`,
     /// `deployments.apps`); a dot within a key of the field is written `\.`.
@@ -38,8 +40,6 @@ pub(crate) struct Args {
     cluster_domain: String,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// The object in question.
@@ -186,7 +186,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let Found { id, leaves, .. } = object;
     match args.output {
-        ReportFormat::Json => {
+        ReportFormat::Json | ReportFormat::Yaml => {
             io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?;
         }
         ReportFormat::Table => {

@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub kustomize: &'a [PathBuf],
     /// The program that builds them, with its arguments; by default the first one on PATH.
     pub kustomize_command: Option<&'a str>,
+    /// Links that lead out of the paths are followed.
+    pub follow_outside: bool,
     /// Names and texts that are built into the binary.
     pub builtin: &'a [(&'a str, &'a str)],
 }
@@ -114,7 +116,7 @@ fn read_all(
     mut memory: Option<&mut Memory>,
 ) -> Loaded {
     let paths = request.paths_or_here();
-    let find = || find(&paths, request.context);
+    let find = || find(&paths, request.context, request.follow_outside);
     let (mut found, stamps) = match memory.as_deref_mut() {
         Some(memory) => memory.find(&paths, find),
         None => (find(), Vec::new()),
@@ -182,6 +184,7 @@ fn build(
             name: tree.name(),
             named: true,
             reported: true,
+            outside: false,
             size: text.len() as u64,
         };
         Ok((input, Some(Ok(Arc::from(text)))))
@@ -234,6 +237,7 @@ fn documents(
         let mut add = |text: Arc<str>| {
             let mut source = Source::new(input.name.as_str(), kind, text);
             source.reported = input.reported;
+            source.outside = input.outside;
             loaded.sources.add(source)
         };
         match text {

@@ -5,10 +5,12 @@
 //! itself, so no runtime is selected. This module reads no files, prints nothing and refers to no
 //! other operator.
 //!
-//! Order of reading: `read` (the document and its rules), `objects` (pods, PodGroups and revisions
+//! Order of reading: `read` (the document and its rules), `booster` (the ModelServing of a
+//! ModelBooster), `objects` (pods, PodGroups and revisions
 //! of a new ModelServing), `rollout` (what happens to them after a change or a failure; its
 //! documentation maps files to upstream), `upgrade` (differences between releases).
 
+pub mod booster;
 pub mod objects;
 pub(crate) mod operator;
 pub mod read;

@@ -1,19 +1,21 @@
-//! LeaderWorkerSets (sigs.k8s.io/lws v0.7.0): groups of a leader and its workers.
+//! LeaderWorkerSets (sigs.k8s.io/lws v0.7.0 to v0.10.0): groups of a leader and its workers.
 //!
 //! One StatefulSet has the leaders; each leader owns a StatefulSet of workers, which is created
 //! after the leader and deleted with it. The partition of the leaders limits how far an update
 //! goes.
 
 pub(crate) mod pods;
+pub(crate) mod release;
 pub(crate) mod spec;
 
 use super::pods::{PodPhase, Pods, Version};
 use super::stateful_set::{Member, OrdinalTemplate, StatefulSet};
 use crate::cluster::schedule::{PodId, PodTemplate, TemplateId};
-use crate::quantity::Rounding;
+use crate::quantity::IntOrPercent;
 use ecow::EcoString;
 use pods::narrowed;
-pub use spec::{GroupMember, GroupRevision, GroupStatus, LeaderWorkerSetSpec, Startup};
+pub use release::LeaderWorkerSetRelease;
+pub use spec::{GroupMember, GroupRevision, GroupStatus, LeaderWorkerSetSpec, Restart, Startup};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -44,6 +46,8 @@ pub(super) struct LeaderWorkerSet {
     orphans: Vec<(usize, usize, PodId, EcoString)>,
     revisions: HashMap<EcoString, GroupRevision>,
     templates: HashMap<(EcoString, usize, usize), TemplateId>,
+    /// Pods whose containers restarted since the last run of the controllers.
+    restarted: Vec<PodId>,
 }
 
 impl LeaderWorkerSet {
@@ -56,6 +60,7 @@ impl LeaderWorkerSet {
             orphans: Vec::new(),
             revisions: HashMap::new(),
             templates: HashMap::new(),
+            restarted: Vec::new(),
         }
     }
 
@@ -92,10 +97,15 @@ impl LeaderWorkerSet {
         changed
     }
 
-    fn surge(&self) -> usize {
-        let replicas = i64::try_from(self.spec.replicas).unwrap_or(i64::MAX);
-        let surge = self.spec.surge.scaled(replicas, Rounding::Up);
-        usize::try_from(surge).unwrap_or(0).min(self.spec.replicas)
+    /// A container of a pod restarted.
+    #[cfg(test)]
+    pub(super) fn restarted(&mut self, pod: PodId) {
+        self.restarted.push(pod);
+    }
+
+    /// `maxUnavailable` of the leaders; `None` where the gate of the cluster is off.
+    fn budget(&self) -> Option<IntOrPercent> {
+        self.spec.stateful_set_gate.then(|| self.spec.leader_budget())
     }
 
     /// Sets size, partition and template of the leaders (`rollingUpdateParameters`).
@@ -105,39 +115,47 @@ impl LeaderWorkerSet {
         let Some(leaders) = &self.leaders else {
             let mut leaders = StatefulSet::new(0, wanted, name);
             leaders.partition = self.spec.partition;
-            leaders.unavailable = self.spec.stateful_set_gate.then_some(self.spec.unavailable);
+            leaders.unavailable = self.budget();
             self.leaders = Some(leaders);
             self.applied = wanted;
             return true;
         };
         let (now, partition) = (leaders.replicas, leaders.partition);
         let updated = leaders.update != name;
-        let surge = self.surge();
+        let surge = self.spec.most_surge();
+        let groups = i64::try_from(wanted).unwrap_or(i64::MAX);
+        let unavailable = self.spec.most_unavailable();
         // Surge groups are removed one by one when no more groups than these are unready.
-        let with_surge = |unready: usize| {
-            if unready <= surge { wanted + unready.saturating_sub(1) } else { wanted + surge }
+        let covered = if self.spec.release.kept_surge {
+            usize::try_from(unavailable).unwrap_or(0)
+        } else {
+            1
         };
+        let with_surge = |unready: usize| {
+            if unready <= surge { wanted + unready.saturating_sub(covered) } else { wanted + surge }
+        };
+        let grows = self.spec.release.scales_first && now < wanted;
         let (partition, replicas) = if updated {
-            (wanted.min(now), with_surge(wanted))
+            (wanted.min(now), if grows { wanted } else { with_surge(wanted) })
         } else if partition == 0 && now == wanted {
             (0, wanted)
+        } else if grows {
+            (partition, wanted)
         } else {
             let states = self.states(pods, now);
             let unready = (0..wanted)
                 .filter(|at| states.get(*at).is_none_or(|state| !state.ready || !state.updated))
                 .count();
             if self.applied == wanted {
-                let groups = i64::try_from(wanted).unwrap_or(i64::MAX);
                 // The surge groups that exist count in addition.
                 let surplus = i64::try_from(now).unwrap_or(i64::MAX) - groups;
-                let step = self.spec.unavailable.scaled(groups, Rounding::Down) + surplus;
-                (next_partition(&states, step, partition), with_surge(unready))
+                (next_partition(&states, unavailable + surplus, partition), with_surge(unready))
             } else {
                 (partition.min(wanted + surge), with_surge(unready))
             }
         };
         let partition = partition.max(self.spec.partition);
-        let gate = self.spec.stateful_set_gate.then_some(self.spec.unavailable);
+        let gate = self.budget();
         let Some(leaders) = &mut self.leaders else { return false };
         let before = (leaders.replicas, leaders.partition, leaders.update.clone(), self.applied);
         (leaders.replicas, leaders.partition, leaders.unavailable) = (replicas, partition, gate);
@@ -160,9 +178,14 @@ impl LeaderWorkerSet {
             return Some(State { ready, updated });
         }
         let workers = &self.workers.get(&group)?.set;
-        // Workers count as ready when they exist (`StatefulsetReady`).
+        let is_ready = |member: &&Member| pods.phase(member.pod) == PodPhase::Ready;
+        let counted = if self.spec.release.ready_workers {
+            workers.members.values().filter(is_ready).count()
+        } else {
+            workers.existing()
+        };
         Some(State {
-            ready: ready && workers.existing() == workers.replicas,
+            ready: ready && counted == workers.replicas,
             updated: updated && workers.update == self.spec.revision.name,
         })
     }
@@ -215,49 +238,68 @@ impl LeaderWorkerSet {
         !groups.is_empty()
     }
 
-    /// Restarts groups with a terminating worker (`handleRestartPolicy`): deletes the leader with
-    /// everything that it owns.
+    /// Restarts groups with a terminating worker or a restarted container (`handleRestartPolicy`):
+    /// deletes the leader with everything that it owns.
     fn restart_groups(&mut self, pods: &mut Pods) -> bool {
-        if !self.spec.recreates {
-            return false;
-        }
+        let restarted = std::mem::take(&mut self.restarted);
+        let release = self.spec.release;
+        let waits = match self.spec.restart {
+            Restart::Never => return false,
+            // The CRD of earlier releases has no such policy.
+            Restart::GroupAfterStart if !release.after_start => return false,
+            Restart::GroupAfterStart => true,
+            Restart::GroupAfterStartByAnnotation => release.after_start_annotation,
+            Restart::Group => false,
+        };
         let mut changed = false;
-        let ends = |pod: &PodId| pods.phase(*pod) == PodPhase::Terminating;
+        let ends = |pods: &Pods, pod: PodId| {
+            restarted.contains(&pod) || pods.phase(pod) == PodPhase::Terminating
+        };
         // Terminating workers of a deleted leader also delete the next leader, if it has their
         // version.
-        let orphaned: Vec<PodId> = self
-            .orphans
-            .iter()
-            .filter(|(_, _, pod, _)| ends(pod))
+        let orphaned = self.orphans.iter().filter(|_| !release.own_workers);
+        let orphaned: Vec<PodId> = orphaned
+            .filter(|(_, _, pod, _)| ends(pods, *pod))
             .filter_map(|(group, _, _, revision)| {
                 let leader = self.leaders.as_ref()?.members.get(group)?;
-                (leader.revision == *revision && pods.is_active(leader.pod)).then_some(leader.pod)
+                let own = leader.revision == *revision && pods.is_active(leader.pod);
+                (own && !(waits && self.is_pending(pods, *group))).then_some(leader.pod)
             })
             .collect();
         for leader in orphaned {
             pods.delete(leader);
             changed = true;
         }
-        for (group, workers) in &self.workers {
-            let leader = self.leaders.as_ref().and_then(|leaders| leaders.members.get(group));
-            let ending = workers
-                .set
-                .members
-                .values()
-                .any(|member| pods.phase(member.pod) == PodPhase::Terminating);
-            if let Some(leader) = leader
-                && ending
-                && leader.pod == workers.owner
-                && pods.is_active(leader.pod)
-            {
-                pods.delete(leader.pod);
-                for member in workers.set.members.values() {
-                    pods.delete(member.pod);
-                }
-                changed = true;
+        let mut recreated: Vec<(PodId, Vec<PodId>)> = Vec::new();
+        for (group, leader) in self.leaders.iter().flat_map(|leaders| &leaders.members) {
+            let workers = self.workers.get(group).filter(|workers| workers.owner == leader.pod);
+            let members: Vec<PodId> = workers
+                .into_iter()
+                .flat_map(|workers| workers.set.members.values())
+                .map(|member| member.pod)
+                .collect();
+            let ending =
+                members.iter().any(|pod| ends(pods, *pod)) || restarted.contains(&leader.pod);
+            if ending && pods.is_active(leader.pod) && !(waits && self.is_pending(pods, *group)) {
+                recreated.push((leader.pod, members));
             }
         }
+        for (leader, members) in recreated {
+            pods.delete(leader);
+            members.into_iter().for_each(|pod| pods.delete(pod));
+            changed = true;
+        }
         changed
+    }
+
+    /// Whether a pod of a group is missing or pending (`pendingPodsInGroup`).
+    fn is_pending(&self, pods: &Pods, group: usize) -> bool {
+        let members = self.groups(pods).remove(&group).unwrap_or_default();
+        members.len() != self.spec.revision.size
+            || members.iter().any(|member| {
+                member.phase == PodPhase::Pending
+                    || member.phase == PodPhase::Starting && !pods.is_running(member.pod)
+            })
     }
 
     /// Creates the StatefulSet of workers of each leader (`PodReconciler.Reconcile`).
@@ -380,19 +422,29 @@ impl LeaderWorkerSet {
         self.leaders.as_ref().map_or((0, 0), |leaders| (leaders.replicas, leaders.partition))
     }
 
+    /// `updateConditions`.
     pub(super) fn status(&self, pods: &Pods) -> GroupStatus {
         let Some(leaders) = &self.leaders else { return GroupStatus::default() };
-        let states = leaders.members.keys().filter_map(|group| self.state(pods, *group));
         let mut status = GroupStatus { replicas: leaders.existing(), ..GroupStatus::default() };
-        for state in states {
+        let (wanted, partition) = (self.spec.replicas, self.spec.partition);
+        let (mut ready, mut current, mut updated, mut done) = (0, 0, 0, 0);
+        for group in leaders.members.keys() {
+            let Some(state) = self.state(pods, *group) else { continue };
             status.ready += usize::from(state.ready);
             status.updated += usize::from(state.updated);
+            let (below, protected) = (*group < wanted, *group < partition);
+            ready += usize::from(below && state.ready);
+            current += usize::from(below && !protected);
+            updated += usize::from(below && !protected && state.updated);
+            done += usize::from(below && !protected && state.ready && state.updated);
         }
+        status.updating = updated < current;
+        status.available = !status.updating && ready == wanted && done == current;
         status
     }
 
     /// Whether all groups exist and are complete, and have the current version unless the partition
-    /// protects them.
+    /// protects them. Surge groups may remain: with a partition they do for good.
     pub(super) fn is_complete(&self, pods: &Pods) -> bool {
         let groups = self.groups(pods);
         let whole = |group: usize| {
@@ -404,7 +456,8 @@ impl LeaderWorkerSet {
                     })
             })
         };
-        groups.len() == self.spec.replicas && (0..self.spec.replicas).all(whole)
+        let surge = groups.len() > self.spec.replicas && self.spec.partition == 0;
+        !surge && (0..self.spec.replicas).all(whole)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The spec of a LeaderWorkerSet, its pods and its status.
 
+use super::release::LeaderWorkerSetRelease;
 use crate::cluster::schedule::{PodId, PodTemplate};
-use crate::quantity::IntOrPercent;
+use crate::quantity::{IntOrPercent, Rounding};
 use crate::rollout::pods::{PodPhase, Start, Version};
 use ecow::EcoString;
 use std::sync::Arc;
@@ -14,6 +15,20 @@ pub enum Startup {
     LeaderCreated,
     /// When the leader is ready.
     LeaderReady,
+}
+
+/// What happens to a group when one of its pods restarts or is deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Restart {
+    /// Nothing.
+    Never,
+    /// The whole group is recreated: `RecreateGroupOnPodRestart`.
+    #[default]
+    Group,
+    /// The same, but not while a pod of the group is missing or pending: by the annotation of v0.8.
+    GroupAfterStartByAnnotation,
+    /// The same by `RecreateGroupAfterStart`.
+    GroupAfterStart,
 }
 
 /// A version of the groups.
@@ -56,11 +71,36 @@ pub struct LeaderWorkerSetSpec {
     /// `leaderworkerset.sigs.k8s.io/exclusive-topology`: the node label of domains that a group
     /// does not share with other groups.
     pub exclusive: Option<EcoString>,
-    /// `restartPolicy: RecreateGroupOnPodRestart`, the default: if a pod restarts, its whole group
-    /// does.
-    pub recreates: bool,
+    /// `restartPolicy`.
+    pub restart: Restart,
+    /// The release of the controller.
+    pub release: &'static LeaderWorkerSetRelease,
     /// The current version.
     pub revision: GroupRevision,
+}
+
+impl LeaderWorkerSetSpec {
+    /// Most surge groups.
+    pub(super) fn most_surge(&self) -> usize {
+        let replicas = i64::try_from(self.replicas).unwrap_or(i64::MAX);
+        let surge = self.surge.scaled(replicas, Rounding::Up);
+        usize::try_from(surge).unwrap_or(0).min(self.replicas)
+    }
+
+    /// How many groups maxUnavailable is.
+    pub(super) fn most_unavailable(&self) -> i64 {
+        let replicas = i64::try_from(self.replicas).unwrap_or(i64::MAX);
+        self.unavailable.scaled(replicas, Rounding::Down)
+    }
+
+    /// `maxUnavailable` of the StatefulSet of the leaders; a cluster without the gate drops it.
+    pub(in crate::rollout) fn leader_budget(&self) -> IntOrPercent {
+        if !self.release.surge_in_budget {
+            return self.unavailable;
+        }
+        let surge = i64::try_from(self.most_surge()).unwrap_or(i64::MAX);
+        IntOrPercent::Int((self.most_unavailable() + surge).max(1))
+    }
 }
 
 /// The state of a pod of a group.
@@ -83,8 +123,12 @@ pub struct GroupMember {
 pub struct GroupStatus {
     /// Leaders that exist.
     pub replicas: usize,
-    /// Groups whose leader is ready and whose workers exist.
+    /// Groups that are ready, as the release counts them.
     pub ready: usize,
     /// Groups of the current version.
     pub updated: usize,
+    /// The condition Available.
+    pub available: bool,
+    /// The condition UpdateInProgress.
+    pub updating: bool,
 }

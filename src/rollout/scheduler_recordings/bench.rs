@@ -3,12 +3,15 @@
 use crate::cluster::schedule::scheduler_recordings::{
     self as recordings, NAMESPACE, Row, act_on_node, namespace, node, text,
 };
-use crate::cluster::schedule::{Admission, PodId, PodState, PodTemplate, TieBreak, labels};
+use crate::cluster::schedule::{
+    Admission, InvalidPod, PodId, PodState, PodTemplate, TieBreak, labels,
+};
 use crate::diag::Severity;
 use crate::objects::accept::judge;
+use crate::rollout::leader_worker_set::release::{V0_7, release};
 use crate::rollout::{
-    DaemonSetSpec, DeploymentSpec, JobSpec, LeaderWorkerSetSpec, Start, StatefulSetSpec,
-    WorkloadId, World,
+    DaemonSetSpec, DeploymentSpec, JobSpec, LeaderWorkerSetRelease, LeaderWorkerSetSpec, StageOf,
+    Start, StatefulSetSpec, WorkloadId, World,
 };
 use ecow::EcoString;
 use serde_json::Value;
@@ -32,6 +35,7 @@ pub(super) struct Bench<'r> {
     pub(super) empty: BTreeSet<String>,
     /// Pods of workloads that ended by themselves.
     pub(super) succeeded: BTreeMap<String, usize>,
+    release: &'static LeaderWorkerSetRelease,
 }
 
 /// The resource of a kind with its group, as quotas and messages name it.
@@ -78,6 +82,7 @@ impl<'r> Bench<'r> {
     pub(super) fn new(row: &'r Row, gate: bool) -> Self {
         let recordings::Start { scheduler, classes, running, nodes } = recordings::Start::of(row);
         let world = World::new(scheduler);
+        let release = row.release.as_deref().map_or(&V0_7, |tag| release(tag).unwrap());
         Self {
             world,
             classes,
@@ -89,6 +94,7 @@ impl<'r> Bench<'r> {
             refused: BTreeMap::new(),
             empty: BTreeSet::new(),
             succeeded: BTreeMap::new(),
+            release,
         }
     }
 
@@ -195,8 +201,13 @@ impl<'r> Bench<'r> {
         spec
     }
 
+    /// Reads a LeaderWorkerSet, or says why the release refuses it.
+    pub(super) fn read_groups(&self, object: &Value) -> Result<LeaderWorkerSetSpec, InvalidPod> {
+        LeaderWorkerSetSpec::read(NAMESPACE, &node(object), &self.classes, self.release)
+    }
+
     fn groups(&self, object: &Value) -> LeaderWorkerSetSpec {
-        let mut spec = LeaderWorkerSetSpec::read(NAMESPACE, &node(object), &self.classes).unwrap();
+        let mut spec = self.read_groups(object).unwrap();
         let group = &object["spec"]["leaderWorkerTemplate"];
         let annotations = &group["workerTemplate"]["metadata"]["annotations"];
         spec.revision.start = start(annotations);
@@ -206,8 +217,45 @@ impl<'r> Bench<'r> {
         spec
     }
 
+    /// Does a change of a row: a patch, another release of the controller, or something to a pod.
+    pub(super) fn change(&mut self, change: &Value) {
+        if let Some(tag) = change["upgradeTo"].as_str() {
+            self.release = release(tag).unwrap();
+            for (id, _) in self.workloads.values() {
+                self.world.groups_mut(*id).unwrap().release = self.release;
+            }
+        } else if let Some(pod) = change["restartContainer"].as_str() {
+            let (workload, pod) = self.pod(pod);
+            self.world.restart_container(workload, pod);
+        } else if let Some(pod) = change["deletePod"].as_str() {
+            let (_, pod) = self.pod(pod);
+            self.world.end(pod);
+        } else {
+            let name = change["deployment"].as_str().or(change["lws"].as_str()).unwrap();
+            self.patch(name, &change["patch"]);
+        }
+    }
+
+    /// A pod of a LeaderWorkerSet by its name.
+    fn pod(&self, name: &str) -> (WorkloadId, PodId) {
+        for (set, (id, _)) in &self.workloads {
+            let Some(StageOf::Groups { groups, .. }) = self.world.stage_of(*id) else { continue };
+            for (group, members) in groups {
+                for member in members {
+                    let leader = format!("{set}-{group}");
+                    if name == leader && member.index == 0
+                        || name == format!("{leader}-{}", member.index) && member.index > 0
+                    {
+                        return (*id, member.pod);
+                    }
+                }
+            }
+        }
+        panic!("no pod {name}")
+    }
+
     /// Patches a workload.
-    pub(super) fn patch(&mut self, name: &str, patch: &Value) {
+    fn patch(&mut self, name: &str, patch: &Value) {
         let strategic = self.workloads[name].1["kind"] != "LeaderWorkerSet";
         self.patch_as(name, patch, strategic);
     }

@@ -51,3 +51,8 @@ fn leader_worker_set_rollouts_match_the_recordings() {
 fn leader_worker_set_rollouts_match_with_the_max_unavailable_gate() {
     check("lws-gate-maxunavailable", |row| rollouts::check_groups(row, true));
 }
+
+#[test]
+fn leader_worker_set_rollouts_match_each_release() {
+    check("lws-releases", rollouts::check_release);
+}

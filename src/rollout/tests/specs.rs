@@ -1,6 +1,6 @@
 //! Specs as they are read, the pods of groups, and the numbers of StatefulSets.
 
-use super::super::leader_worker_set::{Startup, State, next_partition};
+use super::super::leader_worker_set::{Restart, Startup, State, next_partition};
 use super::super::pods::{Life, Pods};
 use super::super::replica_set::Counts;
 use super::super::stateful_set::{OrdinalTemplate, StatefulSet};
@@ -42,7 +42,8 @@ fn unset_spec_fields_have_the_default_of_their_kind() {
     assert_eq!((own.replicas, own.paused), (3, true));
     assert_eq!(own.strategy, rolling(IntOrPercent::Int(0), IntOrPercent::Percent(50)));
     assert_eq!(deployment("{strategy: {type: Recreate}}").strategy, Strategy::Recreate);
-    let groups = |tree: &str| LeaderWorkerSetSpec::read(NAMESPACE, &node(tree), &classes).unwrap();
+    let groups =
+        |tree: &str| LeaderWorkerSetSpec::read(NAMESPACE, &node(tree), &classes, &V0_7).unwrap();
     let own = groups("{metadata: {name: g}}");
     assert_eq!((own.name.as_str(), own.replicas, own.partition), ("g", 1, 0));
     assert_eq!((own.surge, own.unavailable), (IntOrPercent::Int(0), IntOrPercent::Int(1)));
@@ -60,11 +61,15 @@ fn unset_spec_fields_have_the_default_of_their_kind() {
     assert_eq!((own.replicas, own.partition, own.revision.size), (2, 4, 5));
     assert_eq!((own.surge, own.unavailable), (IntOrPercent::Int(2), IntOrPercent::Int(3)));
     assert_eq!((own.startup, own.exclusive.as_deref()), (Startup::LeaderReady, Some("rack")));
-    for (policy, recreates) in [("''", true), ("RecreateGroupOnPodRestart", true), ("None", false)]
-    {
+    for (policy, restart) in [
+        ("''", Restart::Group),
+        ("RecreateGroupOnPodRestart", Restart::Group),
+        ("RecreateGroupAfterStart", Restart::GroupAfterStart),
+        ("None", Restart::Never),
+    ] {
         let own =
             groups(&format!("{{spec: {{leaderWorkerTemplate: {{restartPolicy: {policy}}}}}}}"));
-        assert_eq!(own.recreates, recreates, "{policy}");
+        assert_eq!(own.restart, restart, "{policy}");
     }
 }
 
@@ -79,7 +84,7 @@ fn group_pods_have_labels_an_owner_and_exclusive_topology() {
             container("1"),
             container("2")
         );
-        LeaderWorkerSetSpec::read(NAMESPACE, &node(&tree), &Admission::default()).unwrap()
+        LeaderWorkerSetSpec::read(NAMESPACE, &node(&tree), &Admission::default(), &V0_7).unwrap()
     };
     let key: String = Sha1::digest("default/g-3")
         .iter()
@@ -267,7 +272,7 @@ fn a_deleted_worker_recreates_its_group_unless_policy_is_none() {
     for (recreates, leader) in [(true, Terminating), (false, Ready)] {
         let mut world = World::new(scheduler(&[100]));
         let mut spec = groups(2, 3, 0, 1, "one");
-        spec.recreates = recreates;
+        spec.restart = if recreates { Restart::Group } else { Restart::Never };
         let id = world.deploy_groups(spec);
         play(&mut world, |_| ());
         let whole = vec![vec![(0, Ready), (1, Ready), (2, Ready)]; 2];

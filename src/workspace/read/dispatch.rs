@@ -8,7 +8,7 @@ use crate::operator::{Operator, Services};
 use crate::operators;
 use crate::operators::kserve::llm;
 use crate::operators::kserve::read as kserve;
-use crate::operators::kthena::read as kthena;
+use crate::operators::kthena::{booster, read as kthena};
 use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
 use crate::policy::Admission;
@@ -91,6 +91,13 @@ pub(super) fn typed(
         }
         (Api::Kthena, "ModelServing") if is_model_serving => {
             let serving = kthena::model_serving(object, given.kthena);
+            diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
+            Item::ModelServing(Box::new(serving))
+        }
+        (Api::Kthena, "ModelBooster")
+            if booster::is_model_booster(&object.api_version, "ModelBooster") =>
+        {
+            let serving = booster::model_serving(object, given.kthena, diagnostics);
             diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
             Item::ModelServing(Box::new(serving))
         }

@@ -1,5 +1,6 @@
 //! Documents become typed objects, objects a catalog.
 
+mod boosters;
 mod cache;
 pub(super) mod dispatch;
 mod related;
@@ -126,7 +127,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     let same = kept.as_deref().map(|kept| kept.same(given, &sources));
     // Values from outside the manifest refer to sources whose ids depend on other documents.
     let is_own = |index: usize| completed.get(&index).is_none_or(|known| !known.is_known());
-    let typed: Vec<ReadDocument> = documents
+    let mut typed: Vec<ReadDocument> = documents
         .into_par_iter()
         .enumerate()
         .map(|(index, document)| {
@@ -146,6 +147,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         let read = read.filter(|(index, _)| is_own(*index)).map(|(_, own)| own);
         *kept = Kept::new(given, &sources, read);
     }
+    boosters::unite(&mut typed);
     let mut config = given
         .releases
         .policy(Api::Ome, Semantics::Controller)

@@ -23,6 +23,7 @@ pub(super) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         kustomize: &[],
         kustomize_command: None,
         context: &[],
+        follow_outside: false,
         builtin: &[],
     };
     let loaded = load::load(&request, &mut std::io::stdin(), &run.limits);

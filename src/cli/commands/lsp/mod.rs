@@ -29,11 +29,11 @@ use wire::Incoming;
 /// and `exit`, or without any request; 1 otherwise.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// Use standard input and output, which is what it always does; editors pass the flag.
     #[arg(long, hide = true)]
     stdio: bool,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 /// Answers messages until the editor disconnects or sends `exit`.

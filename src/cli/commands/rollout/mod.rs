@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 /// codes: 0 the new state is reached, 1 the input is invalid, 2 stuck.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
     /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME.
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all", add = crate::cli::complete::services())]
     name: Option<String>,
@@ -63,8 +65,6 @@ pub(crate) struct Args {
     output: PageFormat,
     #[command(flatten)]
     decision: DecisionArgs,
-    #[command(flatten)]
-    input: InputArgs,
 }
 
 impl Args {

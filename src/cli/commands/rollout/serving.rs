@@ -65,7 +65,7 @@ pub(super) fn run(
     }
     if too_many || broken(&found) || before_found.iter().any(|found| broken(found)) {
         let all = as_json(session, &found, earlier, &before_found);
-        if args.output == PageFormat::Json {
+        if args.output.is_data() {
             io.print_json(&json!({ "schemaVersion": crate::report::SCHEMA_VERSION, "steps": [], "stages": [], "groupSteps": [], "findings": all }))?;
         }
         session.say(&found, io);
@@ -130,7 +130,7 @@ pub(super) fn run(
         found: &json,
     };
     match args.output {
-        PageFormat::Json => io.print_json(&view)?,
+        PageFormat::Json | PageFormat::Yaml => io.print_json(&view)?,
         PageFormat::Table => {
             session.say(&found, io);
             let style = io.style();

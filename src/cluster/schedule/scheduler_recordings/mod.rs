@@ -47,7 +47,7 @@ pub(crate) fn machine(value: &Value) -> Arc<Machine> {
 }
 
 /// One scenario.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Row {
     pub(crate) name: String,
@@ -77,6 +77,11 @@ pub(crate) struct Row {
     pub(crate) expect: Value,
     #[serde(default)]
     pub(crate) outcomes: Vec<Value>,
+    /// The release of the LeaderWorkerSet controller.
+    #[serde(default)]
+    pub(crate) release: Option<String>,
+    #[serde(default)]
+    pub(crate) feature_gates: BTreeMap<String, bool>,
 }
 
 /// The cluster of a scenario before anything is applied.

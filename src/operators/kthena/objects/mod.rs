@@ -12,6 +12,7 @@ pub(crate) mod pods;
 pub mod revision;
 pub mod rules;
 
+use super::booster;
 use crate::api::ModelServing;
 use crate::diag::{Code, Diagnostic};
 use crate::objects::accept::judge_role_pod;
@@ -207,6 +208,9 @@ pub fn refusals(serving: &ModelServing, policy: &KthenaPolicy) -> Vec<Diagnostic
     for sample in samples(serving, policy) {
         let place = (sample.role, sample.template);
         judge_role_pod(&serving.object.node, place, &sample.pod, &mut found);
+    }
+    if let Some(booster) = &serving.booster {
+        found.iter_mut().for_each(|finding| booster::place(finding, &booster.object));
     }
     found
 }

@@ -24,6 +24,7 @@ rules! {
     POD_GROUP "kthena-pod-group" "Every ServingGroup has a PodGroup, so that its pods start together or not at all." "pkg/model-serving-controller/podgroupmanager; Kthena blog, A Deep Dive of ModelServing, Gang Scheduling and Instance-Level Gang Scheduling"
     MIN_RESOURCES "kthena-min-resources" "The resources of a gang are those of the pods it counts." "pkg/model-serving-controller/podgroupmanager; Kthena blog, A Deep Dive of ModelServing, Instance-Level Gang Scheduling; docs/decisions.md#pod-groups"
     CONTROLLER_REVISION "kthena-controller-revision" "The role templates of a revision are kept, so that a protected group can come back as it was." "pkg/model-serving-controller/utils/controller_revision.go"
+    BOOSTER "kthena-booster" "A ModelBooster becomes a ModelServing, a ModelServer and a ModelRoute." "pkg/model-booster-controller/convert"
     DEMO_PLUGIN "kthena-plugin-demo" "The plugin demo-pod-tweaks sets runtime class, annotations and variables." "pkg/model-serving-controller/plugins"
     LWS_PLUGIN "kthena-plugin-lws" "The plugin lws-standard-labels labels pods as those of the LeaderWorkerSet that owns the ModelServing." "pkg/model-serving-controller/plugins"
 }

@@ -156,6 +156,7 @@ pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing 
                 .iter()
                 .all(|role| is_count(role.get("replicas")) && is_count(role.get("workerReplicas"))),
         roles: roles.iter().filter_map(role).collect(),
+        booster: None,
         object,
     }
 }

@@ -39,6 +39,16 @@ pub fn of_role(role: &Node, declared: RoleStruct) -> EcoString {
     safe(fnv1(printer.text.as_bytes()))
 }
 
+/// Hash of a value of a Go struct, or of a pointer to one (`*`).
+pub(crate) fn of(go_type: &'static str, node: &Node) -> EcoString {
+    let mut printer = Printer::new(RoleStruct::Head, "(");
+    printer.text.push_str(go_type);
+    printer.text.push(')');
+    let name = go_type.trim_start_matches('*');
+    printer.structure(types::structure(name), node.as_map());
+    safe(fnv1(printer.text.as_bytes()))
+}
+
 /// FNV-1 of 32 bits: multiply, then exclusive or.
 fn fnv1(bytes: &[u8]) -> u32 {
     bytes
@@ -96,6 +106,14 @@ impl Printer {
         self.text.push('}');
     }
 
+    /// Appends an element of a list or map; one behind a pointer is marked as such.
+    fn element(&mut self, kind: &Kind, node: &Node) {
+        if matches!(kind, Kind::Pointer(_)) && !node.is_null() {
+            self.text.push_str("<*>");
+        }
+        self.value(kind, Some(node).filter(|node| !node.is_null()));
+    }
+
     /// Appends a value without its type. An absent value or one of another type is the zero value.
     fn value(&mut self, kind: &Kind, node: Option<&Node>) {
         match kind {
@@ -110,7 +128,7 @@ impl Printer {
                         if index > 0 {
                             self.text.push(' ');
                         }
-                        self.value(inner, Some(item));
+                        self.element(inner, item);
                     }
                     self.text.push(']');
                 }
@@ -127,7 +145,7 @@ impl Printer {
                         }
                         self.text.push_str(&entry.key);
                         self.text.push(':');
-                        self.value(inner, Some(&entry.node));
+                        self.element(inner, &entry.node);
                     }
                     self.text.push(']');
                 }
@@ -137,6 +155,17 @@ impl Printer {
                 self.structure(types::structure(name), node.and_then(Node::as_map));
             }
             Kind::Text => self.text.push_str(node.and_then(Node::as_str).unwrap_or_default()),
+            Kind::Bytes => match node.and_then(Node::as_str) {
+                Some(text) => {
+                    self.text.push('[');
+                    for (index, byte) in text.bytes().enumerate() {
+                        let gap = if index > 0 { " " } else { "" };
+                        _ = write!(self.text, "{gap}{byte}");
+                    }
+                    self.text.push(']');
+                }
+                None => self.text.push_str("<nil>"),
+            },
             Kind::Integer => {
                 _ = write!(self.text, "{}", node.and_then(Node::as_int).unwrap_or_default());
             }

@@ -36,6 +36,8 @@ pub(super) enum Kind {
     Struct(&'static str),
     /// A string of whatever name.
     Text,
+    /// Bytes.
+    Bytes,
     /// An integer.
     Integer,
     /// A boolean.
@@ -111,6 +113,9 @@ fn kind(spelled: &'static str, names: &[&'static str]) -> Kind {
     if let Some(inner) = spelled.strip_prefix('*') {
         return Kind::Pointer(boxed(inner));
     }
+    if spelled == "[]uint8" {
+        return Kind::Bytes;
+    }
     if let Some(inner) = spelled.strip_prefix("[]") {
         return Kind::List(boxed(inner));
     }
@@ -123,7 +128,7 @@ fn kind(spelled: &'static str, names: &[&'static str]) -> Kind {
         "intstr.IntOrString" => Kind::IntOrString,
         "v1.Time" => Kind::Time,
         "bool" => Kind::Bool,
-        "int32" | "int64" => Kind::Integer,
+        "int32" | "int64" | "uint32" | "time.Duration" => Kind::Integer,
         name => names
             .iter()
             .find(|known| **known == name)

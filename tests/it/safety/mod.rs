@@ -1,0 +1,5 @@
+//! What `SECURITY.md` promises, a test for each sentence.
+
+#[cfg(unix)]
+mod outside;
+mod programs;

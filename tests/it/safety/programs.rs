@@ -1,0 +1,93 @@
+//! Programs: only the user names them, never the repository that is judged.
+
+use crate::process::{Done, Folder};
+
+const TREE: [(&str, &str); 4] = [
+    ("repo/kustomization.yaml", "resources: [n.yaml]\n"),
+    ("repo/n.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: egret-1}\n"),
+    ("repo/own.sh", "echo ran > ran\ncat n.yaml\n"),
+    ("repo/ome.toml", "kustomize-command = \"sh own.sh\"\n"),
+];
+
+fn has_run(folder: &Folder) -> bool {
+    std::fs::remove_file(folder.at("repo/ran")).is_ok()
+}
+
+#[test]
+fn a_settings_file_beside_the_input_runs_no_program() {
+    let folder = Folder::new(&TREE);
+    for call in ["plan -k .", "validate -k .", "diff --base . -k .", "render -k ."] {
+        folder.ome_below("repo", call, &[]);
+        assert!(!has_run(&folder), "{call}");
+    }
+    let done = folder.ome_below("repo", "validate -f n.yaml", &[]);
+    assert_eq!(done.exit, Some(0), "{done:?}");
+    let next = "name it with `--kustomize-command`, in OME_KUSTOMIZE_COMMAND";
+    assert!(done.stdout.contains("invalid-setting") && done.stdout.contains(next), "{done:?}");
+    // Nor from a directory above.
+    std::fs::rename(folder.at("repo/ome.toml"), folder.at("ome.toml")).expect("a file");
+    folder.ome_below("repo", "validate -k .", &[]);
+    assert!(!has_run(&folder));
+}
+
+#[test]
+fn the_user_names_a_program_by_flag_variable_and_own_settings() {
+    let folder = Folder::new(&TREE);
+    folder.write("home/ome/config.toml", "kustomize-command = \"sh own.sh\"\n");
+    let home = folder.at("home").display().to_string();
+    let runs = |args: &str, env: &[(&str, &str)]| -> Done {
+        let done = folder.ome_below("repo", args, env);
+        assert!(has_run(&folder), "{args} {env:?}: {done:?}");
+        done
+    };
+    runs("validate -k . --no-config", &[("OME_KUSTOMIZE_COMMAND", "sh own.sh")]);
+    runs("validate -k . --config ome.toml", &[]);
+    runs("validate -k .", &[("XDG_CONFIG_HOME", &home)]);
+    assert_eq!(
+        folder.ome_below("repo", "validate -k . --no-config", &[("XDG_CONFIG_HOME", &home)]).exit,
+        folder.ome_below("repo", "validate -k . --no-config", &[]).exit,
+    );
+    assert!(!has_run(&folder), "--no-config leaves the user's own settings out, too");
+}
+
+/// What the file of the project sets wins over the user's own; the rest adds up.
+#[test]
+fn project_settings_win_over_those_of_the_user() {
+    let pod = "apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata: {name: m}\nspec: {sppec: 1}\n";
+    let folder = Folder::new(&[
+        ("repo/m.yaml", pod),
+        ("home/ome/config.toml", "[severity]\nunknown-field = \"off\"\n"),
+    ]);
+    let home = folder.at("home").display().to_string();
+    let run = || folder.ome_below("repo", "validate m.yaml -o json", &[("XDG_CONFIG_HOME", &home)]);
+    assert!(!run().stdout.contains("\"unknown-field\""), "{:?}", run());
+    folder.write("repo/ome.toml", "[severity]\nunknown-field = \"warning\"\n");
+    assert!(run().stdout.contains("\"unknown-field\""), "{:?}", run());
+    // A relative directory would lead into the repository.
+    folder.write("repo/conf/ome/config.toml", "[severity]\nunknown-field = \"off\"\n");
+    std::fs::remove_file(folder.at("repo/ome.toml")).expect("a file");
+    let done = folder.ome_below("repo", "validate m.yaml -o json", &[("XDG_CONFIG_HOME", "conf")]);
+    assert!(done.stdout.contains("\"unknown-field\""), "{done:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn settings_of_another_user_are_refused() {
+    let folder = Folder::new(&TREE);
+    let file = folder.at("repo/ome.toml");
+    folder.write("repo/ome.toml", "[severity]\nunknown-field = \"off\"\n");
+    // Only root gives files away.
+    if std::os::unix::fs::chown(&file, Some(12345), Some(12345)).is_err() {
+        return;
+    }
+    let done = folder.ome_below("repo", "validate n.yaml", &[]);
+    assert_eq!(done.exit, Some(1), "{done:?}");
+    assert!(done.stderr.contains("belongs to another user"), "{done:?}");
+    assert!(done.stderr.contains("--config") && done.stderr.contains("--no-config"), "{done:?}");
+    for args in ["validate n.yaml --no-config", "validate n.yaml --config ome.toml"] {
+        assert_eq!(folder.ome_below("repo", args, &[]).exit, Some(0), "{args}");
+    }
+    // The caller of sudo is the user.
+    let done = folder.ome_below("repo", "validate n.yaml", &[("SUDO_UID", "12345")]);
+    assert_eq!(done.exit, Some(0), "{done:?}");
+}
