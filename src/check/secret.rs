@@ -3,94 +3,78 @@
 use super::{View, about};
 use crate::api::Object;
 use crate::diag::{Code, Diagnostic};
-use crate::secret::names_secret;
-use crate::yaml::{Node, Value};
+use crate::secret::{self, Place};
+use crate::yaml::{Node, Segment, Value};
 
-/// Reports environment variables and flags with a name like a secret and a value in the file.
+/// Reports values of a spec that are secrets and are written in the file: what is masked wherever
+/// it is printed.
 pub(crate) fn inline(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for object in view.catalog.objects().filter(|object| !object.builtin) {
         if let Some(spec) = object.node.get("spec") {
-            walk(object, spec, found);
+            let at = At { object, place: Place::default(), name: "spec", how: "a Secret" };
+            at.walk(spec, found);
         }
     }
 }
 
-fn walk(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
-    match &node.value {
-        Value::Map(map) => {
-            for entry in map {
-                match entry.key.as_str() {
-                    "env" => entry.node.items().iter().for_each(|variable| {
-                        let name = variable.get("name").and_then(Node::as_str).unwrap_or_default();
-                        said(
-                            object,
-                            name,
-                            variable.get("value"),
-                            "a Secret with `valueFrom.secretKeyRef`",
-                            found,
-                        );
-                    }),
-                    // In an accelerator's block, the variables are a map.
-                    "environmentOverride" => {
-                        if let Some(variables) = entry.node.as_map() {
-                            variables.iter().for_each(|variable| {
-                                said(
-                                    object,
-                                    &variable.key,
-                                    Some(&variable.node),
-                                    "a Secret in the runner's `env`",
-                                    found,
-                                );
-                            });
+/// A place of a spec.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    object: &'a Object,
+    place: Place,
+    /// The name of the value: of a variable, a flag or a field.
+    name: &'a str,
+    /// Where such a value comes from instead.
+    how: &'static str,
+}
+
+impl<'a> At<'a> {
+    fn walk(self, node: &'a Node, found: &mut Vec<Diagnostic>) {
+        match &node.value {
+            Value::Map(map) => {
+                let named = map.get("name").and_then(Node::as_str);
+                for entry in map {
+                    let key = entry.key.as_str();
+                    let how = match key {
+                        "env" => "a Secret with `valueFrom.secretKeyRef`",
+                        // In an accelerator's block, the variables are a map.
+                        "environmentOverride" => "a Secret in the runner's `env`",
+                        "args" | "command" | "runtimeArgsOverride" => {
+                            "an environment variable of a Secret, written as `$(NAME)`"
                         }
-                    }
-                    "args" | "command" | "runtimeArgsOverride" => {
-                        flags(object, entry.node.items(), found);
-                    }
-                    _ => walk(object, &entry.node, found),
+                        _ => self.how,
+                    };
+                    let name = named.filter(|_| key == "value").unwrap_or(key);
+                    let place = self.place.step(node, &Segment::Field(entry.key.clone()));
+                    Self { place, name, how, ..self }.walk(&entry.node, found);
                 }
             }
-        }
-        Value::List(items) => items.iter().for_each(|item| walk(object, item, found)),
-        _ => {}
-    }
-}
-
-/// Checks flags of the form `--name=value`, and `--name` followed by its value.
-fn flags(object: &Object, arguments: &[Node], found: &mut Vec<Diagnostic>) {
-    const HOW: &str = "an environment variable of a Secret, written as `$(NAME)`";
-    let mut before: Option<&str> = None;
-    for argument in arguments {
-        let text = argument.as_str().unwrap_or_default();
-        let flag = text.strip_prefix("--");
-        match (flag.and_then(|flag| flag.split_once('=')), before) {
-            (Some((name, value)), _) if names_secret(name) && is_plain(value) => {
-                tell(object, name, argument, HOW, found);
+            Value::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let before = index.checked_sub(1).and_then(|index| items[index].as_str());
+                    let is_flag = |text: &&str| text.starts_with('-');
+                    let flag = item.as_str().filter(is_flag).or(before.filter(is_flag));
+                    // The rest of a flag is its value.
+                    let name = flag.and_then(|flag| flag.split(['=', ':', ' ']).next());
+                    let name = name.map_or(self.name, |name| name.trim_start_matches('-'));
+                    let place = self.place.step(node, &Segment::Index(index));
+                    Self { place, name, ..self }.walk(item, found);
+                }
             }
-            (None, Some(name)) if flag.is_none() => said(object, name, Some(argument), HOW, found),
+            Value::Str(text)
+                if secret::pieces(self.place, text).iter().any(|own| is_plain(own)) =>
+            {
+                let said = format!("the value of `{}` is written in the file", self.name);
+                let finding = about(Code::InlineSecret, self.object, said)
+                    .help(format!("take it from {}", self.how));
+                found.push(match node.origin.span() {
+                    Some(span) => finding.at(span),
+                    None => finding,
+                });
+            }
             _ => {}
         }
-        before = flag;
     }
-}
-
-fn said(object: &Object, name: &str, value: Option<&Node>, how: &str, found: &mut Vec<Diagnostic>) {
-    if let Some(node) = value
-        && names_secret(name)
-        && node.as_str().is_some_and(is_plain)
-    {
-        tell(object, name, node, how, found);
-    }
-}
-
-fn tell(object: &Object, name: &str, at: &Node, how: &str, found: &mut Vec<Diagnostic>) {
-    let finding =
-        about(Code::InlineSecret, object, format!("the value of `{name}` is written in the file"))
-            .help(format!("take it from {how}"));
-    found.push(match at.origin.span() {
-        Some(span) => finding.at(span),
-        None => finding,
-    });
 }
 
 /// Reports whether a text can be a secret: not a variable reference, placeholder, path, number or
@@ -123,6 +107,13 @@ mod tests {
             ("runner: {env: [{name: SSL_KEY_FILE, value: key.pem}]}", false),
             ("runner: {args: [--api-key=sk-1]}", true),
             ("runner: {args: [--api-key, sk-1]}", true),
+            ("runner: {args: [--hfToken, abc]}", true),
+            ("runner: {args: ['-u', 'me:abc']}", true),
+            ("runner: {env: [{name: A, value: 'https://me:abc@host/x'}]}", true),
+            ("runner: {env: [{name: A, value: 'Authorization: Bearer abc1234'}]}", true),
+            ("runner: {env: [{name: A, value: 'https://host/x?token=$(T)'}]}", false),
+            ("runner: {command: [sh, -c, 'run --password abc']}", true),
+            ("runner: {env: [{name: RAY_AUTH, value: token}]}", false),
             ("runner: {args: [--api-key, $(KEY)]}", false),
             ("runner: {args: [--api-key, --tp=1]}", false),
             (

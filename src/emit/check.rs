@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::disk::{Found, Root};
-use super::ledger::{Ledger, Options};
+use super::ledger::{Ledger, Options, same_text};
 use crate::secret;
 use crate::yaml::Node;
 use std::fmt;
@@ -85,7 +85,7 @@ impl Check {
 
     fn look(&mut self, path: String, text: &str) -> Result<(), Error> {
         let difference = match self.ledger.root.look(&path)? {
-            Found::File(file) if file.content == text.as_bytes() => return Ok(()),
+            Found::File(file) if same_text(&file.content, text.as_bytes()) => return Ok(()),
             Found::File(file) => {
                 let lines = self
                     .lines

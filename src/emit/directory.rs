@@ -6,7 +6,7 @@
 
 use super::Error;
 use super::disk::{self, Found, Root};
-use super::ledger::{Ledger, Options, sha256};
+use super::ledger::{Ledger, Options, same_text, sha256};
 use super::lock::{Gate, Lock, gate};
 use super::manifest::{self, Files};
 use crate::diag::{Code, Diagnostic};
@@ -21,8 +21,9 @@ pub struct Directory {
     ledger: Ledger,
     staged: Vec<Staged>,
     refused: Vec<Diagnostic>,
-    // Dropped last: temporary files are removed under the lock.
-    lock: Lock,
+    // Dropped last: temporary files are removed under the lock. A directory that cannot be written
+    // has none, which matters only if something is to be written.
+    lock: Result<Lock, Error>,
 }
 
 /// A file that is written and has no name yet.
@@ -32,7 +33,8 @@ struct Staged {
     /// Where it goes: the path, or the file to which a link of that name leads.
     target: PathBuf,
     new: TempPath,
-    replaces: bool,
+    /// What it replaces.
+    old: Option<Vec<u8>>,
 }
 
 /// What became of a directory.
@@ -56,9 +58,21 @@ impl Directory {
     pub fn open(root: &Path, options: Options, waiting: &mut dyn FnMut()) -> Result<Self, Error> {
         let root = Root::new(root);
         root.create()?;
-        let lock = Lock::take(root.directory(), waiting)?;
+        let lock = match Lock::take(root.directory(), waiting) {
+            Err(error) if !error.is_denied() => return Err(error),
+            lock => lock,
+        };
         let ledger = Ledger::open(root, options)?;
         Ok(Self { ledger, staged: Vec::new(), refused: Vec::new(), lock })
+    }
+
+    /// The lock, or why there is none.
+    fn lock(&mut self) -> Result<&Lock, Error> {
+        if self.lock.is_err() {
+            let none = Err(Error::Busy(self.ledger.root.directory().to_owned()));
+            std::mem::replace(&mut self.lock, none)?;
+        }
+        self.lock.as_ref().map_err(|_| Error::Busy(self.ledger.root.directory().to_owned()))
     }
 
     /// Takes an object of a service with its YAML; a file that is right already is left alone.
@@ -81,7 +95,7 @@ impl Directory {
     fn stage(&mut self, path: String, text: &str) -> Result<(), Error> {
         let place = self.ledger.root.place(&path);
         let old = match self.ledger.root.look(&path)? {
-            Found::File(old) if old.content == text.as_bytes() => return Ok(()),
+            Found::File(old) if same_text(&old.content, text.as_bytes()) => return Ok(()),
             Found::File(old) => Some(old),
             Found::Other(what) => {
                 self.refused.push(in_the_way(&place, Some(what)));
@@ -102,7 +116,7 @@ impl Directory {
                 Some(_) => {}
             }
         }
-        let new = self.lock.temporary(text.as_bytes(), &gate())?;
+        let new = self.lock()?.temporary(text.as_bytes(), &gate())?;
         if let Some(old) = &old {
             match disk::inherit(&new, &place, &old.data) {
                 Ok(()) => {}
@@ -114,9 +128,8 @@ impl Directory {
                 Err(error) => return Err(error),
             }
         }
-        let replaces = old.is_some();
-        let target = old.map_or(place, |old| old.target);
-        self.staged.push(Staged { path, target, new, replaces });
+        let (target, old) = old.map_or((place, None), |old| (old.target, Some(old.content)));
+        self.staged.push(Staged { path, target, new, old });
         Ok(())
     }
 
@@ -195,9 +208,10 @@ impl Directory {
             .collect();
         after.extend(ledger.now.iter().map(|(path, sum)| (path.clone(), [sum.clone()].into())));
         let same = staged.is_empty() && go.is_empty();
-        if same && after == ledger.before && !ledger.old_name {
+        if same && after == ledger.before && !ledger.old_name && !ledger.is_merged {
             return Ok(());
         }
+        let lock = lock?;
         let new: Vec<&Path> = staged.iter().map(|file| &*file.new).collect();
         disk::sync(ledger.root.directory(), &new)?;
         // One step for signals: a run that came this far is completed.
@@ -213,17 +227,47 @@ impl Directory {
         let mut written = Vec::new();
         let finish = || {
             for file in staged {
-                ledger.root.put(&file.path, &file.target, file.new, file.replaces)?;
+                // An editor takes no lock.
+                disk::unchanged(&file.target, file.old.as_deref())?;
+                ledger.root.put(&file.path, &file.target, file.new, file.old.is_some())?;
                 written.push(file.target);
             }
             for path in go {
-                ledger.root.remove(path)?;
+                let is_ours = |content: &[u8]| ledger.wrote(path, content) == Some(true);
+                match ledger.root.look(path)? {
+                    Found::File(file) if !ledger.force() && !is_ours(&file.content) => {
+                        return Err(Error::Changed(ledger.root.place(path)));
+                    }
+                    _ => ledger.root.remove(path)?,
+                }
             }
             list(&ledger.root, &lock, &gate, &after)?;
+            attributes(&ledger.root, &lock, &gate)?;
             if ledger.old_name { ledger.root.remove(manifest::OLD) } else { Ok(()) }
         };
         finish().map_err(|error| Error::Partly { error: Box::new(error), written })
     }
+}
+
+/// How git merges the manifest, and that it does not change line ends, of which the sums know
+/// nothing (gitattributes, `merge=union`, `text`).
+const ATTRIBUTES: &str = "\
+# Written by ome: how git treats the files of this directory.
+.ome-manifest merge=union -text
+*.yaml -text
+";
+
+/// Writes the attributes of a directory in a repository of git, unless there are some.
+fn attributes(root: &Root, lock: &Lock, gate: &Gate) -> Result<(), Error> {
+    const NAME: &str = ".gitattributes";
+    let full = std::path::absolute(root.directory()).unwrap_or_default();
+    let is_in_git = full.ancestors().any(|directory| directory.join(".git").exists());
+    if !is_in_git || !matches!(root.look(NAME)?, Found::Nothing) {
+        return Ok(());
+    }
+    let new = lock.temporary(ATTRIBUTES.as_bytes(), gate)?;
+    let place = root.place(NAME);
+    root.put(NAME, &place, new, false)
 }
 
 /// Writes the manifest.

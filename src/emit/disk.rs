@@ -182,6 +182,20 @@ pub(super) fn inherit(new: &Path, old: &Path, data: &Metadata) -> Result<(), Err
     fs::set_permissions(new, data.permissions()).map_err(|error| Error::io("write", old, error))
 }
 
+/// Checks that a file still has the content that its replacement was made from; none that it is not
+/// there.
+///
+/// # Errors
+/// [`Error::Changed`], and the file system's.
+pub(super) fn unchanged(path: &Path, before: Option<&[u8]>) -> Result<(), Error> {
+    match (fs::read(path), before) {
+        (Ok(now), Some(before)) if now == before => Ok(()),
+        (Err(error), None) if absent(&error) => Ok(()),
+        (Err(error), _) if !absent(&error) => Err(Error::io("read", path, error)),
+        _ => Err(Error::Changed(path.to_owned())),
+    }
+}
+
 /// Renames a finished file over another one, or to a name that must be free.
 pub(super) fn place(new: TempPath, target: &Path, replaces: bool) -> Result<(), Error> {
     let placed = if replaces { new.persist(target) } else { new.persist_noclobber(target) };

@@ -43,6 +43,8 @@ pub fn rewrite<E: From<Error>>(
         disk::inherit(&new, path, old)?;
     }
     disk::sync(directory, &[&new])?;
+    // An editor takes no lock, and the disk may have taken its time.
+    disk::unchanged(&target, before.as_deref())?;
     disk::place(new, &target, old.is_some())?;
     disk::sync_names(directory);
     drop(gate);

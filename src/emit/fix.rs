@@ -6,7 +6,8 @@
 
 use super::{Error, file};
 use crate::diag::{Diagnostic, Edit, edited};
-use crate::source::{SourceId, SourceKind, SourceMap};
+use crate::source::{SourceId, SourceKind, SourceMap, Span};
+use crate::yaml::{Limits, Node, Value, parse, split};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -19,6 +20,9 @@ pub enum Left {
     /// It is not UTF-8, so the places in it are not those of its bytes.
     #[error("it is not UTF-8")]
     Encoding,
+    /// With the repairs, a value would be another one.
+    #[error("a repair would change a value: repair it by hand")]
+    Value,
     /// A link led to it, out of the paths that were named.
     #[error("a link leads to it, out of the paths that were named: repair it where it is")]
     Outside,
@@ -50,6 +54,10 @@ pub fn fix(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
             continue;
         }
         let edits: Vec<&Edit> = chosen.iter().flat_map(|index| &found[*index].fix).collect();
+        if !keeps_values(id, &source.text, &edits) {
+            outcome.left.push((id, Left::Value));
+            continue;
+        }
         match write(path, &source.text, &edits) {
             Ok(()) => outcome.repaired.extend(chosen),
             Err(left) => outcome.left.push((id, left)),
@@ -58,7 +66,11 @@ pub fn fix(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
     outcome
 }
 
-fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
+/// Replaces parts of a file whose text was read before, unless it has another one by now.
+///
+/// # Errors
+/// Why the file was not changed.
+pub fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
     const MARK: &[u8] = b"\xef\xbb\xbf";
     file::rewrite(path, |bytes| {
         let bytes = bytes.ok_or(Left::Changed)?;
@@ -74,6 +86,59 @@ fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
         content.extend_from_slice(edited(text, edits.iter().copied()).as_bytes());
         Ok(content)
     })
+}
+
+/// Whether a text has the same values with its edits, as kubectl reads them: a scalar may change its
+/// type, and then has the letters that were written or those of its value; a key may change where
+/// it is edited. A text that cannot be read has no values to compare.
+fn keeps_values(id: SourceId, text: &str, edits: &[&Edit]) -> bool {
+    let limits = Limits { nodes: usize::MAX, ..Limits::default() };
+    let read = |text: &str| -> Vec<Option<Node>> {
+        let parts = split(id, text).value.into_iter();
+        parts.map(|part| parse(id, text, part, &limits).value).collect()
+    };
+    let mut spans: Vec<Span> = edits.iter().map(|edit| edit.span).collect();
+    spans.sort();
+    let changed = edited(text, edits.iter().copied());
+    let (before, after) = (read(text), read(&changed));
+    before.len() == after.len()
+        && before.iter().zip(&after).all(|pair| match pair {
+            (Some(before), Some(after)) => is_same(before, after, text, &spans),
+            (before, after) => before.is_none() || after.is_some(),
+        })
+}
+
+/// Whether two trees have the same values but where one is edited.
+fn is_same(before: &Node, after: &Node, text: &str, edited: &[Span]) -> bool {
+    match (&before.value, &after.value) {
+        (Value::Map(one), Value::Map(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| {
+                    let at_key = one.key_origin.span();
+                    (one.key == other.key || at_key.is_some_and(|span| meets(edited, span)))
+                        && is_same(&one.node, &other.node, text, edited)
+                })
+        }
+        (Value::List(one), Value::List(other)) => {
+            let mut pairs = one.iter().zip(other);
+            one.len() == other.len() && pairs.all(|(a, b)| is_same(a, b, text, edited))
+        }
+        (one, other) if one == other => true,
+        _ => {
+            let Some(span) = before.origin.span().filter(|span| meets(edited, *span)) else {
+                return false;
+            };
+            let written = text.get(span.start as usize..span.end as usize).unwrap_or_default();
+            let now = after.scalar_text();
+            now.is_some_and(|now| before.scalar_text().as_ref() == Some(&now) || now == written)
+        }
+    }
+}
+
+/// Whether one of some places in order is in another.
+fn meets(edited: &[Span], span: Span) -> bool {
+    let first = edited.partition_point(|edit| edit.end < span.start);
+    edited.get(first).is_some_and(|edit| edit.start <= span.end)
 }
 
 /// The repairs that can be made together, by file: positions of their findings.
@@ -146,6 +211,28 @@ mod tests {
         assert_eq!(chosen[&id], [0, 2]);
         let edits: Vec<&Edit> = chosen[&id].iter().flat_map(|index| &found[*index].fix).collect();
         assert_eq!(edited(&sources.get(id).text, edits), "a: true # why\nb: \"8\"\n");
+    }
+
+    #[test]
+    fn a_repair_that_changes_a_value_is_not_made() {
+        let id = SourceId(0);
+        for (text, (start, end, insert), kept) in [
+            ("a: \"8\"\nb: 1\n", (3, 6, "8"), true),
+            ("a: \"0440\"\nb: 1\n", (3, 9, "440"), false),
+            ("a: \"0440\"\nb: 1\n", (3, 9, "288"), false),
+            ("a: on\nb: 1\n", (3, 5, "true"), true),
+            ("a: on\nb: 1\n", (3, 5, "\"on\""), true),
+            ("a: on\nb: 1\n", (3, 5, "false"), false),
+            ("a: 017\nb: 1\n", (3, 6, "15"), true),
+            ("a: 017\nb: 1\n", (3, 6, "17"), false),
+            ("nane: x\nb: 1\n", (0, 4, "name"), true),
+            ("a: x # b: 1\nc: 1\n", (3, 12, "x\n"), true),
+            ("a: x\nb: 1\n", (3, 5, "x "), false),
+            ("a: [\nb: 1\n", (0, 1, "c"), true),
+        ] {
+            let edit = Edit { span: Span { source: id, start, end }, insert: insert.to_owned() };
+            assert_eq!(keeps_values(id, text, &[&edit]), kept, "{text:?} {insert:?}");
+        }
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub(super) struct Ledger {
     pub(super) before: Files,
     /// The manifest has its old name.
     pub(super) old_name: bool,
+    /// The manifest is not as it would be written: git merged it.
+    pub(super) is_merged: bool,
     /// The files of this run, with their checksums.
     pub(super) now: BTreeMap<String, String>,
 }
@@ -56,19 +58,26 @@ impl Ledger {
             *services = services.iter().map(lower).collect();
         }
         let mut before = Files::new();
+        let mut texts = Vec::new();
         let mut read = |name| match root.look(name)? {
             Found::Nothing => Ok(false),
             Found::File(file) if !file.is_link => {
                 let text = String::from_utf8(file.content).map_err(|error| error.to_string());
-                text.and_then(|text| manifest::parse(&text, &mut before))
-                    .map_err(|reason| Error::Manifest { path: root.place(name), reason })?;
+                text.and_then(|text| {
+                    manifest::parse(&text, &mut before)?;
+                    texts.push(text);
+                    Ok(())
+                })
+                .map_err(|reason| Error::Manifest { path: root.place(name), reason })?;
                 Ok(true)
             }
             Found::File(_) | Found::Other(_) => Err(Error::InTheWay(root.place(name))),
         };
         read(manifest::NAME)?;
         let old_name = read(manifest::OLD)?;
-        Ok(Self { root, options, before, old_name, now: BTreeMap::new() })
+        let written = manifest::write(&before);
+        let is_merged = texts.iter().any(|text| !same_text(text.as_bytes(), written.as_bytes()));
+        Ok(Self { root, options, before, old_name, is_merged, now: BTreeMap::new() })
     }
 
     /// Adds an object of this run by its path, which no other object has.
@@ -96,7 +105,8 @@ impl Ledger {
     /// Whether a file holds what an earlier run wrote.
     pub(super) fn wrote(&self, path: &str, content: &[u8]) -> Option<bool> {
         let sums = self.before.get(path)?;
-        Some(sums.contains(&sha256(content)))
+        let has = |content: &[u8]| sums.contains(&sha256(content));
+        Some(has(content) || without_returns(content).is_some_and(|content| has(&content)))
     }
 
     /// Whether files that were edited by hand are given up.
@@ -152,6 +162,23 @@ impl Ledger {
             }
         }
     }
+}
+
+/// Whether two texts are the same but for the ends of their lines: git writes them as the system of
+/// a clone has them (gitattributes, `core.autocrlf`).
+pub(super) fn same_text(one: &[u8], other: &[u8]) -> bool {
+    let plain = |text: &[u8]| without_returns(text);
+    one == other || plain(one).as_deref().unwrap_or(one) == plain(other).as_deref().unwrap_or(other)
+}
+
+/// A text with the line ends that this program writes; none if it has them already.
+fn without_returns(text: &[u8]) -> Option<Vec<u8>> {
+    let has = text.windows(2).any(|pair| pair == b"\r\n");
+    has.then(|| {
+        let kept = text.iter().enumerate();
+        let kept = kept.filter(|(at, byte)| !(**byte == b'\r' && text.get(at + 1) == Some(&b'\n')));
+        kept.map(|(_, byte)| *byte).collect()
+    })
 }
 
 /// The sum of a content, in hexadecimal.

@@ -21,11 +21,15 @@ const SCHEMA_VERSION: &str = "ome/v1";
 /// Files by path, each with the SHA-256 of its possible contents, in hexadecimal.
 pub(super) type Files = BTreeMap<String, BTreeSet<String>>;
 
-/// Adds the files of a list.
+/// Adds the files of a list. A list that git merged has the files of both sides, whether it left the
+/// marks of a conflict or put the lines one after another.
 ///
 /// # Errors
 /// The error: other text, or a path that leads out of the directory.
 pub(super) fn parse(text: &str, found: &mut Files) -> Result<(), String> {
+    if let Some(files) = merged(text) {
+        return files.into_iter().try_for_each(|(path, sum)| add(&path, &sum, found));
+    }
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let files =
         value.get("files").and_then(|files| files.as_array()).ok_or("`files` is not a list")?;
@@ -34,15 +38,49 @@ pub(super) fn parse(text: &str, found: &mut Files) -> Result<(), String> {
             let text = file.get(key).and_then(|value| value.as_str());
             text.ok_or_else(|| format!("a file has no `{key}`"))
         };
-        let (path, sha256) = (text("path")?, text("sha256")?);
-        if !is_ours(path) {
-            return Err(format!(
-                "`{path}` is not a path of the form NAMESPACE/SERVICE/KIND-NAME.yaml"
-            ));
-        }
-        found.entry(path.to_owned()).or_default().insert(sha256.to_owned());
+        add(text("path")?, text("sha256")?, found)?;
     }
     Ok(())
+}
+
+fn add(path: &str, sha256: &str, found: &mut Files) -> Result<(), String> {
+    if !is_ours(path) {
+        return Err(format!("`{path}` is not a path of the form NAMESPACE/SERVICE/KIND-NAME.yaml"));
+    }
+    found.entry(path.to_owned()).or_default().insert(sha256.to_owned());
+    Ok(())
+}
+
+/// The files of a list that two branches wrote, line by line: conflict marks (gitattributes,
+/// Defining a custom merge driver, `union` and `conflict-marker-size`) and what is twice are passed
+/// over. None for a list as it was written, and for other text.
+fn merged(text: &str) -> Option<Vec<(String, String)>> {
+    const MARKS: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
+    let quoted = |line: &str, key: &str| -> Option<String> {
+        let value = line.strip_prefix(&format!("\"{key}\": "))?.trim_end_matches(',');
+        serde_json::from_str(value).ok()
+    };
+    let (mut files, mut paths, mut path) = (Vec::new(), 0, None);
+    let (mut is_marked, mut is_list) = (false, false);
+    for line in text.lines() {
+        let line = line.trim();
+        if let Some(own) = quoted(line, "path") {
+            paths += 1;
+            path = Some(own);
+        } else if let Some(sum) = quoted(line, "sha256") {
+            files.push((path.clone()?, sum));
+        } else if MARKS.iter().any(|mark| line.starts_with(mark)) {
+            is_marked = true;
+        } else if line.starts_with("\"files\":") {
+            is_list = true;
+        } else if !line.starts_with("\"schemaVersion\":")
+            && !line.chars().all(|c| "{}[],".contains(c))
+        {
+            return None;
+        }
+    }
+    let is_whole = || serde_json::from_str::<serde_json::Value>(text).is_ok();
+    (is_list && (is_marked || paths != files.len() || !is_whole())).then_some(files)
 }
 
 /// Writes a list, sorted by path.
@@ -76,6 +114,44 @@ mod tests {
         let mut read = Files::new();
         assert_eq!(parse(&write(&files), &mut read), Ok(()));
         assert_eq!(read, files);
+    }
+
+    #[test]
+    fn a_merged_manifest_has_the_files_of_both_sides() {
+        let side = |sums: &[(&str, &str)]| -> Files {
+            let one = |(path, sum): &(&str, &str)| ((*path).to_owned(), [(*sum).to_owned()].into());
+            sums.iter().map(one).collect()
+        };
+        let (ours, theirs) = (
+            side(&[("a/b/c.yaml", "1"), ("a/b/d.yaml", "2")]),
+            side(&[("a/b/c.yaml", "3"), ("a/b/e.yaml", "4")]),
+        );
+        let mut both = ours.clone();
+        for (path, sums) in &theirs {
+            both.entry(path.clone()).or_default().extend(sums.iter().cloned());
+        }
+        let (one, other) = (write(&ours), write(&theirs));
+        let marked = format!("<<<<<<< HEAD\n{one}=======\n{other}>>>>>>> theirs\n");
+        let diff3 = format!("<<<<<<< HEAD\n{one}||||||| 1a\n=======\n{other}>>>>>>> theirs\n");
+        // A union has the lines of both, without marks and without commas between them.
+        let union = format!("{one}{other}");
+        let within = one.replace("\"1\"", "\"1\"\n      \"sha256\": \"9\"");
+        for text in [marked, diff3, union] {
+            let mut read = Files::new();
+            assert_eq!(parse(&text, &mut read), Ok(()), "{text}");
+            assert_eq!(read, both, "{text}");
+        }
+        let mut read = Files::new();
+        assert_eq!(parse(&within, &mut read), Ok(()));
+        assert_eq!(read["a/b/c.yaml"], ["1".to_owned(), "9".to_owned()].into());
+        assert!(parse("<<<<<<< HEAD\nmine\n>>>>>>> x\n", &mut Files::new()).is_err());
+        let outside = union_of("../x.yaml");
+        assert!(parse(&outside, &mut Files::new()).is_err());
+    }
+
+    fn union_of(path: &str) -> String {
+        let text = write(&[(path.to_owned(), ["1".to_owned()].into())].into());
+        format!("{text}{text}")
     }
 
     #[test]

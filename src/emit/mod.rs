@@ -70,6 +70,9 @@ pub enum Error {
     /// A new file cannot be given to the owner of the old one.
     #[error("`{}` belongs to another user or group, which this run cannot keep", .0.display())]
     Owner(PathBuf),
+    /// Somebody saved the file after it was read.
+    #[error("`{}` changed while it was being written and is left as it is: run it again", .0.display())]
+    Changed(PathBuf),
     /// Another run does not end.
     #[error("another ome writes {}", .0.display())]
     Busy(PathBuf),
@@ -90,6 +93,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the file system does not let this user write.
+    fn is_denied(&self) -> bool {
+        use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        matches!(self, Self::Io { source, .. } if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem))
+    }
+
     fn io(action: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }

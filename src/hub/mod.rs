@@ -8,8 +8,7 @@
 //! huggingface_hub does (utils/_http.py, hf_raise_for_status).
 
 use std::io::Read;
-use std::time::Duration;
-use ureq::config::RedirectAuthHeaders;
+use std::time::{Duration, Instant};
 use ureq::tls::{PemItem, RootCerts, TlsConfig};
 
 /// The default address of the Hub.
@@ -160,9 +159,8 @@ impl Hub {
             // What came over TLS is never requested again without.
             .https_only(is_secure)
             .timeout_global(Some(options.timeout))
-            .max_redirects(5)
-            // Renamed repositories redirect within the Hub; files elsewhere need no token.
-            .redirect_auth_headers(RedirectAuthHeaders::SameHost)
+            // Redirects are followed here: the token stays at its origin.
+            .max_redirects(0)
             .http_status_as_error(false)
             .user_agent(concat!("ome/", env!("CARGO_PKG_VERSION")))
             .build();
@@ -179,11 +177,7 @@ impl Hub {
         let revision = revision.unwrap_or("main");
         let endpoint = &self.options.endpoint;
         let url = format!("{endpoint}/{id}/resolve/{}/{file}", revision.replace('/', "%2F"));
-        let mut request = self.agent.get(&url);
-        if let Some(token) = &self.options.token {
-            request = request.header("Authorization", format!("Bearer {token}"));
-        }
-        let mut response = request.call().map_err(|error| self.refusal(id, file, &error))?;
+        let mut response = self.call(url).map_err(|error| self.refusal(id, file, &error))?;
         let code = response.headers().get("x-error-code").and_then(|code| code.to_str().ok());
         let place = || shown(endpoint);
         let asked_with_token = self.options.token.is_some();
@@ -230,6 +224,28 @@ impl Hub {
         text.map(Some).map_err(|_| Refusal::Text { id: id.into(), file: file.into() })
     }
 
+    /// The answer to a request, behind its redirects. Renamed repositories redirect within the Hub;
+    /// files elsewhere need no token, and another port of a host is elsewhere (RFC 6454, The Web
+    /// Origin Concept, section 4).
+    fn call(&self, mut url: String) -> Result<ureq::http::Response<ureq::Body>, ureq::Error> {
+        let begun = Instant::now();
+        for _ in 0..=MOST_REDIRECTS {
+            let left = self.options.timeout.saturating_sub(begun.elapsed());
+            let mut request = self.agent.get(&url).config().timeout_global(Some(left)).build();
+            let token = self.options.token.as_ref();
+            if let Some(token) = token.filter(|_| origin(&url) == origin(&self.options.endpoint)) {
+                request = request.header("Authorization", format!("Bearer {token}"));
+            }
+            let response = request.call()?;
+            let next = response.headers().get("location").and_then(|next| next.to_str().ok());
+            match next.filter(|_| matches!(response.status().as_u16(), 301..=303 | 307 | 308)) {
+                Some(next) => url = resolved(&url, next),
+                None => return Ok(response),
+            }
+        }
+        Err(ureq::Error::TooManyRedirects)
+    }
+
     fn refusal(&self, id: &str, file: &str, error: &ureq::Error) -> Refusal {
         let (place, id, file) = (shown(&self.options.endpoint), id.to_owned(), file.to_owned());
         if is_timeout(error) {
@@ -241,6 +257,43 @@ impl Hub {
             other => other.to_string(),
         };
         Refusal::Connection { place, id, file, why }
+    }
+}
+
+/// Redirects that are followed for one file.
+const MOST_REDIRECTS: usize = 5;
+
+/// Scheme, host and port of an address.
+fn origin(url: &str) -> Option<(String, String, u16)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let scheme = scheme.to_ascii_lowercase();
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let place = authority.rsplit('@').next()?;
+    let usual = if scheme == "https" { 443 } else { 80 };
+    let (host, port) = match place.rsplit_once(':') {
+        // The colons of an IPv6 address are in brackets.
+        Some((host, port)) if !port.contains(']') => (host, port),
+        _ => (place, ""),
+    };
+    let port = if port.is_empty() { usual } else { port.parse().ok()? };
+    Some((scheme, host.to_ascii_lowercase(), port))
+}
+
+/// Where a redirect leads (RFC 3986, Reference Resolution, without dot segments).
+fn resolved(url: &str, next: &str) -> String {
+    let scheme = url.split_once("://").map_or("https", |(scheme, _)| scheme);
+    let start = scheme.len() + "://".len();
+    let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
+    if next.contains("://") && !next.starts_with('/') {
+        next.to_owned()
+    } else if next.starts_with("//") {
+        format!("{scheme}:{next}")
+    } else if next.starts_with('/') {
+        format!("{}{next}", &url[..end])
+    } else {
+        let path = url.split(['?', '#']).next().unwrap_or(url);
+        let directory = path.rfind('/').filter(|at| *at >= end).unwrap_or(path.len());
+        format!("{}/{next}", &path[..directory])
     }
 }
 
@@ -267,5 +320,42 @@ fn shown(address: &str) -> String {
             format!("{scheme}://{}", &rest[start..])
         }
         None => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        let hub = origin("https://hub.example");
+        for (url, same) in [
+            ("https://hub.example/a", true),
+            ("https://HUB.example:443/a?b", true),
+            ("https://me@hub.example/a", true),
+            ("https://hub.example:8443/a", false),
+            ("http://hub.example/a", false),
+            ("https://hub.example.evil/a", false),
+            ("https://hub.example@evil.example/a", false),
+            ("https://evil.example/https://hub.example", false),
+            ("https://evil.example\\@hub.example/", false),
+        ] {
+            assert_eq!(origin(url) == hub, same, "{url}");
+        }
+        assert_eq!(origin("http://[::1]:8080/a"), Some(("http".into(), "[::1]".into(), 8080)));
+    }
+
+    #[test]
+    fn redirects_are_resolved_against_the_address_that_gave_them() {
+        for (next, expected) in [
+            ("https://b.example/x", "https://b.example/x"),
+            ("//b.example/x", "https://b.example/x"),
+            ("/x?y", "https://a.example/x?y"),
+            ("x", "https://a.example/m/x"),
+            ("/x?to=https://b.example", "https://a.example/x?to=https://b.example"),
+        ] {
+            assert_eq!(resolved("https://a.example/m/f?z", next), expected, "{next}");
+        }
     }
 }

@@ -179,7 +179,7 @@ impl<'a> Item<'a> {
             Self::Model(model) => model_fields(&mut out, model),
             Self::Accelerator(object) => accelerator_fields(&mut out, object, world),
         }
-        out
+        crate::secret::shown_json(out)
     }
 }
 

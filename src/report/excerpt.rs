@@ -111,26 +111,53 @@ pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String 
 
 /// Draws the first `most` findings with their lines, and prints one line for each other finding.
 fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usize) -> String {
-    let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    // A message is one line of any length: a terminal wraps it, and `grep` finds it.
-    let handler =
-        GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
+    let mut drawing = Drawing::new(sources, color);
     let mut out = String::new();
-    let secrets = Secrets::new(sources);
-    let mut canvases: HashMap<SourceId, Arc<Canvas>> = HashMap::new();
     for diagnostic in found.iter().take(most) {
+        drawing.draw(diagnostic, &mut out);
+    }
+    for diagnostic in found.iter().skip(most) {
+        let _ = writeln!(out, "{}", line(diagnostic, sources));
+    }
+    out
+}
+
+/// Draws findings one by one; what is known of a source is kept for the next one.
+pub struct Drawing<'a> {
+    sources: &'a SourceMap,
+    handler: GraphicalReportHandler,
+    secrets: Secrets,
+    canvases: HashMap<SourceId, Arc<Canvas>>,
+}
+
+impl<'a> Drawing<'a> {
+    /// A drawing of findings about these sources.
+    pub fn new(sources: &'a SourceMap, color: bool) -> Self {
+        let theme =
+            if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        // A message is one line of any length: a terminal wraps it, and `grep` finds it.
+        let handler =
+            GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
+        Self { sources, handler, secrets: Secrets::new(sources), canvases: HashMap::new() }
+    }
+
+    fn canvas(&mut self, id: SourceId) -> Arc<Canvas> {
+        let Self { sources, secrets, canvases, .. } = self;
+        let new = || Canvas::new(&sources.get(id).text, secrets.of(sources, id)).into();
+        canvases.entry(id).or_insert_with(new).clone()
+    }
+
+    /// Appends a finding with its lines.
+    pub fn draw(&mut self, diagnostic: &Diagnostic, out: &mut String) {
+        let sources = self.sources;
         let wide = is_wide(diagnostic, sources);
-        let mut canvas = |id: SourceId| {
-            let new = || Canvas::new(&sources.get(id).text, secrets.of(sources, id)).into();
-            canvases.entry(id).or_insert_with(new).clone()
-        };
-        let source = diagnostic
-            .span()
-            .filter(|_| !wide)
-            .map(|span| Excerpt { source: sources.get(span.source), canvas: canvas(span.source) });
+        let source = diagnostic.span().filter(|_| !wide).map(|span| Excerpt {
+            source: sources.get(span.source),
+            canvas: self.canvas(span.source),
+        });
         let drawn = Drawn { diagnostic, source };
         let start = out.len();
-        if handler.render_report(&mut out, &drawn).is_err() {
+        if self.handler.render_report(out, &drawn).is_err() {
             out.truncate(start);
             out.push_str(&printable(&diagnostic.message));
         }
@@ -142,7 +169,7 @@ fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usi
         }
         if let (Some(span), true) = (diagnostic.span(), wide) {
             let place = sources.locate(span);
-            let canvas = canvas(span.source);
+            let canvas = self.canvas(span.source);
             let text = canvas.text.get(canvas.range(span)).unwrap_or_default();
             let _ = writeln!(
                 out,
@@ -166,10 +193,6 @@ fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usi
         }
         out.push('\n');
     }
-    for diagnostic in found.iter().skip(most) {
-        let _ = writeln!(out, "{}", line(diagnostic, sources));
-    }
-    out
 }
 
 /// A finding on one line: location, severity, code, message.
@@ -211,21 +234,43 @@ const MOST_BESIDE: usize = 10;
 /// 65,535 columns it would break the drawing.
 const WIDEST: usize = 1000;
 
-/// Whether a line to draw is too long: the lines of the labels, and one line above and below.
+/// Whether a line to draw is too long: the lines of the labels, and one line above and below. Looks
+/// no further than such a line, of which a text may consist.
 fn is_wide(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
     let Some(first) = diagnostic.span() else { return false };
-    let text = &*sources.get(first.source).text;
-    let here = || {
-        diagnostic.labels.iter().map(|label| label.span).filter(|span| span.source == first.source)
-    };
-    let above = |at: usize| text.get(..at).map_or(0, |before| before.rfind('\n').unwrap_or(0));
-    let below = |at: usize| {
-        text.get(at..).and_then(|behind| behind.find('\n')).map_or(text.len(), |feed| at + feed + 1)
-    };
-    let start = here().map(|span| span.start as usize).min().unwrap_or(0);
-    let end = here().map(|span| span.end as usize).max().unwrap_or(0);
-    let drawn = text.get(above(above(start))..below(below(end))).unwrap_or(text);
-    drawn.split('\n').any(|line| line.len() > WIDEST)
+    let text = sources.get(first.source).text.as_bytes();
+    let here = diagnostic.labels.iter().map(|label| label.span);
+    here.filter(|span| span.source == first.source).any(|span| {
+        let (start, end) = (span.start as usize, (span.end as usize).min(text.len()));
+        let ends = |length: Option<usize>| length.is_some_and(|length| length <= WIDEST);
+        // Backwards to the end of the second line above, and forwards to that of the line below.
+        let mut at = start.min(text.len());
+        for _ in 0..2 {
+            let near = &text[at.saturating_sub(WIDEST + 1)..at];
+            match near.iter().rposition(|byte| *byte == b'\n') {
+                Some(feed) => at = at - near.len() + feed,
+                None if near.len() == at => break,
+                None => return true,
+            }
+        }
+        let mut lines = text[at..].strip_prefix(b"\n").unwrap_or(&text[at..]);
+        let mut left = TALLEST + 2;
+        let mut behind = 0;
+        while left > 0 && behind < 2 && !lines.is_empty() {
+            let near = &lines[..lines.len().min(WIDEST + 1)];
+            let feed = near.iter().position(|byte| *byte == b'\n');
+            if feed.is_none() && near.len() == lines.len() {
+                return lines.len() > WIDEST;
+            }
+            if !ends(feed) {
+                return true;
+            }
+            lines = &lines[feed.map_or(lines.len(), |feed| feed + 1)..];
+            behind += usize::from(text.len() - lines.len() > end);
+            left -= 1;
+        }
+        false
+    })
 }
 
 /// The beginning of a text, on one line.

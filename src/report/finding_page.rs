@@ -28,16 +28,16 @@ pub fn html(
     summary: &str,
 ) -> Result<String, String> {
     let mut by_file: IndexMap<String, Vec<Value>> = IndexMap::new();
+    let mut drawing = findings::Drawing::new(sources, false);
     for (at, finding) in found.iter().enumerate() {
         let place = finding.span().map(|span| sources.locate(span));
         let file = place.as_ref().map(|place| place.file.to_string());
         let file = file.or_else(|| finding.file.clone()).unwrap_or_else(|| "all files".to_owned());
         let is_drawn = at < MOST_DRAWN;
-        let drawn = if is_drawn {
-            findings::human(std::slice::from_ref(finding), sources, false)
-        } else {
-            String::new()
-        };
+        let mut drawn = String::new();
+        if is_drawn {
+            drawing.draw(finding, &mut drawn);
+        }
         let (sign, class) = sign(finding.severity);
         by_file.entry(file).or_default().push(json!({
             "sign": sign,

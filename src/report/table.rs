@@ -82,9 +82,6 @@ pub(super) fn fits(
     rows: impl IntoIterator<Item = Vec<String>>,
     style: Style,
 ) -> bool {
-    if style.width.is_none() {
-        return true;
-    }
     let mut widths = extents(header);
     for row in rows {
         widen(&mut widths, &printed(&row));
@@ -107,14 +104,17 @@ pub(super) fn fits_unwrapped(
 
 /// Whether columns of these widths fit the terminal.
 fn fit(widths: &[(usize, usize)], style: Style) -> bool {
-    let Some(width) = style.width else { return true };
+    let Some(width) = style.width else {
+        let whole = widths.iter().map(|(_, whole)| whole + usize::from(PADDING));
+        return whole.sum::<usize>() <= WIDEST;
+    };
     let least = widths.iter().map(|(word, whole)| (*whole).min((*word).max(PROSE)));
     least.map(|column| column + usize::from(PADDING)).sum::<usize>() <= usize::from(width)
 }
 
 /// How many of the first columns fit the terminal if every cell is on one line.
 fn fitting(widths: &[(usize, usize)], style: Style) -> usize {
-    let Some(width) = style.width else { return widths.len() };
+    let Some(width) = style.width else { return 0 };
     let ends = widths.iter().scan(0, |end, (_, whole)| {
         *end += whole + usize::from(PADDING);
         Some(*end)
@@ -263,8 +263,24 @@ fn filled(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: S
     table
 }
 
+/// Number of characters of a cell. More is no table any more, and beyond 65,535 columns there is no
+/// width for it; data formats have the whole text.
+const LONGEST: usize = 4096;
+
+/// Width of a table that is drawn as one; a wider one is drawn as blocks.
+const WIDEST: usize = 60_000;
+
 fn printed(row: &[String]) -> Vec<String> {
-    row.iter().map(|cell| printable(cell)).collect()
+    row.iter().map(|cell| capped(printable(cell))).collect()
+}
+
+/// The beginning of a long text, and its length.
+fn capped(text: String) -> String {
+    if text.len() <= LONGEST || text.chars().nth(LONGEST).is_none() {
+        return text;
+    }
+    let begin: String = text.chars().take(LONGEST).collect();
+    format!("{begin}… ({} characters)", text.chars().count())
 }
 
 fn lines(table: &Table) -> String {
@@ -410,6 +426,21 @@ mod tests {
              WHERE    x.yaml:1\n"
         );
         assert!(drawn(20, true).contains("FITS     \u{1b}[31m✗ no\u{1b}[0m\n"));
+    }
+
+    #[test]
+    fn cells_and_columns_of_any_length_are_drawn() {
+        let style = |width| Style { color: false, width };
+        for width in [None, Some(80)] {
+            let text =
+                table(&["A", "B"], [vec!["x".repeat(70_000), "é ".repeat(40_000)]], style(width));
+            assert!(text.contains("… (70000") && text.len() < 30_000, "{width:?}");
+        }
+        let titles: Vec<String> =
+            (0..4000).map(|at| format!("a-column-with-a-name-{at}")).collect();
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let text = grid(&titles, [vec!["cell".to_owned(); 4000]], style(None));
+        assert_eq!(text.lines().count(), 4000);
     }
 
     #[test]

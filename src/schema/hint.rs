@@ -122,6 +122,20 @@ pub(super) fn quantity(text: &str) -> String {
     }
 }
 
+/// Whether a plain scalar is read as the number or truth value that its letters are.
+fn reads_as_written(node: &Node, text: &str) -> bool {
+    match &node.value {
+        Value::Bool(value) => text == value.to_string(),
+        Value::Int(_) | Value::Big(_) | Value::Float(_) => {
+            let octal = text.trim_start_matches(['+', '-']);
+            let is_octal =
+                octal.len() > 1 && octal.starts_with('0') && !octal.contains(['.', 'e', 'E']);
+            !is_octal && text.parse::<f64>().is_ok()
+        }
+        _ => false,
+    }
+}
+
 /// The help for a value of another type, and its edits. `written`: a scalar as it is in the text.
 pub(super) fn mistyped(
     node: &Node,
@@ -137,11 +151,13 @@ pub(super) fn mistyped(
             Type::Str(_) | Type::Time | Type::Bytes,
             Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_),
         ) => {
-            // A value that is not a text is a plain scalar, so quotes do not change it.
+            // A value that is not a text is a plain scalar, so quotes do not change it, unless it is
+            // read as something else than its letters: `017` is 15, `on` is true.
             let quoted = format!("\"{}\"", written.unwrap_or_default());
+            let is_itself = written.is_some_and(|text| reads_as_written(node, text));
             (
                 Some(format!("put it in quotes: `{quoted}`")),
-                if written.is_some() { replace(&quoted) } else { Vec::new() },
+                if is_itself { replace(&quoted) } else { Vec::new() },
             )
         }
         (Type::Bool, Value::Str(text)) => match text.as_str() {
@@ -151,9 +167,19 @@ pub(super) fn mistyped(
         (Type::Bool, _) => (Some("write `true` or `false`".into()), Vec::new()),
         (Type::Int(_) | Type::Int32(_) | Type::Number(_), Value::Str(text)) => {
             match text.parse::<i64>() {
-                Ok(number) => {
+                Ok(number) if number.to_string() == text.as_str() => {
                     (Some(format!("write `{number}` without quotes")), replace(&number.to_string()))
                 }
+                // Without quotes, a leading zero makes it octal.
+                Ok(number) => match i64::from_str_radix(text, 8) {
+                    Ok(octal) if text.starts_with('0') => (
+                        Some(format!(
+                            "write `{text}` without quotes for octal ({octal}), or `{number}`"
+                        )),
+                        Vec::new(),
+                    ),
+                    _ => (Some(format!("write `{number}` without quotes")), Vec::new()),
+                },
                 Err(_) => (Some("write a number".into()), Vec::new()),
             }
         }

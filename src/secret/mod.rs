@@ -3,19 +3,50 @@
 //! In: trees, texts of sources, strings. Out: the same with [`MASK`] in place of secrets. All code
 //! that prints a source line or a value uses this module; only manifests are printed unchanged.
 //!
-//! A secret is a value of a Secret, of an environment variable, a flag, a parameter or a field that
-//! is named like one, the password of a URL, and a token of a well-known shape.
+//! Which values are secrets is listed in docs/secrets.md, and in the table of `kinds.rs` that its
+//! tests go through.
 
+#[cfg(test)]
+mod kinds;
 mod names;
 mod source;
 mod text;
 
-pub use names::names_secret;
 pub use source::{Secrets, masked};
 pub use text::redacted;
 
 use crate::yaml::{FieldPath, Map, Node, Segment, Value};
+use names::Doubt;
 use std::borrow::Cow;
+
+/// Whether the value of a variable is a secret, by its name and itself.
+pub fn hides(name: &str, value: &str) -> bool {
+    names::of_variable(name).is_some_and(|doubt| doubt.hides(value))
+}
+
+/// The secrets in a text at a place of a document.
+pub fn pieces(place: Place, text: &str) -> Vec<&str> {
+    match place {
+        Place::Data => vec![text],
+        Place::Named(doubt) if doubt.hides(text) => vec![text],
+        Place::User => text.split_once(':').map(|(_, password)| password).into_iter().collect(),
+        _ => text::secrets(text).into_iter().map(|range| &text[range]).collect(),
+    }
+}
+
+/// A JSON value without the secrets that its texts show by themselves.
+#[must_use]
+pub fn shown_json(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value as Json;
+    match value {
+        Json::String(text) => Json::String(redacted(&text).into_owned()),
+        Json::Array(items) => Json::Array(items.into_iter().map(shown_json).collect()),
+        Json::Object(fields) => {
+            Json::Object(fields.into_iter().map(|(key, value)| (key, shown_json(value))).collect())
+        }
+        other => other,
+    }
+}
 
 /// The text in place of a secret.
 pub const MASK: &str = "•••";
@@ -31,11 +62,18 @@ pub enum Place {
     /// Nothing; so it is with the root.
     #[default]
     Plain,
-    /// In the data of a Secret: everything is hidden.
+    /// In annotations or labels, whose names are free.
+    Tags,
+    /// In a Secret, and nothing that identifies it: everything is hidden.
     Data,
-    /// Under a name of a secret: numbers and texts are hidden.
-    Named,
+    /// Under a name of a secret: numbers and texts are hidden, as far as the name is sure.
+    Named(Doubt),
+    /// The value of `curl --user`, whose password is hidden.
+    User,
 }
+
+/// Fields of a Secret that identify it, and are no secrets.
+const IDENTITY: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
 
 impl Place {
     /// The place at a path of a document.
@@ -54,24 +92,34 @@ impl Place {
     pub fn step(self, node: &Node, segment: &Segment) -> Self {
         match (self, segment, &node.value) {
             (Self::Data, ..) => Self::Data,
-            (_, Segment::Field(key), Value::Map(map)) => Self::of_field(map, key),
-            (_, Segment::Index(index), Value::List(items)) if follows_flag(items, *index) => {
-                Self::Named
+            (_, Segment::Field(key), Value::Map(map)) => self.of_field(map, key),
+            (_, Segment::Index(index), Value::List(items)) => {
+                follows_flag(items, *index).unwrap_or(self)
             }
-            (own, _, Value::List(_)) => own,
             _ => Self::Plain,
         }
     }
 
-    fn of_field(map: &Map, key: &str) -> Self {
+    fn of_field(self, map: &Map, key: &str) -> Self {
         let text = |key: &str| map.get(key).and_then(Node::as_str);
-        let is_data = matches!(key, "data" | "stringData");
-        if is_data && text("kind") == Some("Secret") {
+        // A kind that is misspelled is a Secret still.
+        let is_secret = || {
+            map.get("stringData").is_some()
+                || text("kind").is_some_and(|kind| {
+                    kind.eq_ignore_ascii_case("secret") || kind.eq_ignore_ascii_case("secrets")
+                })
+        };
+        let named = match key {
+            "value" => text("name").and_then(names::of_variable),
+            _ if self == Self::Tags => names::of_variable(key.rsplit('/').next().unwrap_or(key)),
+            _ => names::of_field(key),
+        };
+        if !IDENTITY.contains(&key) && is_secret() {
             Self::Data
-        } else if names::is_secret_key(key)
-            || (key == "value" && text("name").is_some_and(names::names_secret))
-        {
-            Self::Named
+        } else if let Some(doubt) = named {
+            Self::Named(doubt)
+        } else if matches!(key, "annotations" | "labels") {
+            Self::Tags
         } else {
             Self::Plain
         }
@@ -106,9 +154,24 @@ impl Place {
                 Value::List(out?)
             }
             (Value::Null | Value::Bool(_), _) => return None,
-            (Value::Str(text), Self::Named) if text::is_reference(text) => return None,
-            (_, Self::Data | Self::Named) => Value::Str(MASK.into()),
-            (Value::Str(text), Self::Plain) => match redacted(text) {
+            (_, Self::Data) => Value::Str(MASK.into()),
+            (Value::Str(text), Self::Named(doubt)) if doubt.hides(text) => Value::Str(MASK.into()),
+            (Value::Str(text), Self::User) => {
+                let (user, password) = text.split_once(':')?;
+                let is_number =
+                    |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+                if text::is_reference(password) || (is_number(user) && is_number(password)) {
+                    return None;
+                }
+                Value::Str(format!("{user}:{MASK}").into())
+            }
+            // A number is no mode.
+            (Value::Int(_) | Value::Big(_) | Value::Float(_), Self::Named(Doubt::None)) => {
+                Value::Str(MASK.into())
+            }
+            // Another Secret, as kubectl and operators keep one in an annotation.
+            (Value::Str(text), _) if source::is_secret_document(text) => Value::Str(MASK.into()),
+            (Value::Str(text), _) => match redacted(text) {
                 Cow::Borrowed(_) => return None,
                 Cow::Owned(text) => Value::Str(text.into()),
             },
@@ -118,13 +181,21 @@ impl Place {
     }
 }
 
-/// Whether an argument is the value of a flag before it that is named like a secret: `--token`,
-/// then `abc`.
-fn follows_flag(arguments: &[Node], index: usize) -> bool {
+/// The place of an argument behind a flag that is named like a secret: `--token`, then `abc`.
+fn follows_flag(arguments: &[Node], index: usize) -> Option<Place> {
     let text = |index: usize| arguments.get(index).and_then(Node::as_str).unwrap_or_default();
-    let flag = index.checked_sub(1).map(text).unwrap_or_default();
+    let flag = text(index.checked_sub(1)?);
     let name = flag.trim_start_matches('-');
-    name.len() < flag.len() && names::names_secret(name) && !text(index).starts_with('-')
+    if name.len() == flag.len() || text(index).starts_with('-') {
+        return None;
+    }
+    let program = |back: usize| index.checked_sub(back).map(text).unwrap_or_default();
+    match flag {
+        "-u" | "-U" | "--user" | "--proxy-user" => Some(Place::User),
+        "-p" if program(2) == "sshpass" => Some(Place::Named(Doubt::None)),
+        "-a" if (2..6).any(|back| program(back) == "redis-cli") => Some(Place::Named(Doubt::None)),
+        _ => names::of_variable(name).map(Place::Named),
+    }
 }
 
 #[cfg(test)]

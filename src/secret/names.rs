@@ -1,88 +1,307 @@
 //! Names whose value is a secret.
 //!
-//! This module does not read values.
+//! In: the name of a variable, a flag, a header, an annotation or a field. Out: whether its value is
+//! a secret, which some names leave to the value. This module decides by names; [`Doubt::hides`] is
+//! the only function that looks at a value.
 
-/// If a variable or flag has one of these words in its name, its value is a secret.
-const WORDS: [&str; 11] = [
-    "TOKEN",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "SECRET",
-    "KEY",
-    "APIKEY",
-    "CREDS",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "AUTHORIZATION",
-];
+use super::text::is_reference;
 
-/// The same for words behind another one. `PWD` alone is the working directory of a shell.
-const LAST_WORDS: [&str; 2] = ["PASS", "PWD"];
-
-/// Whether the value of a variable or a flag is a secret, by its name: one word is in [`WORDS`],
-/// and the last word is not in `LAST`, which names descriptions of a secret, such as its file; or
-/// the last of several words is in [`LAST_WORDS`].
-pub fn names_secret(name: &str) -> bool {
-    const LAST: [&str; 10] =
-        ["FILE", "PATH", "DIR", "NAME", "ID", "URL", "URI", "ENDPOINT", "HOST", "SIZE"];
-    let name = name.to_ascii_uppercase();
-    let is_separator = |c: char| matches!(c, '_' | '-' | '.');
-    if let Some((_, last)) = name.trim_matches(is_separator).rsplit_once(is_separator)
-        && LAST_WORDS.contains(&last)
-    {
-        return true;
-    }
-    let mut words = name.split(is_separator);
-    words.clone().any(|word| WORDS.contains(&word))
-        && words.next_back().is_some_and(|last| !LAST.contains(&last))
+/// What a name leaves open about its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Nothing: the value is a secret.
+    None,
+    /// The value may be the name of a mode instead: `--auth=oidc`.
+    Mode,
+    /// The value is usually no secret, and is one only if it looks drawn at random: a license, a
+    /// file that holds a password.
+    Random,
 }
 
-/// Last words of the names of fields that hold a secret.
-const SECRETS: [&str; 8] = [
+/// Values of names that end with `auth`, and are none.
+const MODES: [&str; 24] = [
+    "anonymous",
+    "auto",
+    "basic",
+    "bearer",
+    "default",
+    "disabled",
+    "enabled",
+    "github",
+    "google",
+    "jwt",
+    "kerberos",
+    "key",
+    "ldap",
+    "mtls",
+    "no",
+    "none",
+    "oauth",
+    "oauth2",
+    "off",
+    "oidc",
+    "on",
+    "saml",
+    "token",
+    "yes",
+];
+
+impl Doubt {
+    /// Whether a value is a secret, by itself.
+    pub fn hides(self, value: &str) -> bool {
+        if is_reference(value) || matches!(value, "true" | "false" | "null") {
+            return false;
+        }
+        match self {
+            Self::None => true,
+            Self::Mode => !MODES.contains(&value.to_ascii_lowercase().as_str()),
+            Self::Random => is_random(value.rsplit('/').next().unwrap_or(value)),
+        }
+    }
+}
+
+/// Whether a text is one long word of letters and digits.
+pub(super) fn is_random(text: &str) -> bool {
+    text.len() >= 20
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'='))
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Words that name a secret wherever they are in a name, in singular.
+const WORDS: [&str; 13] = [
     "token",
     "password",
     "passwd",
     "passphrase",
-    "credentials",
+    "secret",
     "apikey",
+    "cred",
+    "credential",
     "authorization",
+    "cookie",
+    "jwt",
     "accesskey",
+    "privatekey",
 ];
-/// A field whose name ends with `key` or `secret` is secret only if the word before it is one of
-/// these, because Kubernetes has fields named `key`, `topologyKey` and `secret`.
-const OPENING: [&str; 9] =
-    ["api", "access", "secret", "private", "encryption", "account", "auth", "signing", "client"];
+/// The same as the end of a word that is written without a separator: `PGPASSWORD`, `HFTOKEN`.
+const ENDS: [&str; 10] = [
+    "token",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "masterkey",
+];
+/// What `pass` is written behind without a separator: `DBPASS`, and not `bypass`.
+const OWNERS: [&str; 20] = [
+    "admin", "cert", "db", "ftp", "http", "key", "keystore", "ldap", "mail", "mongo", "my",
+    "mysql", "pg", "postgres", "proxy", "redis", "root", "smtp", "sql", "user",
+];
+/// Words before `key` and `secret` in the name of a field, and before plurals anywhere: Kubernetes
+/// has fields named `key`, `topologyKey` and `secret`, and `max_tokens` is a number.
+const OPENING: [&str; 31] = [
+    "access",
+    "account",
+    "admin",
+    "api",
+    "auth",
+    "bearer",
+    "bot",
+    "client",
+    "deploy",
+    "encryption",
+    "github",
+    "gitlab",
+    "hf",
+    "id",
+    "license",
+    "master",
+    "private",
+    "proxy",
+    "refresh",
+    "registry",
+    "secret",
+    "service",
+    "session",
+    "shared",
+    "signing",
+    "ssh",
+    "user",
+    "vault",
+    "webhook",
+    "storage",
+    "security",
+];
+/// Words before `token` that make it a token of a text: `eos_token`, `min_token`.
+const OF_TEXT: [&str; 16] = [
+    "bos", "cls", "eos", "mask", "max", "min", "num", "pad", "per", "sep", "special", "stop",
+    "think", "unk", "batched", "total",
+];
+/// Last words of names that describe a secret and do not hold it.
+const DESCRIBING: [&str; 32] = [
+    "algorithm",
+    "class",
+    "count",
+    "enabled",
+    "endpoint",
+    "expiration",
+    "expiry",
+    "format",
+    "host",
+    "id",
+    "length",
+    "limit",
+    "location",
+    "mode",
+    "mount",
+    "name",
+    "namespace",
+    "parallelism",
+    "policy",
+    "prefix",
+    "provider",
+    "ref",
+    "seconds",
+    "size",
+    "store",
+    "ttl",
+    "type",
+    "uri",
+    "url",
+    "version",
+    "volume",
+    "usage",
+];
+/// The same for files, which hold one.
+const FILES: [&str; 4] = ["dir", "directory", "file", "path"];
 
-/// Whether the value of a field or a parameter is a secret, by its name.
-pub(super) fn is_secret_key(name: &str) -> bool {
+/// Whether the value of a variable, a flag, a header or an annotation is a secret: a word of its
+/// name says so, and the last word does not describe it.
+pub fn of_variable(name: &str) -> Option<Doubt> {
+    let words = words(name);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (last, rest) = words.split_last()?;
+    if let Some(doubt) = ending(&words) {
+        return Some(doubt);
+    }
+    let any = |words: &[&str]| {
+        (0..words.len()).any(|at| is_secret(words, at) || matches!(words[at], "key"))
+    };
+    if FILES.contains(last) {
+        return any(rest).then_some(Doubt::Random);
+    }
+    if DESCRIBING.contains(last) {
+        // The id of a secret of Vault's AppRole is one half of the credentials.
+        let is_half = words.ends_with(&["vault", "secret", "id"]);
+        return is_half.then_some(Doubt::None);
+    }
+    any(&words).then_some(Doubt::None)
+}
+
+/// Whether the value of a field or a parameter is a secret, by its last words.
+pub(super) fn of_field(name: &str) -> Option<Doubt> {
     // A name without lower-case letters is that of a variable, as a key of a mapping.
     if !name.contains(|c: char| c.is_ascii_lowercase()) {
-        return names_secret(name);
+        return of_variable(name);
     }
-    if name.is_ascii() && !ends_like_secret(name) {
-        return false;
+    if name.is_ascii() && !may_end(name) {
+        return None;
     }
     let words = words(name);
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [.., last] if SECRETS.contains(last) => true,
-        [.., kind, "key" | "secret"] => OPENING.contains(kind),
-        _ => false,
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let Some(doubt) = ending(&words) {
+        return Some(doubt).filter(|_| words.last() != Some(&"license"));
+    }
+    let last = words.len().checked_sub(1)?;
+    let opens = |at: usize| at > 0 && OPENING.contains(&words[at - 1]);
+    match words[last] {
+        "secret" | "secrets" | "key" | "keys" => opens(last),
+        _ => is_secret(&words, last),
+    }
+    .then_some(Doubt::None)
+}
+
+/// Names that only their last word decides.
+fn ending(words: &[&str]) -> Option<Doubt> {
+    let (last, rest) = words.split_last()?;
+    let behind = |owner: &str| OWNERS.contains(&owner);
+    match *last {
+        "pass" => Some(Doubt::None),
+        "pwd" | "salt" | "sas" | "sig" if !rest.is_empty() => Some(Doubt::None),
+        "sas" => Some(Doubt::None),
+        "auth" => Some(Doubt::Mode),
+        "license" | "licence" => Some(Doubt::Random),
+        word if word.strip_suffix("pass").is_some_and(behind) => Some(Doubt::None),
+        word if word
+            .strip_suffix("auth")
+            .is_some_and(|owner| owner == "basic" || behind(owner)) =>
+        {
+            Some(Doubt::Mode)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a word of a name names a secret.
+fn is_secret(words: &[&str], at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |at| words[at]);
+    let word = words[at];
+    let one = word.strip_suffix('s').filter(|one| !one.ends_with('s')).unwrap_or(word);
+    let is_plural = one.len() < word.len();
+    match one {
+        // Names of Secrets with which images are pulled.
+        "secret" if before == "pull" => false,
+        "token" if is_plural => OPENING.contains(&before),
+        "token" => !OF_TEXT.contains(&before),
+        "key" if is_plural => OPENING.contains(&before),
+        _ if WORDS.contains(&one) => true,
+        _ => ENDS.iter().any(|end| {
+            let owner = one.strip_suffix(end).filter(|owner| !owner.is_empty());
+            owner.is_some_and(|owner| *end != "token" || (!is_plural && !OF_TEXT.contains(&owner)))
+        }),
     }
 }
 
 /// Whether a name ends with the letters of a last word of secrets. Most do not, and need not be
 /// taken apart.
-fn ends_like_secret(name: &str) -> bool {
-    let name = name.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).as_bytes();
-    SECRETS.iter().chain(&["key", "secret"]).any(|last| {
+fn may_end(name: &str) -> bool {
+    const LAST: [&str; 18] = [
+        "token",
+        "password",
+        "passwd",
+        "passphrase",
+        "secret",
+        "key",
+        "cred",
+        "credential",
+        "authorization",
+        "cookie",
+        "jwt",
+        "pass",
+        "pwd",
+        "salt",
+        "sas",
+        "auth",
+        "apikey",
+        "sig",
+    ];
+    let name = name.trim_end_matches(|c: char| !c.is_ascii_alphabetic()).as_bytes();
+    let ends = |name: &[u8], last: &str| {
         name.len()
             .checked_sub(last.len())
             .is_some_and(|start| name[start..].eq_ignore_ascii_case(last.as_bytes()))
-    })
+    };
+    let singular = name.strip_suffix(b"s").or(name.strip_suffix(b"S"));
+    LAST.iter().any(|last| ends(name, last) || singular.is_some_and(|one| ends(one, last)))
 }
 
-/// Lower-case words of a name: `secretAccessKey` and `secret_access_key` have three.
+/// Lower-case words of a name: `secretAccessKey` and `secret_access_key` have three. Numbers at the
+/// end only count: `TOKEN_1`.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower = false;
@@ -96,12 +315,25 @@ fn words(name: &str) -> Vec<String> {
         }
     }
     words.retain(|word| !word.is_empty());
+    while words.len() > 1
+        && words.last().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        words.pop();
+    }
     words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_variable(name: &str) -> bool {
+        of_variable(name) == Some(Doubt::None)
+    }
+
+    fn is_field(name: &str) -> bool {
+        of_field(name) == Some(Doubt::None)
+    }
 
     #[test]
     fn secret_variables_are_recognized_by_a_word_of_their_name() {
@@ -114,18 +346,37 @@ mod tests {
             ("CREDS", true),
             ("DB_PWD", true),
             ("smtp-pass", true),
+            ("pass", true),
+            ("PGPASSWORD", true),
+            ("HFTOKEN", true),
+            ("hfToken", true),
+            ("DBPASS", true),
+            ("ACCESS_TOKENS", true),
+            ("API_KEYS", true),
+            ("PASSWORDS", true),
+            ("TOKEN_1", true),
+            ("SESSION_COOKIE", true),
+            ("VAULT_SECRET_ID", true),
             ("PWD", false),
             ("OLDPWD", false),
             ("PASS_THROUGH", false),
+            ("BYPASS", false),
             ("MAX_TOKENS", false),
+            ("max-num-batched-tokens", false),
+            ("EOS_TOKEN", false),
+            ("IMAGE_PULL_SECRET", false),
             ("TOKENIZER", false),
+            ("TOKENIZERS_PARALLELISM", false),
             ("LEVEL", false),
-            ("SSL_KEY_FILE", false),
             ("AWS_ACCESS_KEY_ID", false),
+            ("SSL_KEY_FILE", false),
             ("ssl-key-path", false),
+            ("", false),
         ] {
-            assert_eq!(names_secret(name), secret, "{name}");
+            assert_eq!(is_variable(name), secret, "{name}");
         }
+        assert_eq!(of_variable("SSL_KEY_FILE"), Some(Doubt::Random));
+        assert_eq!(of_variable("REDISCLI_AUTH"), Some(Doubt::Mode));
     }
 
     #[test]
@@ -138,18 +389,38 @@ mod tests {
             ("password", true),
             ("clientSecret", true),
             ("HF_TOKEN", true),
+            ("account_key", true),
+            ("sas", true),
             ("key", false),
             ("secret", false),
             ("topologyKey", false),
             ("secretName", false),
             ("imagePullSecret", false),
+            ("imagePullSecrets", false),
             ("accessKeyId", false),
             ("tokenizer", false),
             ("maxTokens", false),
             ("tokenExpirationSeconds", false),
+            ("license", false),
             ("", false),
         ] {
-            assert_eq!(is_secret_key(name), secret, "{name}");
+            assert_eq!(is_field(name), secret, "{name}");
+        }
+    }
+
+    #[test]
+    fn some_names_leave_it_to_the_value() {
+        for (doubt, value, hidden) in [
+            (Doubt::None, "abc", true),
+            (Doubt::None, "$(TOKEN)", false),
+            (Doubt::None, "true", false),
+            (Doubt::Mode, "OIDC", false),
+            (Doubt::Mode, "bot:abc", true),
+            (Doubt::Random, "/etc/tls/tls.key", false),
+            (Doubt::Random, "Apache-2.0", false),
+            (Doubt::Random, "/run/4f8b2c0d9e1a7b6c5d4e3f2a", true),
+        ] {
+            assert_eq!(doubt.hides(value), hidden, "{value}");
         }
     }
 }

@@ -30,27 +30,33 @@ pub fn masked(text: &str) -> String {
 
 /// The secrets of all sources, each sought when it is first requested.
 #[derive(Debug)]
-pub struct Secrets(Vec<OnceLock<Vec<Range<usize>>>>);
+pub struct Secrets {
+    ranges: Vec<OnceLock<Vec<Range<usize>>>>,
+    texts: Vec<OnceLock<HashSet<String>>>,
+}
 
 impl Secrets {
     /// Nothing is sought yet.
     pub fn new(sources: &SourceMap) -> Self {
-        Self(sources.iter().map(|_| OnceLock::new()).collect())
+        Self {
+            ranges: sources.iter().map(|_| OnceLock::new()).collect(),
+            texts: sources.iter().map(|_| OnceLock::new()).collect(),
+        }
     }
 
     /// The same, but for the sources that are `same` as they were when they were searched.
     pub fn again(sources: &SourceMap, before: &Self, same: &HashSet<SourceId>) -> Self {
         let sought = sources.iter().map(|(id, _)| {
-            let known = before.0.get(id.0 as usize).filter(|_| same.contains(&id));
+            let known = before.ranges.get(id.0 as usize).filter(|_| same.contains(&id));
             known.cloned().unwrap_or_default()
         });
-        Self(sought.collect())
+        Self { ranges: sought.collect(), ..Self::new(sources) }
     }
 
     /// The ranges of secrets in a source, in order, each within a line. Built-in texts have none;
     /// of a file to which a link leads out of the named paths, no line is shown.
     pub fn of(&self, sources: &SourceMap, id: SourceId) -> &[Range<usize>] {
-        self.0[id.0 as usize].get_or_init(|| match sources.get(id) {
+        self.ranges[id.0 as usize].get_or_init(|| match sources.get(id) {
             source if source.kind == SourceKind::Builtin => Vec::new(),
             source if source.outside => {
                 let whole = 0..source.text.len();
@@ -66,18 +72,31 @@ impl Secrets {
         for span in spans {
             let source = sources.get(span.source);
             if source.outside {
-                said(finding).for_each(|said| hide_quoted(said, &source.text));
+                said(finding).for_each(|said| hide_quoted(said, |part| source.text.contains(part)));
                 finding.fix.clear();
                 continue;
             }
-            let text = &*sources.get(span.source).text;
+            let text = &*source.text;
             let lines = lines_of(text, span);
-            let secrets = self.of(sources, span.source).iter();
-            for secret in secrets.filter(|own| own.start < lines.end && lines.start < own.end) {
+            let secrets = self.of(sources, span.source);
+            let first = secrets.partition_point(|own| own.end <= lines.start);
+            let near = secrets[first..].iter().take_while(|own| own.start < lines.end);
+            for secret in near {
                 let secret = text[secret.clone()].trim_matches(['"', '\'']);
                 said(finding).for_each(|said| hide(said, secret));
             }
+            let all = self.texts(sources, span.source);
+            said(finding).for_each(|said| hide_quoted(said, |part| all.contains(part)));
         }
+    }
+
+    /// The secrets of a source, as texts.
+    fn texts(&self, sources: &SourceMap, id: SourceId) -> &HashSet<String> {
+        self.texts[id.0 as usize].get_or_init(|| {
+            let text = &*sources.get(id).text;
+            let secrets = self.of(sources, id).iter();
+            secrets.map(|own| text[own.clone()].trim_matches(['"', '\'']).to_owned()).collect()
+        })
     }
 }
 
@@ -88,10 +107,10 @@ fn said(finding: &mut Diagnostic) -> impl Iterator<Item = &mut String> {
         .chain(finding.labels.iter_mut().map(|label| &mut label.text))
 }
 
-/// Hides what a sentence quotes of a text.
-fn hide_quoted(said: &mut String, text: &str) {
+/// Hides what a sentence quotes and a text holds.
+fn hide_quoted(said: &mut String, holds: impl Fn(&str) -> bool) {
     let parts: Vec<&str> = said.split('`').collect();
-    let quoted = |(at, part): (usize, &&str)| at % 2 == 1 && text.contains(*part);
+    let quoted = |(at, part): (usize, &&str)| at % 2 == 1 && !part.is_empty() && holds(part);
     if parts.iter().enumerate().any(quoted) {
         let shown = |own: (usize, &&str)| if quoted(own) { MASK } else { *own.1 }.to_owned();
         let shown: Vec<String> = parts.iter().enumerate().map(shown).collect();
@@ -99,12 +118,17 @@ fn hide_quoted(said: &mut String, text: &str) {
     }
 }
 
-/// The lines of a place, as a whole.
+/// The lines of a place, as far as they are near it.
 fn lines_of(text: &str, span: Span) -> Range<usize> {
-    let (start, end) = (span.start as usize, (span.end as usize).min(text.len()));
-    let start = text.get(..start).and_then(|text| text.rfind('\n')).unwrap_or(0);
-    let end = text.get(end..).and_then(|text| text.find('\n')).map_or(text.len(), |at| end + at);
-    start..end
+    const NEAR: usize = 4096;
+    let bytes = text.as_bytes();
+    let start = (span.start as usize).min(bytes.len());
+    let end = (span.end as usize).clamp(start, bytes.len());
+    let before = &bytes[start.saturating_sub(NEAR)..start];
+    let behind = &bytes[end..(end + NEAR).min(bytes.len())];
+    let feed = before.iter().rposition(|byte| *byte == b'\n');
+    let start = start - before.len() + feed.unwrap_or(0);
+    start..end + behind.iter().position(|byte| *byte == b'\n').unwrap_or(behind.len())
 }
 
 /// Shorter texts are hidden where they are quoted only: they may be part of other words.
@@ -153,7 +177,9 @@ fn differences(node: &Node, shown: &Node, text: &str, found: &mut Vec<Range<usiz
         }
         (Value::Str(own), Value::Str(shown), Some(span)) if own != shown && shown != MASK => {
             let within = text.get(span.clone()).map(secrets).unwrap_or_default();
-            if within.is_empty() {
+            // Written with escapes, a value may hide more than the search of the text finds.
+            let is_same = || replaced(&text[span.clone()], within.clone()).contains(shown.as_str());
+            if within.is_empty() || !(own.contains('\n') || is_same()) {
                 found.push(span);
             } else {
                 let moved = |found: Range<usize>| found.start + span.start..found.end + span.start;
@@ -165,12 +191,12 @@ fn differences(node: &Node, shown: &Node, text: &str, found: &mut Vec<Range<usiz
     }
 }
 
-/// Whether a text that cannot be read looks like a Secret.
-fn is_secret_document(text: &str) -> bool {
+/// Whether a text holds a Secret: one that cannot be read as a whole, or one in a string.
+pub(super) fn is_secret_document(text: &str) -> bool {
     text.match_indices("kind").any(|(at, kind)| {
-        let rest = text[at + kind.len()..].trim_start_matches(['"', '\'', ' ']);
+        let rest = text[at + kind.len()..].trim_start_matches(['"', '\'', ' ', '\\']);
         rest.strip_prefix(':').is_some_and(|rest| {
-            let value = rest.trim_start_matches([' ', '"', '\'']);
+            let value = rest.trim_start_matches([' ', '"', '\'', '\\']);
             value
                 .strip_prefix("Secret")
                 .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))

@@ -1,13 +1,85 @@
 //! Secrets within a text: arguments, JSON in a string, a shell command, a URL.
 
-use super::{MASK, names};
+use super::MASK;
+use super::names::{self, Doubt};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Tokens that are known by how they begin: Hugging Face, GitHub, GitLab, NVIDIA.
-const TOKENS: [&str; 5] = ["hf_", "ghp_", "github_pat_", "glpat-", "nvapi-"];
+/// Tokens that are known by how they begin, and whether that is enough: the rest of the others must
+/// have a digit or a capital.
+const TOKENS: [(&str, bool); 50] = [
+    ("hf_", true),
+    ("api_org_", true),
+    ("ghp_", true),
+    ("gho_", true),
+    ("ghs_", true),
+    ("ghu_", true),
+    ("ghr_", true),
+    ("github_pat_", true),
+    ("glpat-", true),
+    ("glrt-", true),
+    ("gldt-", true),
+    ("glcbt-", true),
+    ("glptt-", true),
+    ("nvapi-", true),
+    ("sk-", false),
+    ("sk_live_", true),
+    ("sk_test_", true),
+    ("rk_live_", true),
+    ("whsec_", true),
+    ("xoxa-", true),
+    ("xoxb-", true),
+    ("xoxe-", true),
+    ("xoxp-", true),
+    ("xoxr-", true),
+    ("xoxs-", true),
+    ("xapp-", true),
+    ("AIza", false),
+    ("ya29.", true),
+    ("GOCSPX-", true),
+    ("dckr_pat_", true),
+    ("dckr_oat_", true),
+    ("npm_", false),
+    ("pypi-", false),
+    ("gsk_", true),
+    ("r8_", false),
+    ("pplx-", true),
+    ("xai-", false),
+    ("csk-", false),
+    ("tgp_v1_", true),
+    ("fw_", false),
+    ("dop_v1_", true),
+    ("dapi", false),
+    ("hvs.", true),
+    ("hvb.", true),
+    ("SG.", true),
+    ("glsa_", true),
+    ("glc_", true),
+    ("sntrys_", true),
+    ("tskey-", true),
+    ("AGE-SECRET-KEY-", true),
+];
 /// The shortest of them.
 const SHORTEST: usize = 20;
+/// Addresses whose path is a secret from a place on: whoever knows it may post.
+const WEBHOOKS: [(&str, &str); 14] = [
+    ("hooks.slack.com", "/services/"),
+    ("hooks.slack.com", "/workflows/"),
+    ("hooks.slack.com", "/triggers/"),
+    ("discord.com", "/api/webhooks/"),
+    ("discordapp.com", "/api/webhooks/"),
+    ("webhook.office.com", "/"),
+    ("outlook.office.com", "/webhook/"),
+    ("logic.azure.com", "/workflows/"),
+    ("hooks.zapier.com", "/hooks/catch/"),
+    ("api.telegram.org", "/bot"),
+    ("open.feishu.cn", "/open-apis/bot/"),
+    ("open.larksuite.com", "/open-apis/bot/"),
+    ("events.pagerduty.com", "/integration/"),
+    ("maker.ifttt.com", "/trigger/"),
+];
+/// Parameters of a URL that sign it; elsewhere these words mean other things.
+const SIGNING: [&str; 5] = ["sig", "signature", "key", "hmac", "code"];
 
 /// A text without the secrets in it: `--api-key=•••`, `"password": "•••"`, `https://me:•••@host`.
 pub fn redacted(text: &str) -> Cow<'_, str> {
@@ -42,9 +114,12 @@ pub(super) fn is_reference(text: &str) -> bool {
         || within("<", ">")
 }
 
-/// Hints of secrets in a text: words of names, prefixes of tokens, and the character after a
+/// Hints of secrets in a text: words of names, beginnings of tokens, and the character after a
 /// password in a URL.
-const HINTS: [&str; 8] = ["token", "pass", "pwd", "secret", "key", "cred", "authorization", "@"];
+const HINTS: [&str; 18] = [
+    "token", "pass", "pwd", "secret", "key", "cred", "auth", "@", "bearer", "basic", "cookie",
+    "jwt", "eyj", "sig", "salt", "sas", "hook", "bot",
+];
 
 /// Whether a text is worth a search. Most sources are not.
 pub(super) fn may_hold(text: &str) -> bool {
@@ -54,8 +129,13 @@ pub(super) fn may_hold(text: &str) -> bool {
             .get(at..at + hint.len())
             .is_some_and(|part| part.eq_ignore_ascii_case(hint.as_bytes()))
     };
+    let tokens = || TOKENS.iter().map(|(start, _)| start);
     (0..bytes.len()).any(|at| {
-        STARTS[bytes[at] as usize] && HINTS.iter().chain(&TOKENS).any(|known| hint(at, known))
+        STARTS[bytes[at] as usize]
+            && (HINTS.iter().chain(tokens()).any(|known| hint(at, known))
+                || hint(at, "-u")
+                || hint(at, "-p=")
+                || hint(at, "licen"))
     })
 }
 
@@ -64,21 +144,24 @@ const STARTS: [bool; 256] = {
     let mut starts = [false; 256];
     let mut at = 0;
     while at < HINTS.len() + TOKENS.len() {
-        let known = if at < HINTS.len() { HINTS[at] } else { TOKENS[at - HINTS.len()] };
+        let known = if at < HINTS.len() { HINTS[at] } else { TOKENS[at - HINTS.len()].0 };
         let first = known.as_bytes()[0];
         starts[first.to_ascii_lowercase() as usize] = true;
         starts[first.to_ascii_uppercase() as usize] = true;
         at += 1;
     }
+    starts[b'-' as usize] = true;
+    starts[b'l' as usize] = true;
+    starts[b'L' as usize] = true;
     starts
 };
 
 /// Where secrets are in a text, in order.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     // Of `name: X` and `value: Y` beside each other, X is what names Y.
-    let mut named = false;
+    let mut named = None;
     while let Some(word) = next_word(text, at) {
         at = word.end;
         let name = &text[word.clone()];
@@ -86,13 +169,16 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
             _ if is_token(name) => Some(word),
             "name" => {
                 let value = after(text, &word, Separator::Colon);
-                named = value.is_some_and(|value| names::names_secret(&text[value]));
+                named = value.and_then(|value| names::of_variable(&text[value]));
                 None
             }
-            "value" if named => {
-                after(text, &word, Separator::Colon).filter(|value| is_hidden(text, value))
-            }
-            _ => value(text, &word).or_else(|| password(text, &word)),
+            "value" if named.is_some() => after(text, &word, Separator::Colon)
+                .filter(|value| named.is_some_and(|doubt| doubt.hides(&text[value.clone()]))),
+            "value" => named_after(text, &word),
+            _ => value(text, &word)
+                .or_else(|| in_address(text, &word))
+                .or_else(|| credentials(text, &word))
+                .or_else(|| private_key(text, &word)),
         };
         if let Some(secret) = secret {
             at = secret.end;
@@ -103,7 +189,87 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
 }
 
 fn is_token(word: &str) -> bool {
-    word.len() >= SHORTEST && TOKENS.iter().any(|start| word.starts_with(start))
+    let is_marked = |rest: &str| rest.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
+    let starts = |(start, enough): &(&str, bool)| {
+        word.strip_prefix(start).is_some_and(|rest| *enough || is_marked(rest))
+    };
+    // A JSON Web Token is JSON in base64url: `{"` is `eyJ`.
+    let is_jwt = word.starts_with("eyJ") && word.len() > 30 && word.contains('.');
+    is_jwt || (word.len() >= SHORTEST && TOKENS.iter().any(starts))
+}
+
+/// The value before its name, as in `{"value": "Y", "name": "X"}`.
+fn named_after(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let value = after(text, word, Separator::Colon)?;
+    let next = next_word(text, value.end)?;
+    let between = text[value.end..next.start].trim_matches(['"', '\'', '\\', ',', ' ', '\n', '\r']);
+    if !between.is_empty() || &text[next.clone()] != "name" {
+        return None;
+    }
+    let name = after(text, &next, Separator::Colon)?;
+    let doubt = names::of_variable(&text[name])?;
+    doubt.hides(&text[value.clone()]).then_some(value)
+}
+
+/// The credentials behind a word of a header or a command: `Bearer X`, `curl -u me:X`,
+/// `machine h login u password X`.
+fn credentials(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let name = &text[word.clone()];
+    let behind = || after(text, word, Separator::Blank);
+    let before = || &text[..word.start];
+    if name.eq_ignore_ascii_case("bearer") || name.eq_ignore_ascii_case("basic") {
+        let value = behind()?;
+        let said = &text[value.clone()];
+        // Not a sentence: `Basic authentication`.
+        let is_word = said.bytes().all(|byte| byte.is_ascii_lowercase());
+        return (said.len() >= 6 && !is_word && !is_reference(said)).then_some(value);
+    }
+    let of_user = matches!(name, "-u" | "-U" | "--user" | "--proxy-user");
+    if of_user {
+        let value = behind().or_else(|| after(text, word, Separator::Equals))?;
+        let (user, password) = text[value.clone()].split_once(':')?;
+        // `--user 1000:1000` are numbers of a user and a group.
+        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let is_none = (is_number(user) && is_number(password)) || is_reference(password);
+        return (!is_none).then(|| value.end - password.len()..value.end);
+    }
+    let last = |program: &str| before().trim_end_matches([' ', '"', '\'', ',']).ends_with(program);
+    let within = |program: &str| tail(before(), 256).contains(program);
+    let is_password = match name {
+        "-p" => last("sshpass") || within("docker login") || within("podman login"),
+        "-a" => within("redis-cli"),
+        "password" | "account" => within("login ") && (within("machine ") || within("default ")),
+        _ => false,
+    };
+    if name == "-p"
+        && let Some(value) = after(text, word, Separator::Equals)
+    {
+        let said = &text[value.clone()];
+        let is_plain = said.contains(['/', ':', '.']) || said.parse::<f64>().is_ok();
+        return (!is_plain && !is_reference(said)).then_some(value);
+    }
+    behind().filter(|value| is_password && !is_reference(&text[value.clone()]))
+}
+
+/// The end of a text, of about so many bytes.
+fn tail(text: &str, length: usize) -> &str {
+    let start = text.len().saturating_sub(length);
+    (start..text.len()).find_map(|at| text.get(at..)).unwrap_or_default()
+}
+
+/// The body of a private key in PEM (RFC 7468), as far as it goes.
+fn private_key(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    const RULE: &str = "-----";
+    if !text[word.clone()].ends_with("-----BEGIN") {
+        return None;
+    }
+    let label = text[word.end..].find(RULE)?;
+    if !text[word.end..word.end + label].contains("PRIVATE KEY") {
+        return None;
+    }
+    let start = word.end + label + RULE.len();
+    let end = text[start..].find("-----END").map_or(text.len(), |length| start + length);
+    (start < end).then_some(start..end)
 }
 
 fn is_name(c: char) -> bool {
@@ -129,25 +295,33 @@ enum Separator {
 fn value(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let name = text[word.clone()].trim_matches(['-', '.']);
     let is_flag = text[word.clone()].starts_with("--");
-    let pair = || names::is_secret_key(name).then(|| after(text, word, Separator::Colon)).flatten();
-    let assigned = || {
-        let value = after(text, word, Separator::Equals);
-        value.or_else(|| after(text, word, Separator::Blank).filter(|_| is_flag))
+    let hidden = |value: Range<usize>, doubt: Doubt| {
+        // Of a mapping, the parts are judged.
+        let is_mapping = doubt != Doubt::None && text[value.clone()].starts_with(['{', '[']);
+        (!is_mapping && doubt.hides(&text[value.clone()])).then_some(value)
     };
-    let value = pair().or_else(|| assigned().filter(|_| names::names_secret(name)));
-    value.filter(|value| is_hidden(text, value))
-}
-
-/// Whether a value is one, and no reference or truth value.
-fn is_hidden(text: &str, value: &Range<usize>) -> bool {
-    let value = &text[value.clone()];
-    !(is_reference(value) || matches!(value, "true" | "false" | "null"))
+    let pair = || hidden(after(text, word, Separator::Colon)?, names::of_field(name)?);
+    let assigned = || {
+        let doubt = names::of_variable(name)?;
+        let value = after(text, word, Separator::Equals);
+        hidden(value.or_else(|| after(text, word, Separator::Blank).filter(|_| is_flag))?, doubt)
+    };
+    let signed = || {
+        let is_parameter = text[..word.start].ends_with(['?', '&'])
+            || text[..word.start].ends_with("&amp;")
+            || text[..word.start].ends_with("\\u0026");
+        let last = name.rsplit(['-', '_']).next().unwrap_or(name).to_ascii_lowercase();
+        let is_signing = is_parameter && SIGNING.contains(&last.as_str());
+        hidden(after(text, word, Separator::Equals).filter(|_| is_signing)?, Doubt::None)
+    };
+    pair().or_else(assigned).or_else(signed)
 }
 
 /// The value behind a name and its separator.
 fn after(text: &str, word: &Range<usize>, separator: Separator) -> Option<Range<usize>> {
     let run =
         |from: usize, of: &[char]| text[from..].len() - text[from..].trim_start_matches(of).len();
+    let mut spaced = false;
     // A name in JSON ends with a quote, which is escaped when the JSON is in a string.
     let mut at = word.end;
     at += run(at, &['\\']);
@@ -164,6 +338,11 @@ fn after(text: &str, word: &Range<usize>, separator: Separator) -> Option<Range<
         at += run(at, &[' ', '\t']);
         at += match (separator, text[at..].chars().next()?) {
             (Separator::Colon, ':') => 1 + run(at + 1, &[' ', '\t']),
+            // `name = value` of a settings file; `A= b` assigns nothing.
+            (Separator::Equals, '=') if text[..at].ends_with([' ', '\t']) => {
+                spaced = !text[at..].starts_with("==");
+                1 + run(at + 1, &[' ', '\t'])
+            }
             (Separator::Equals, '=') => 1,
             _ => return None,
         };
@@ -180,6 +359,7 @@ fn after(text: &str, word: &Range<usize>, separator: Separator) -> Option<Range<
         }
         open @ ('[' | '{') if separator == Separator::Colon => end_of_brackets(text, at, open),
         _ if separator == Separator::Colon => end_before(text, at, &['\n', '\r', ',', '}', '"']),
+        _ if spaced => end_before(text, at, &['\n', '\r', ',', ';', '}', ']', '"', '\'']),
         _ => end_before(
             text,
             at,
@@ -236,17 +416,41 @@ fn end_of_quoted(text: &str, start: usize, quote: char, slashes: usize) -> usize
     text.len()
 }
 
-/// The password in `scheme://user:password@host`; the word is the scheme.
-fn password(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
-    let authority = text[word.end..].strip_prefix("://")?;
-    let end =
-        authority.find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '?' | '#'));
-    let authority = &authority[..end.unwrap_or(authority.len())];
-    let user = &authority[..authority.rfind('@')?];
-    let colon = user.find(':')?;
+/// The secret in an address: the password in `scheme://user:password@host`, a token in the place of
+/// the user, the path of a webhook. The word is the scheme.
+fn in_address(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let rest = text[word.end..].strip_prefix("://")?;
     let start = word.end + "://".len();
-    let secret = start + colon + 1..start + user.len();
-    (!is_reference(&text[secret.clone()])).then_some(secret)
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '\\');
+    let url = &rest[..rest.find(ends).unwrap_or(rest.len())];
+    let path = url.find(['/', '?', '#']).unwrap_or(url.len());
+    let authority = &url[..path];
+    if let Some(at) = authority.rfind('@') {
+        let user = &authority[..at];
+        let scheme = &text[word.clone()];
+        return match user.split_once(':') {
+            Some((name, "" | "x-oauth-basic")) => Some(start..start + name.len()),
+            Some((name, password)) if !is_reference(password) => {
+                Some(start + name.len() + 1..start + at)
+            }
+            Some(_) => None,
+            None => {
+                let is_token =
+                    (scheme.starts_with("http") && user != "git") || names::is_random(user);
+                (is_token && !is_reference(user)).then_some(start..start + at)
+            }
+        };
+    }
+    let (host, path) = url.split_at(path);
+    let host = host.split(':').next().unwrap_or(host);
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    let (_, before) = WEBHOOKS.iter().find(|(own, before)| {
+        let is_host =
+            host.strip_suffix(own).is_some_and(|sub| sub.is_empty() || sub.ends_with('.'));
+        is_host && path.starts_with(before)
+    })?;
+    let (from, until) = (authority.len() + before.len(), authority.len() + path.len());
+    (from < until).then_some(start + from..start + until)
 }
 
 #[cfg(test)]

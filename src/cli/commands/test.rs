@@ -5,10 +5,10 @@ use crate::api::ObjectRef;
 use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::diag::{Code, Diagnostic, Edit, Severity, edited, nearest};
+use crate::diag::{Code, Diagnostic, Edit, Severity, nearest};
 use crate::diff::expect;
 use crate::diff::expect::{Case, Expected, Miss, Stated, actual};
-use crate::emit;
+use crate::emit::{self, fix::Left};
 use crate::load;
 use crate::merge::history::History;
 use crate::pipeline::{Depth, Planned, Planner, Renderer, identity};
@@ -116,8 +116,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 failures,
             });
         }
-        recorded += edits.len();
-        record(file, &edits)?;
+        if record(file, &edits, &mut report)? {
+            recorded += edits.len();
+        }
     }
     findings::settle(&mut report.found, &report.sources, &Secrets::new(&report.sources));
     match args.output {
@@ -326,17 +327,27 @@ fn begin(file: &Path, args: &Args) -> Result<usize, Failure> {
         ));
     }
     let text = format!("cases:\n- name: recorded\n  services:{}\n", actual::text(&planned, 2));
-    emit::rewrite(file, |_| Ok::<_, Failure>(text.into_bytes()))?;
-    Ok(planned.len())
+    // Another run may have written it by now: then it is compared.
+    let mut is_new = true;
+    emit::rewrite(file, |old| {
+        is_new = old.is_none();
+        Ok::<_, Failure>(old.map_or_else(|| text.into_bytes(), <[u8]>::to_vec))
+    })?;
+    Ok(if is_new { planned.len() } else { 0 })
 }
 
-/// Writes edits into a file of expectations.
-fn record(file: &Path, edits: &[Edit]) -> Result<(), Failure> {
-    if edits.is_empty() {
-        return Ok(());
-    }
-    emit::rewrite(file, |old| {
-        let old = String::from_utf8_lossy(old.unwrap_or_default());
-        Ok(edited(&old, edits).into_bytes())
-    })
+/// Writes edits into a file of expectations whose text was compared. Whether they are written: a
+/// file that somebody changed in the meantime is left as it is.
+fn record(file: &Path, edits: &[Edit], report: &mut Report) -> Result<bool, Failure> {
+    let Some(first) = edits.first() else { return Ok(true) };
+    let text = report.sources.get(first.span.source).text.clone();
+    let left = match emit::fix::write(file, &text, &edits.iter().collect::<Vec<_>>()) {
+        Ok(()) => return Ok(true),
+        Err(Left::Io(error)) => return Err(error.into()),
+        Err(left) => left,
+    };
+    let name = file.display();
+    let finding = Diagnostic::new(Code::FileEdited, format!("`{name}` was not recorded: {left}"));
+    report.found.push(finding.in_file(name.to_string()).help("run it again"));
+    Ok(false)
 }

@@ -13,7 +13,7 @@ use crate::pipeline::planned::Planned;
 use crate::pipeline::what_if::{flip, named};
 use crate::pipeline::why::Layers;
 use crate::schema;
-use crate::secret::{self, MASK, Place, names_secret};
+use crate::secret::{self, MASK, Place};
 use crate::yaml::{FieldPath, Node, Segment, Value};
 use ecow::EcoString;
 
@@ -88,7 +88,9 @@ fn of_service(
         return None;
     }
     let wanted = match key.strip_prefix("env.") {
-        Some(name) if names_secret(name) && !want.is_null() => MASK.into(),
+        Some(name) if secret::hides(name, text.as_deref().unwrap_or("-")) && !want.is_null() => {
+            MASK.into()
+        }
         _ => secret::shown(want).to_json(),
     };
     let is = got.clone().unwrap_or_default();

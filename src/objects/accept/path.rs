@@ -36,13 +36,15 @@ pub(super) fn descending(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key:
 
 /// Judges the bits of a file mode.
 pub(super) fn mode(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) {
-    if let Some(node) = holder
-        .get(key)
-        .filter(|node| node.as_int().is_some_and(|mode| !(0..=0o777).contains(&mode)))
-    {
-        let said = "must be a number between 0 and 0777 (octal), both inclusive";
-        judge.invalid(&at.field(key), node, said, "write it in octal: `0644`");
-    }
+    let Some(node) = holder.get(key) else { return };
+    let Some(mode) = node.as_int().filter(|mode| !(0..=0o777).contains(mode)) else { return };
+    let said = "must be a number between 0 and 0777 (octal), both inclusive";
+    // The digits are those of a mode, and the zero before them is missing.
+    let help = match i64::from_str_radix(&mode.to_string(), 8) {
+        Ok(octal @ 0..=0o777) => format!("write it in octal: `0{mode}`, which is {octal}"),
+        _ => "write an octal number from `0000` to `0777`".to_owned(),
+    };
+    judge.invalid(&at.field(key), node, said, &help);
 }
 
 /// Judges which keys become which files of a ConfigMap or Secret.

@@ -2,4 +2,5 @@
 
 #[cfg(unix)]
 mod outside;
+mod planted;
 mod programs;
