@@ -51,6 +51,7 @@ mod diag;
 mod diff;
 mod editor;
 mod emit;
+mod engine;
 mod exchange;
 mod facts;
 mod hub;

@@ -2,7 +2,7 @@
 
 use super::object::{Field, Object, Scope};
 use super::version::Version;
-use crate::quantity::{KvCache, ParamCount};
+use crate::quantity::{Dimensions, KvCache, ParamCount};
 use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
 use std::sync::Arc;
@@ -137,8 +137,10 @@ pub struct Completion {
     pub parameters: Option<ParamCount>,
     /// Number of elements in the tensors of the model's files; a cluster selects by this number.
     pub stored: Option<ParamCount>,
-    /// KV cache per request; known only from a config.json.
+    /// KV cache per request, from a config.json or the table of published models.
     pub cache: Option<Arc<KvCache>>,
+    /// Dimensions, from the same sources.
+    pub dimensions: Option<Box<Dimensions>>,
     /// The command that would fill in the values that are still unknown.
     pub import: Option<EcoString>,
 }
@@ -157,6 +159,7 @@ impl Completion {
             || self.parameters.is_some()
             || self.stored.is_some()
             || self.cache.is_some()
+            || self.dimensions.is_some()
     }
 
     /// Reports whether a field that selection compares comes from outside the manifest.

@@ -260,6 +260,22 @@ codes! {
         "the decision depends on a value of the model that only one source states"
     ContextExceedsMemory "context-exceeds-memory" Finding Warning
         "not even one request of full length fits beside the weights"
+    ConfigsUnused "configs-unused" Finding Warning
+        "the directory of `--model-configs` has the config.json of no model"
+    ContextExceedsModel "context-exceeds-model" Finding Warning
+        "the context that is set is longer than the model allows"
+    HeadsNotDivisible "heads-not-divisible" Finding Warning
+        "the tensor parallelism does not divide the heads of the model"
+    ArgumentForm "argument-form" Finding Warning
+        "the engine cannot read an argument as it is written"
+    ShmTooSmall "shm-too-small" Finding Info
+        "several ranks share a /dev/shm of 64 MiB"
+    EngineEnvClash "engine-env-clash" Finding Warning
+        "a Service sets a variable that the engine reads as its own"
+    TwoVendors "two-vendors" Finding Warning
+        "a container requests devices of two vendors"
+    SharedDevices "shared-devices" Finding Warning
+        "a pod requests several shares of shared devices"
     RuntimeNotFound "runtime-not-found" Finding Error
         "the runtime named by the service is not loaded"
     RuntimeDisabled "runtime-disabled" Finding Error "the runtime named by the service is disabled"

@@ -18,6 +18,16 @@ pub struct ModelFiles {
 }
 
 impl ModelFiles {
+    /// Returns the config file of a model that is not on the Hub: `NAME/config.json` or `NAME.json`
+    /// below the directory.
+    pub fn find_named(&self, name: &str) -> Option<PathBuf> {
+        let is_plain =
+            !name.is_empty() && !name.contains(['/', '\\']) && name != "." && name != "..";
+        let directory = self.directory.as_deref().filter(|_| is_plain)?;
+        described(&directory.join(name))
+            .or_else(|| Some(directory.join(format!("{name}.json"))).filter(|file| file.is_file()))
+    }
+
     /// Returns the config file of a model, if there is one; the directory has precedence over the
     /// cache.
     pub fn find(&self, id: &str, revision: Option<&str>) -> Option<PathBuf> {

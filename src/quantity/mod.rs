@@ -6,6 +6,7 @@
 pub mod base64;
 mod count;
 mod decimal;
+mod dimensions;
 mod dollars;
 mod field_error;
 mod glob;
@@ -30,6 +31,7 @@ mod tests;
 mod version;
 
 pub use count::{Count, grouped};
+pub use dimensions::{Dimensions, Experts};
 pub use dollars::Dollars;
 pub use field_error::go_quote;
 pub use glob::glob;

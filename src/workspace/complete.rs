@@ -42,12 +42,22 @@ pub(crate) fn completions(
     sources: &mut SourceMap,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> HashMap<usize, Completion> {
-    let mut run = Run { given, sources, diagnostics, known: HashMap::new(), names: HashMap::new() };
+    let mut run = Run {
+        given,
+        sources,
+        diagnostics,
+        known: HashMap::new(),
+        names: HashMap::new(),
+        matched: false,
+    };
     let models = documents.iter().enumerate().filter(|(_, document)| {
         matches!(document.kind.as_str(), "BaseModel" | "ClusterBaseModel")
             && document.group() == "ome.io"
     });
-    models.map(|(index, document)| (index, run.complete(document))).collect()
+    let found: HashMap<usize, Completion> =
+        models.map(|(index, document)| (index, run.complete(document))).collect();
+    run.unused(found.len());
+    found
 }
 
 struct Run<'a> {
@@ -58,6 +68,8 @@ struct Run<'a> {
     known: HashMap<(EcoString, Option<EcoString>), std::rc::Rc<Layers>>,
     /// Sources that are a name only, by their name.
     names: HashMap<String, SourceId>,
+    /// A config of the directory was read.
+    matched: bool,
 }
 
 impl Run<'_> {
@@ -65,15 +77,28 @@ impl Run<'_> {
         let hub = HubId::of_model(&document.node);
         let mut completion =
             Completion { import: Some(self.command(document, hub)), ..Completion::default() };
-        let is_open_to_agent = !models::keeps_agent_out(&document.node);
-        let Some(hub) = hub.filter(|_| is_open_to_agent) else { return completion };
-        let layers = self.layers(hub);
+        if models::keeps_agent_out(&document.node) {
+            return completion;
+        }
+        let layers = match hub {
+            Some(hub) => self.layers(hub, document),
+            None => {
+                let named = self.named(document).into_iter();
+                std::rc::Rc::new(named.map(|facts| (Evidence::Config, facts)).collect())
+            }
+        };
+        if layers.is_empty() && hub.is_none() {
+            return completion;
+        }
         let spec = document.node.get("spec");
         for (evidence, facts) in layers.iter() {
             completion.parameters = completion.parameters.or(facts.parameters);
             completion.stored = completion.stored.or(facts.stored);
             if completion.cache.is_none() {
                 completion.cache = facts.cache.clone().map(std::sync::Arc::new);
+            }
+            if completion.dimensions.is_none() {
+                completion.dimensions = facts.dimensions.map(Box::new);
             }
             if completion.finest_quantization.is_none()
                 && is_open(spec, "quantization")
@@ -93,7 +118,7 @@ impl Run<'_> {
                 completion.fields.push(Completed { path: fact.path.clone(), value, evidence });
             }
         }
-        self.report(document, hub, &completion);
+        self.report(document, hub.map_or("its files", |hub| hub.id), &completion);
         completion
     }
 
@@ -120,12 +145,13 @@ impl Run<'_> {
         })
     }
 
-    fn layers(&mut self, hub: HubId<'_>) -> std::rc::Rc<Layers> {
+    fn layers(&mut self, hub: HubId<'_>, document: &Document) -> std::rc::Rc<Layers> {
         let key = (hub.id.into(), hub.revision.map(EcoString::from));
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let config = self.config(hub).map(|facts| (Evidence::Config, facts));
+        let config = self.config(hub).or_else(|| self.named(document));
+        let config = config.map(|facts| (Evidence::Config, facts));
         let table = models::known(hub.id)
             .filter(|_| self.given.table)
             .map(|row| (Evidence::Known, row.facts()));
@@ -137,7 +163,42 @@ impl Run<'_> {
     /// The facts in the config.json of a repository, if it is on this machine.
     fn config(&mut self, hub: HubId<'_>) -> Option<Facts> {
         let path = self.given.files.find(hub.id, hub.revision)?;
-        let config = self.json(&path)?;
+        self.read(&path)
+    }
+
+    /// The facts in the config.json of a model that the directory holds by its name: that of the
+    /// object, or the last part of where it is stored.
+    fn named(&mut self, document: &Document) -> Option<Facts> {
+        let text = |path: &[&str]| document.node.at(path).and_then(Node::as_str);
+        let stored = text(&["spec", "storage", "storageUri"])
+            .and_then(|uri| uri.trim_end_matches('/').rsplit('/').next());
+        let names = text(&["metadata", "name"]).into_iter().chain(stored);
+        let path = names.filter_map(|name| self.given.files.find_named(name)).next()?;
+        self.read(&path)
+    }
+
+    /// Reports a directory of configs that holds none of the models.
+    fn unused(&mut self, models: usize) {
+        let Some(directory) = self.given.files.directory.as_deref() else { return };
+        if self.matched || models == 0 {
+            return;
+        }
+        self.diagnostics.push(
+            Diagnostic::new(
+                Code::ConfigsUnused,
+                format!(
+                    "`--model-configs {}` has the config.json of none of the models",
+                    directory.display()
+                ),
+            )
+            .help("a model is found as ORG/NAME/config.json, ORG--NAME.json or NAME/config.json"),
+        );
+    }
+
+    fn read(&mut self, path: &std::path::Path) -> Option<Facts> {
+        let is_in = |directory: &std::path::PathBuf| path.starts_with(directory);
+        self.matched |= self.given.files.directory.as_ref().is_some_and(is_in);
+        let config = self.json(path)?;
         let beside = path.with_file_name("model.safetensors.index.json");
         let index = if beside.is_file() { self.json(&beside) } else { None };
         let checked = models::of_config(&config, index.as_ref(), None);
@@ -191,7 +252,7 @@ impl Run<'_> {
     }
 
     /// Reports that a model was completed, if the selection compares an added value.
-    fn report(&mut self, document: &Document, hub: HubId<'_>, completion: &Completion) {
+    fn report(&mut self, document: &Document, id: &str, completion: &Completion) {
         let compared: Vec<&Completed> = completion.compared().collect();
         if compared.is_empty() {
             return;
@@ -202,7 +263,7 @@ impl Run<'_> {
         let config = compared.iter().find_map(|field| field.value.origin.span());
         let from = match config {
             Some(span) => self.sources.get(span.source).name.to_string(),
-            None => format!("what is known of {}", hub.id),
+            None => format!("what is known of {id}"),
         };
         self.diagnostics.push(
             Diagnostic::new(

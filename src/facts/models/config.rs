@@ -3,7 +3,7 @@
 use super::agent::Agent;
 use super::count::{self, Count};
 use super::keys::{Config, text_of};
-use super::{Basis, Facts, cache, families, index, packing, pipeline, quantization};
+use super::{Basis, Facts, cache, dimensions, families, index, packing, pipeline, quantization};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::quantity::{ParamCount, grouped};
 use crate::source::Span;
@@ -209,6 +209,8 @@ fn parameters(
     let whole = count.filter(|_| reader.missing.is_empty() && reader.bad.is_empty());
     let is_known = whole.is_some();
     facts.cache = whole.as_ref().and_then(|count| cache::cache(config, &count.layers));
+    let layers = whole.as_ref().map_or(0, |count| count.layers.len());
+    facts.dimensions = dimensions::dimensions(config, layers);
     let counted = whole
         .filter(|count| count.without.is_none() || indexed.is_none())
         .and_then(|count| Counted::of(config, count));

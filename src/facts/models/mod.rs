@@ -14,6 +14,7 @@ pub(crate) mod count;
 pub(crate) mod counted;
 #[cfg(test)]
 pub(crate) mod counted_vision;
+pub(crate) mod dimensions;
 pub(crate) mod families;
 pub(crate) mod index;
 pub(crate) mod keys;
@@ -23,6 +24,7 @@ pub(crate) mod pipeline;
 pub(crate) mod published;
 pub(crate) mod quantization;
 pub(crate) mod shape;
+pub(crate) mod shapes;
 pub(crate) mod state_space;
 #[cfg(test)]
 mod tests;
@@ -31,7 +33,7 @@ pub(crate) mod vision;
 pub use config::of_config;
 pub use published::known;
 
-use crate::quantity::{KvCache, ParamCount};
+use crate::quantity::{Dimensions, KvCache, ParamCount};
 use crate::source::Span;
 use crate::yaml::{FieldPath, Map, Node, Origin, Rule, Value};
 
@@ -109,6 +111,8 @@ pub struct Facts {
     pub quantization: Option<Fact>,
     /// Its KV cache.
     pub cache: Option<KvCache>,
+    /// Its dimensions, which decide how engines split it.
+    pub dimensions: Option<Dimensions>,
 }
 
 impl Facts {

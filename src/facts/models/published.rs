@@ -10,7 +10,7 @@
 //! when they are not as many; quantization by its finest name; quantization as the model agent
 //! writes it, `?` when unknown; context in tokens; capabilities.
 
-use super::{Basis, Facts};
+use super::{Basis, Facts, shapes};
 use crate::quantity::ParamCount;
 
 const TABLE: &str = include_str!("published.tsv");
@@ -170,7 +170,22 @@ impl PublishedModel {
         let capabilities: Vec<&str> =
             self.columns[9].split(',').filter(|one| !one.is_empty()).collect();
         facts.list(&["modelCapabilities"], &capabilities, basis, &text, None);
+        self.layers(&mut facts);
         facts
+    }
+
+    /// Adds cache and dimensions of its layers, where a model of the same shape is known.
+    fn layers(&self, facts: &mut Facts) {
+        let shape = self.column(0).zip(self.parameters());
+        let Some((cache, dimensions)) = shape.and_then(|(name, count)| shapes::of(name, count))
+        else {
+            return;
+        };
+        // Models of one shape differ in their longest context.
+        let is_certain = self.confidence == Confidence::Config;
+        let positions = self.number(8).filter(|_| is_certain);
+        facts.cache = Some(cache);
+        facts.dimensions = Some(crate::quantity::Dimensions { positions, ..dimensions });
     }
 
     /// The probable value of the model agent for a quantization that is only in the name of the

@@ -1,0 +1,296 @@
+//! The flags of each engine, as data: every spelling, the form of the value, the environment
+//! variable that the engine reads in its place, and what the flag sets.
+//!
+//! | engine | source |
+//! | --- | --- |
+//! | vLLM | `vllm/engine/arg_utils.py`, `EngineArgs.add_cli_args`; `vllm/entrypoints/cli/serve.py` |
+//! | SGLang | `python/sglang/srt/server_args.py`, `ServerArgs.add_cli_args` |
+//! | TensorRT-LLM | `tensorrt_llm/commands/serve.py`, `serve` |
+//! | LMDeploy | `lmdeploy/cli/serve.py`, `add_parser_api_server`; `lmdeploy/cli/utils.py`, `ArgumentHelper` |
+//! | TGI | `launcher/src/main.rs`, `Args` |
+//! | llama.cpp | `common/arg.cpp`, `common_params_parser_init` |
+
+use super::identity::Engine;
+
+/// What a flag sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// Devices that split each layer.
+    Tensor,
+    /// Devices that split the layers among them.
+    Pipeline,
+    /// Copies of the model, or parts of the requests with data-parallel attention.
+    Data,
+    /// The copies of this pod.
+    DataLocal,
+    /// The number of the one copy of this pod.
+    DataRank,
+    /// What runs the copies.
+    DataBackend,
+    /// Devices that split the context.
+    ContextParallel,
+    /// What starts the ranks.
+    Executor,
+    /// Nodes of one server.
+    Nodes,
+    /// Experts are split over all ranks.
+    Expert,
+    /// Requests, not heads, are split within the tensor-parallel group.
+    DataAttention,
+    /// The pod has ranks and no API.
+    Headless,
+    /// Whether TGI splits the model.
+    Sharded,
+    /// Tokens of a request of full length.
+    Context,
+    /// Concurrent requests.
+    Sequences,
+    /// Tokens of one step.
+    BatchedTokens,
+    /// Share of the memory of a device.
+    Share,
+    /// Bytes of the cache, in place of a share.
+    CacheBytes,
+    /// Type of an element of the cache.
+    CacheType,
+    /// Type of the weights.
+    WeightsType,
+    /// How the weights are quantized.
+    Quantization,
+    /// No graphs are captured.
+    Eager,
+    /// Prompts are computed in parts.
+    Chunked,
+    /// Adapters are served.
+    Lora,
+    /// A second model, or heads, that propose tokens.
+    Speculative,
+    /// Weights that stay in the memory of the host.
+    Offload,
+    /// A file with more settings.
+    File,
+}
+
+/// The form of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// None: the flag alone sets it.
+    Switch,
+    /// None: the flag alone unsets it.
+    Off,
+    /// A whole number.
+    Int,
+    /// A number of tokens with a unit, or `auto`.
+    Tokens,
+    /// A number.
+    Float,
+    /// Any text.
+    Text,
+}
+
+/// One flag.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flag {
+    pub(super) field: Field,
+    pub(super) form: Form,
+    /// Every spelling, the one of the documentation first.
+    pub(super) names: &'static [&'static str],
+    /// The variable that sets the same, if the engine reads one.
+    pub(super) variable: &'static str,
+}
+
+const fn flag(field: Field, form: Form, names: &'static [&'static str]) -> Flag {
+    Flag { field, form, names, variable: "" }
+}
+
+const fn or_variable(
+    field: Field,
+    form: Form,
+    names: &'static [&'static str],
+    variable: &'static str,
+) -> Flag {
+    Flag { field, form, names, variable }
+}
+
+use Field as F;
+use Form::{Float, Int, Off, Switch, Text, Tokens};
+
+static VLLM: &[Flag] = &[
+    flag(F::Tensor, Int, &["--tensor-parallel-size", "-tp"]),
+    flag(F::Pipeline, Int, &["--pipeline-parallel-size", "-pp"]),
+    flag(F::Data, Int, &["--data-parallel-size", "-dp"]),
+    flag(F::DataLocal, Int, &["--data-parallel-size-local", "-dpl"]),
+    flag(F::DataRank, Int, &["--data-parallel-rank", "-dpn"]),
+    flag(F::DataBackend, Text, &["--data-parallel-backend", "-dpb"]),
+    flag(F::ContextParallel, Int, &["--prefill-context-parallel-size", "-pcp"]),
+    flag(F::Executor, Text, &["--distributed-executor-backend"]),
+    flag(F::Nodes, Int, &["--nnodes", "-n"]),
+    flag(F::Expert, Switch, &["--enable-expert-parallel", "-ep"]),
+    flag(F::Headless, Switch, &["--headless"]),
+    flag(F::Context, Tokens, &["--max-model-len"]),
+    flag(F::Sequences, Int, &["--max-num-seqs"]),
+    flag(F::BatchedTokens, Tokens, &["--max-num-batched-tokens"]),
+    flag(F::Share, Float, &["--gpu-memory-utilization"]),
+    flag(F::CacheBytes, Tokens, &["--kv-cache-memory-bytes"]),
+    flag(F::CacheType, Text, &["--kv-cache-dtype"]),
+    flag(F::WeightsType, Text, &["--dtype"]),
+    flag(F::Quantization, Text, &["--quantization", "-q"]),
+    flag(F::Eager, Switch, &["--enforce-eager"]),
+    flag(F::Eager, Off, &["--no-enforce-eager"]),
+    flag(F::Chunked, Switch, &["--enable-chunked-prefill"]),
+    flag(F::Chunked, Off, &["--no-enable-chunked-prefill"]),
+    flag(F::Lora, Switch, &["--enable-lora"]),
+    flag(F::Speculative, Text, &["--speculative-config", "--speculative-model"]),
+    flag(F::Offload, Float, &["--cpu-offload-gb"]),
+    flag(F::File, Text, &["--config"]),
+];
+
+static SGLANG: &[Flag] = &[
+    flag(F::Tensor, Int, &["--tensor-parallel-size", "--tp-size", "--tp"]),
+    flag(F::Pipeline, Int, &["--pipeline-parallel-size", "--pp-size", "--pp"]),
+    flag(F::Data, Int, &["--data-parallel-size", "--dp-size", "--dp"]),
+    flag(F::Nodes, Int, &["--nnodes"]),
+    flag(F::Expert, Int, &["--expert-parallel-size", "--ep-size", "--ep"]),
+    flag(F::DataAttention, Switch, &["--enable-dp-attention"]),
+    flag(F::Context, Int, &["--context-length"]),
+    flag(F::Sequences, Int, &["--max-running-requests"]),
+    flag(F::BatchedTokens, Int, &["--chunked-prefill-size"]),
+    flag(F::Share, Float, &["--mem-fraction-static"]),
+    flag(F::CacheType, Text, &["--kv-cache-dtype"]),
+    flag(F::WeightsType, Text, &["--dtype"]),
+    flag(F::Quantization, Text, &["--quantization"]),
+    flag(F::Eager, Switch, &["--disable-cuda-graph"]),
+    flag(F::Lora, Switch, &["--enable-lora"]),
+    flag(F::Speculative, Text, &["--speculative-algorithm"]),
+    flag(F::Offload, Float, &["--cpu-offload-gb"]),
+    flag(F::File, Text, &["--config"]),
+];
+
+static TENSORRT_LLM: &[Flag] = &[
+    flag(F::Tensor, Int, &["--tp_size", "--tensor_parallel_size"]),
+    flag(F::Pipeline, Int, &["--pp_size", "--pipeline_parallel_size"]),
+    flag(F::ContextParallel, Int, &["--cp_size", "--context_parallel_size"]),
+    flag(F::Expert, Int, &["--ep_size", "--moe_expert_parallel_size"]),
+    flag(F::Context, Int, &["--max_seq_len"]),
+    flag(F::Sequences, Int, &["--max_batch_size"]),
+    flag(F::BatchedTokens, Int, &["--max_num_tokens"]),
+    flag(F::Share, Float, &["--kv_cache_free_gpu_memory_fraction", "--free_gpu_memory_fraction"]),
+    flag(F::CacheType, Text, &["--kv_cache_dtype"]),
+    flag(F::File, Text, &["--extra_llm_api_options", "--config"]),
+];
+
+static LMDEPLOY: &[Flag] = &[
+    flag(F::Tensor, Int, &["--tp"]),
+    flag(F::Data, Int, &["--dp"]),
+    flag(F::Expert, Int, &["--ep"]),
+    flag(F::Nodes, Int, &["--nnodes"]),
+    flag(F::Context, Int, &["--session-len"]),
+    flag(F::Sequences, Int, &["--max-batch-size"]),
+    flag(F::Share, Float, &["--cache-max-entry-count"]),
+    flag(F::CacheType, Text, &["--quant-policy"]),
+    flag(F::WeightsType, Text, &["--dtype"]),
+    flag(F::Quantization, Text, &["--model-format"]),
+    flag(F::Eager, Switch, &["--eager-mode"]),
+];
+
+static TGI: &[Flag] = &[
+    or_variable(F::Tensor, Int, &["--num-shard"], "NUM_SHARD"),
+    or_variable(F::Sharded, Text, &["--sharded"], "SHARDED"),
+    or_variable(F::Context, Int, &["--max-total-tokens"], "MAX_TOTAL_TOKENS"),
+    or_variable(F::Sequences, Int, &["--max-batch-size"], "MAX_BATCH_SIZE"),
+    or_variable(F::BatchedTokens, Int, &["--max-batch-prefill-tokens"], "MAX_BATCH_PREFILL_TOKENS"),
+    or_variable(F::Share, Float, &["--cuda-memory-fraction"], "CUDA_MEMORY_FRACTION"),
+    or_variable(F::CacheType, Text, &["--kv-cache-dtype"], "KV_CACHE_DTYPE"),
+    or_variable(F::WeightsType, Text, &["--dtype"], "DTYPE"),
+    or_variable(F::Quantization, Text, &["--quantize"], "QUANTIZE"),
+];
+
+static LLAMA_CPP: &[Flag] = &[
+    or_variable(F::Context, Int, &["--ctx-size", "-c"], "LLAMA_ARG_CTX_SIZE"),
+    or_variable(F::Sequences, Int, &["--parallel", "-np"], "LLAMA_ARG_N_PARALLEL"),
+    or_variable(F::BatchedTokens, Int, &["--ubatch-size", "-ub"], "LLAMA_ARG_UBATCH"),
+    or_variable(F::CacheType, Text, &["--cache-type-k", "-ctk"], "LLAMA_ARG_CACHE_TYPE_K"),
+];
+
+/// The flags of an engine.
+pub(super) fn of(engine: Engine) -> &'static [Flag] {
+    match engine {
+        Engine::VLlm => VLLM,
+        Engine::SGLang => SGLANG,
+        Engine::TensorRtLlm => TENSORRT_LLM,
+        Engine::LmDeploy => LMDEPLOY,
+        Engine::Tgi => TGI,
+        Engine::LlamaCpp => LLAMA_CPP,
+    }
+}
+
+/// What a word of a command line is to an engine.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Named {
+    /// This flag.
+    Flag(&'static Flag),
+    /// The beginning of several flags of the table.
+    Ambiguous,
+    /// No flag of the table.
+    Other,
+}
+
+/// The flag of a name. vLLM takes `_` for `-` (vllm/utils, `FlexibleArgumentParser`), and Python's
+/// `argparse` takes the beginning of a name for the name when no other flag begins so.
+pub(super) fn named(engine: Engine, name: &str) -> Named {
+    let flags = of(engine);
+    let dashed;
+    let name = if engine == Engine::VLlm && name.starts_with("--") && name.contains('_') {
+        dashed = name.replace('_', "-");
+        dashed.as_str()
+    } else {
+        name
+    };
+    if let Some(found) = flags.iter().find(|flag| flag.names.contains(&name)) {
+        return Named::Flag(found);
+    }
+    let abbreviates = matches!(engine, Engine::VLlm | Engine::SGLang | Engine::LmDeploy);
+    // Shorter ones are flags outside this table more often than beginnings of its flags.
+    if !abbreviates || name.len() < "--tens".len() || !name.starts_with("--") {
+        return Named::Other;
+    }
+    let mut fields = flags.iter().filter(|flag| flag.names.iter().any(|own| own.starts_with(name)));
+    match (fields.next(), fields.next()) {
+        (None, _) => Named::Other,
+        (Some(found), None) => Named::Flag(found),
+        (Some(_), Some(_)) => Named::Ambiguous,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_is_of_one_flag() {
+        for engine in Engine::ALL {
+            let mut names: Vec<&str> =
+                of(engine).iter().flat_map(|flag| flag.names.iter().copied()).collect();
+            let all = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all, "{engine:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_found_as_the_parsers_find_them() {
+        let field = |engine, name| match named(engine, name) {
+            Named::Flag(flag) => Some(flag.field),
+            Named::Ambiguous | Named::Other => None,
+        };
+        assert_eq!(field(Engine::VLlm, "--tensor_parallel_size"), Some(Field::Tensor));
+        assert_eq!(field(Engine::VLlm, "--tensor-par"), Some(Field::Tensor));
+        assert_eq!(field(Engine::VLlm, "-tp"), Some(Field::Tensor));
+        assert_eq!(field(Engine::SGLang, "-tp"), None);
+        assert_eq!(field(Engine::SGLang, "--tp_size"), None);
+        assert_eq!(field(Engine::TensorRtLlm, "--tp_size"), Some(Field::Tensor));
+        assert!(matches!(named(Engine::VLlm, "--data-parallel"), Named::Ambiguous));
+        assert!(matches!(named(Engine::VLlm, "--port"), Named::Other));
+    }
+}

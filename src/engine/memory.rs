@@ -1,0 +1,559 @@
+//! The memory that an engine has left for its KV cache, on one device.
+//!
+//! In: an engine with its release, a device, the weights of one device, the dimensions of the model
+//! and the settings that count. Out: an interval with its middle, every term, and the number of
+//! public start-up logs behind it. The constants are in one table per engine and range of releases;
+//! `examples/engine_memory.rs` fits them and prints the errors, `tests/it/engine_memory.rs` fails
+//! when an error grows.
+//!
+//! vLLM measures the peak of a trial run and gives the rest of its share to the cache
+//! (`vllm/v1/worker/gpu_worker.py`, `determine_available_memory`); the sampler's part of that run
+//! (`gpu_model_runner.py`, `_dummy_sampler_run`) is not divided by tensor parallelism. SGLang's
+//! share is of the free memory before loading (`model_runner.py`, `profile_max_num_token`), that of
+//! TensorRT-LLM of the free memory after it (`KvCacheConfig.free_gpu_memory_fraction`).
+
+use super::identity::Engine;
+use crate::quantity::Dimensions;
+
+/// How the trial run samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampler {
+    /// PyTorch's sorting sampler, with copies of all logits.
+    Sorting,
+    /// A sampler without copies.
+    Fused,
+}
+
+/// What is known of a server when it starts.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// The engine.
+    pub engine: Engine,
+    /// Its release; nothing when the tag shows none.
+    pub version: Option<[u32; 3]>,
+    /// The product of the device, as far as it is known.
+    pub product: String,
+    /// Memory of one device as the driver reports it, in GiB.
+    pub memory: f64,
+    /// Devices that split each layer.
+    pub tensor: u64,
+    /// Weights on one device, in GiB.
+    pub weights: f64,
+    /// Share of the memory; nothing for the default.
+    pub share: Option<f64>,
+    /// Concurrent requests; nothing for the default.
+    pub sequences: Option<u64>,
+    /// Tokens of a step; nothing for the default.
+    pub tokens: Option<u64>,
+    /// Tokens of a request of full length.
+    pub context: Option<u64>,
+    /// Whether prompts are computed in parts; nothing for the default.
+    pub chunked: Option<bool>,
+    /// No graphs are captured.
+    pub eager: bool,
+    /// The sampler, when it is known.
+    pub sampler: Option<Sampler>,
+    /// The first generation of vLLM's core, when it is known.
+    pub first_generation: Option<bool>,
+    /// Tokens of images in a step.
+    pub images: u64,
+    /// Bytes of the cache, when a flag sets them, in GiB.
+    pub fixed: Option<f64>,
+}
+
+/// One term of the sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Term {
+    /// What it is.
+    pub what: &'static str,
+    /// GiB on one device.
+    pub gib: f64,
+}
+
+/// The cache of one device, in GiB.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    /// The middle; less than 0 when the weights leave nothing.
+    pub middle: f64,
+    /// The least.
+    pub low: f64,
+    /// The most.
+    pub high: f64,
+    /// The share that was used.
+    pub share: f64,
+    /// The terms that are taken from the share.
+    pub terms: Vec<Term>,
+    /// Logs behind the constants; 0 when none was measured.
+    pub logs: u32,
+    /// The releases of these logs.
+    pub releases: &'static str,
+}
+
+/// The constants of a range of releases.
+#[derive(Clone, Copy, Debug)]
+struct Releases {
+    text: &'static str,
+    /// First release, and the first that no longer belongs to it.
+    from: [u32; 2],
+    until: [u32; 2],
+    /// Default shares; two where the boundary is unsure.
+    shares: &'static [f64],
+    /// The samplers of the project's images; two where it depends on the image.
+    samplers: &'static [Sampler],
+    /// GiB that graphs are estimated with before the cache is sized.
+    graphs: f64,
+    /// GiB that were not counted later.
+    besides: f64,
+    /// The first generation of the core, whose prompts are not computed in parts.
+    first_generation: bool,
+    /// Public logs.
+    logs: u32,
+}
+
+/// The table of vLLM.
+static VLLM: [Releases; 6] = [
+    Releases {
+        text: "0.2–0.5",
+        from: [0, 0],
+        until: [0, 6],
+        shares: &[0.90],
+        samplers: &[Sampler::Sorting],
+        graphs: 0.0,
+        besides: 0.5,
+        first_generation: true,
+        logs: 2,
+    },
+    Releases {
+        text: "0.6–0.7",
+        from: [0, 6],
+        until: [0, 8],
+        shares: &[0.90],
+        samplers: &[Sampler::Sorting],
+        graphs: 0.0,
+        besides: 0.0,
+        first_generation: true,
+        logs: 9,
+    },
+    Releases {
+        text: "0.8–0.10",
+        from: [0, 8],
+        until: [0, 11],
+        shares: &[0.90],
+        samplers: &[Sampler::Fused, Sampler::Sorting],
+        graphs: 0.0,
+        besides: 0.0,
+        first_generation: false,
+        logs: 23,
+    },
+    Releases {
+        text: "0.11–0.15",
+        from: [0, 11],
+        until: [0, 16],
+        shares: &[0.90],
+        samplers: &[Sampler::Sorting],
+        graphs: 0.0,
+        besides: 0.0,
+        first_generation: false,
+        logs: 13,
+    },
+    Releases {
+        text: "0.16–0.20",
+        from: [0, 16],
+        until: [0, 21],
+        shares: &[0.90, 0.92],
+        samplers: &[Sampler::Fused],
+        graphs: 0.0,
+        besides: 0.0,
+        first_generation: false,
+        logs: 6,
+    },
+    Releases {
+        text: "0.21–0.27",
+        from: [0, 21],
+        until: [u32::MAX, 0],
+        shares: &[0.92],
+        samplers: &[Sampler::Fused],
+        graphs: 0.25,
+        besides: 0.0,
+        first_generation: false,
+        logs: 9,
+    },
+];
+
+/// The constants of all releases of vLLM, fitted to the logs.
+struct Constants {
+    /// GiB of the device that no process gets, and their growth with its memory.
+    driver: (f64, f64),
+    /// Bytes of a logit in the trial run of the sorting sampler.
+    sorting: f64,
+    /// Bytes of a logit otherwise.
+    logit: f64,
+    /// Part of the activations of a dense layer, and of a mixture, that is alive at the peak.
+    dense: f64,
+    mixture: f64,
+    /// GiB outside of PyTorch: one device, several, and several with large buffers of NCCL.
+    alone: f64,
+    together: f64,
+    linked: f64,
+    /// The same on a device that shares the memory of the host.
+    unified: f64,
+}
+
+static CONSTANTS: Constants = Constants {
+    driver: (0.2, 0.0037),
+    sorting: 39.8,
+    logit: 7.0,
+    dense: 0.82,
+    mixture: 0.75,
+    alone: 0.05,
+    together: 0.25,
+    linked: 2.1,
+    unified: 3.0,
+};
+
+/// Half of the width of an interval in GiB: 90% of the logs of models of text are inside.
+const HALF: f64 = 0.9;
+/// The same for models that read images, whose towers need memory of their own.
+const HALF_OF_IMAGES: f64 = 3.0;
+/// The same for devices that share the memory of the host.
+const HALF_OF_UNIFIED: f64 = 4.0;
+
+/// Memory of a device from which vLLM takes more requests and tokens by default, in GiB.
+const LARGE: f64 = 70.0;
+
+const GIB: f64 = 1_073_741_824.0;
+
+impl Load {
+    /// The memory that is left for the cache; nothing for an engine without a formula.
+    pub fn estimate(&self, model: &Dimensions) -> Option<Estimate> {
+        let mut found = match self.engine {
+            Engine::VLlm => self.vllm(model),
+            Engine::SGLang => self.sglang(),
+            Engine::TensorRtLlm => self.after_loading(0.9, 0.5 + 1.6, 1.2, 3, "0.8–1.x"),
+            Engine::LmDeploy => self.after_loading(0.8, 1.5, 3.0, 0, ""),
+            Engine::Tgi => self.plain(1.0, 3.0, 5.0),
+            Engine::LlamaCpp => return None,
+        };
+        if let Some(fixed) = self.fixed {
+            found.middle = fixed;
+            found.low = fixed;
+            found.high = fixed;
+        }
+        Some(found)
+    }
+
+    fn is_of(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.product.contains(name))
+    }
+
+    fn is_unified(&self) -> bool {
+        self.is_of(&["GB10", "Thor", "Orin"])
+    }
+
+    /// The ranges of releases that it may be, the most probable first.
+    fn releases(&self) -> &'static [Releases] {
+        let Some([major, minor, _]) = self.version else { return &VLLM[3..] };
+        let own = [major, minor];
+        let at = VLLM.iter().position(|range| own >= range.from && own < range.until);
+        at.map_or(&VLLM[3..], |at| &VLLM[at..=at])
+    }
+
+    fn vllm(&self, model: &Dimensions) -> Estimate {
+        let ranges = self.releases();
+        let mut scenes: Vec<(f64, f64, Vec<Term>, &Releases)> = Vec::new();
+        // Newer releases are more probable where the tag shows none.
+        for range in ranges.iter().rev() {
+            let is_pinned = self.version.is_some_and(|[_, minor, _]| minor != 20);
+            let defaults = match range.shares {
+                // 0.20 changed the default within its candidates.
+                [first, _] if is_pinned => std::slice::from_ref(first),
+                all => all,
+            };
+            let own = self.share.map(|share| vec![share]);
+            for share in own.unwrap_or_else(|| defaults.to_vec()) {
+                let known = self.sampler.map(|sampler| vec![sampler]);
+                for sampler in known.unwrap_or_else(|| range.samplers.to_vec()) {
+                    for is_large in self.sizes() {
+                        let terms = self.terms(model, range, sampler, is_large);
+                        let taken: f64 = terms.iter().map(|term| term.gib).sum();
+                        scenes.push((
+                            share * (self.memory - self.driver()) - taken,
+                            share,
+                            terms,
+                            range,
+                        ));
+                    }
+                }
+            }
+        }
+        let low = scenes.iter().map(|scene| scene.0).fold(f64::INFINITY, f64::min);
+        let high = scenes.iter().map(|scene| scene.0).fold(f64::NEG_INFINITY, f64::max);
+        let half = if self.is_unified() {
+            HALF_OF_UNIFIED
+        } else if model.is_multimodal {
+            HALF_OF_IMAGES
+        } else {
+            HALF
+        };
+        let logs = ranges.iter().map(|range| range.logs).sum();
+        let releases = if ranges.len() > 1 { "0.11–0.27" } else { ranges[0].text };
+        let (middle, share, terms, _) = scenes.swap_remove(0);
+        Estimate { middle, low: low - half, high: high + half, share, terms, logs, releases }
+    }
+
+    /// Whether the device counts as a large one: a large device of an unknown product may be an
+    /// A100, which does not (`vllm/engine/arg_utils.py`, `get_batch_defaults`).
+    fn sizes(&self) -> Vec<bool> {
+        let is_large = self.memory >= LARGE;
+        match (is_large, self.product.is_empty()) {
+            (false, _) => vec![false],
+            (true, false) => vec![!self.is_of(&["A100"])],
+            (true, true) if self.sequences.is_some() && self.tokens.is_some() => vec![true],
+            (true, true) => vec![true, false],
+        }
+    }
+
+    fn driver(&self) -> f64 {
+        // ROCm gives a process the whole device.
+        if self.is_of(&["MI2", "MI3", "RX "]) {
+            return 0.1;
+        }
+        CONSTANTS.driver.0 + CONSTANTS.driver.1 * self.memory
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn terms(
+        &self,
+        model: &Dimensions,
+        range: &Releases,
+        sampler: Sampler,
+        is_large: bool,
+    ) -> Vec<Term> {
+        let first = self.first_generation.unwrap_or(range.first_generation);
+        let is_large = is_large && !first;
+        let chunked = self.chunked.unwrap_or(!first);
+        let sequences = self.sequences.unwrap_or(if is_large { 1024 } else { 256 }) as f64;
+        let tokens = self.tokens.unwrap_or_else(|| match (chunked, is_large) {
+            (false, _) => self.context.unwrap_or(2048).max(2048),
+            (true, true) => 8192,
+            (true, false) => 2048,
+        }) as f64;
+        let tensor = self.tensor as f64;
+        let (hidden, vocabulary) = (model.hidden as f64, model.vocabulary as f64);
+        let per_token = match model.experts {
+            Some(experts) => {
+                let (chosen, width) = (experts.chosen as f64, experts.width as f64);
+                let own = 2.0 * chosen * (3.0 * width / tensor + hidden) + 24.0 * hidden;
+                CONSTANTS.mixture * own
+            }
+            None => {
+                let width = model.intermediate.unwrap_or(0) as f64;
+                CONSTANTS.dense * 8.0 * (width / tensor + hidden)
+            }
+        };
+        let sorts = match (first, sampler) {
+            (true, _) => !chunked,
+            (false, sampler) => sampler == Sampler::Sorting,
+        };
+        // A model that returns vectors has no logits.
+        let (sorting, logits) = match (model.is_pooling, sorts) {
+            (true, _) => (0.0, 0.0),
+            (false, true) => (CONSTANTS.sorting, CONSTANTS.logit),
+            (false, false) => (0.0, CONSTANTS.logit),
+        };
+        let activations = (sorting * sequences * vocabulary)
+            .max(logits * sequences * vocabulary + per_token * tokens);
+        let outside = if self.is_unified() {
+            CONSTANTS.unified
+        } else if self.tensor >= 4 && self.is_of(&["H100", "H200"]) {
+            CONSTANTS.linked
+        } else if self.tensor > 1 {
+            CONSTANTS.together
+        } else {
+            CONSTANTS.alone
+        };
+        let graphs = if self.eager { 0.0 } else { range.graphs };
+        let term = |what, gib| Term { what, gib };
+        let mut terms = vec![
+            term("weights", self.weights),
+            term("activations", activations / GIB),
+            term("outside of PyTorch", outside + range.besides),
+        ];
+        if graphs > 0.0 {
+            terms.push(term("graphs", graphs));
+        }
+        if model.is_multimodal && !model.is_pooling && self.images > 0 {
+            terms.push(term("images", self.images as f64 * hidden * 2.0 / GIB));
+        }
+        terms
+    }
+
+    fn sglang(&self) -> Estimate {
+        let is_npu = self.is_of(&["Ascend"]);
+        let reserved = match (is_npu, self.tensor >= 8) {
+            (true, _) => 3.1,
+            (false, true) => 1.6,
+            (false, false) => 1.05,
+        };
+        let share = self.share.unwrap_or(match self.tensor {
+            16.. => 0.79,
+            8.. => 0.81,
+            4.. => 0.85,
+            2.. => 0.87,
+            _ => 0.88,
+        });
+        let middle = share * (self.memory - reserved) - self.weights;
+        // The default depends on more than the number of devices.
+        let half = if self.share.is_some() { HALF } else { HALF + 0.04 * self.memory };
+        let terms = vec![Term { what: "weights", gib: self.weights }];
+        Estimate {
+            middle,
+            low: middle - half,
+            high: middle + half,
+            share,
+            terms,
+            logs: if is_npu { 14 } else { 6 },
+            releases: "0.4–0.5",
+        }
+    }
+
+    /// An engine whose share is of the memory that is free after loading.
+    fn after_loading(
+        &self,
+        default: f64,
+        reserved: f64,
+        half: f64,
+        logs: u32,
+        releases: &'static str,
+    ) -> Estimate {
+        let share = self.share.unwrap_or(default);
+        let middle = share * (self.memory - reserved - self.weights);
+        let terms = vec![Term { what: "weights", gib: share * self.weights }];
+        Estimate { middle, low: middle - half, high: middle + half, share, terms, logs, releases }
+    }
+
+    /// An engine without logs: the share without the weights, less an allowance.
+    fn plain(&self, default: f64, allowance: f64, half: f64) -> Estimate {
+        let share = self.share.unwrap_or(default);
+        let middle = share * self.memory - self.weights - allowance;
+        let terms = vec![Term { what: "weights", gib: self.weights }];
+        Estimate {
+            middle,
+            low: middle - half,
+            high: middle + half,
+            share,
+            terms,
+            logs: 0,
+            releases: "",
+        }
+    }
+}
+
+/// Bytes of the weights as an engine loads them: quantized parts with their scales, and embedding
+/// and head in 16 bits where the dimensions are known.
+pub fn loaded_weights(
+    parameters: f64,
+    quantization: &str,
+    model: Option<&Dimensions>,
+) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let outer = model.map_or(0.0, |model| {
+        let matrices = if model.is_tied { 1.0 } else { 2.0 };
+        model.vocabulary as f64 * model.hidden as f64 * matrices
+    });
+    let width = match quantization.to_lowercase().as_str() {
+        "fp32" => return Some(parameters * 4.0),
+        "" | "none" | "fp16" | "bf16" => return Some(parameters * 2.0),
+        "fp8" | "fbgemm_fp8" | "int8" | "w8a8" => 1.0,
+        "int4" | "awq" | "gptq" | "w4a16" => 0.516,
+        "nf4" => 0.53,
+        "nvfp4" => 0.5625,
+        // Widths are padded for the kernels.
+        "mxfp4" => 0.565,
+        _ => return None,
+    };
+    Some((parameters - outer).max(0.0) * width + outer * 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn llama() -> Dimensions {
+        Dimensions {
+            layers: 32,
+            hidden: 4096,
+            intermediate: Some(14_336),
+            heads: 32,
+            kv_heads: Some(8),
+            vocabulary: 128_256,
+            is_tied: false,
+            experts: None,
+            positions: Some(8192),
+            is_multimodal: false,
+            is_pooling: false,
+        }
+    }
+
+    fn load() -> Load {
+        Load {
+            engine: Engine::VLlm,
+            version: Some([0, 11, 2]),
+            product: "H200".into(),
+            memory: 143_771.0 / 1024.0,
+            tensor: 1,
+            weights: 14.96,
+            share: None,
+            sequences: None,
+            tokens: None,
+            context: Some(1024),
+            chunked: None,
+            eager: false,
+            sampler: None,
+            first_generation: None,
+            images: 0,
+            fixed: None,
+        }
+    }
+
+    /// A public log of vLLM 0.11.2: 105.97 GiB.
+    #[test]
+    fn the_cache_is_what_a_log_reports() {
+        let found = load().estimate(&llama()).expect("vLLM has a formula");
+        assert!((found.middle - 105.97).abs() < 0.5, "{found:?}");
+        assert!(found.low < 105.97 && 105.97 < found.high);
+    }
+
+    #[test]
+    fn what_is_not_known_widens_the_interval() {
+        let width = |load: &Load| {
+            let found = load.estimate(&llama()).expect("vLLM has a formula");
+            found.high - found.low
+        };
+        let known = load();
+        let unknown_version = Load { version: None, ..load() };
+        let unknown_product = Load { product: String::new(), ..load() };
+        let depends_on_image = Load { version: Some([0, 9, 0]), ..load() };
+        let unsure_share = Load { version: Some([0, 20, 0]), ..load() };
+        for wider in [unknown_version, unknown_product, depends_on_image, unsure_share] {
+            assert!(width(&wider) > width(&known) + 1.0, "{wider:?}");
+        }
+    }
+
+    #[test]
+    fn weights_are_those_that_engines_load() {
+        for (parameters, quantization, hidden, vocabulary, expected) in [
+            (8.03e9, "", 4096, 128_256, 14.96),
+            (32.76e9, "fp8", 5120, 152_064, 32.2),
+            (30.53e9, "awq", 2048, 151_936, 15.6),
+            (14.66e9, "gptq", 5120, 100_352, 8.51),
+            (116.83e9, "mxfp4", 2880, 201_088, 64.4),
+        ] {
+            let model = Dimensions { hidden, vocabulary, ..llama() };
+            let found = loaded_weights(parameters, quantization, Some(&model)).expect("a width");
+            let gib = found / GIB;
+            assert!((gib - expected).abs() / expected < 0.03, "{quantization}: {gib}");
+        }
+        assert!(loaded_weights(1e9, "new", None).is_none());
+    }
+}

@@ -1,0 +1,24 @@
+//! The server inside a container: which engine it is, what its command line sets, and how many
+//! devices it uses.
+//!
+//! In: a built container. Out: an [`EngineSettings`], each field with the leaf that set it, the
+//! [`Ranks`] of a pod, and the memory that the engine needs beside weights and cache. What is not
+//! known (another program, a variable without a value) stays unknown: nothing is assumed about it.
+//! This module must not depend on a service, a model or a cluster.
+
+mod command;
+mod flags;
+mod identity;
+mod memory;
+mod number;
+mod ranks;
+mod settings;
+mod shell;
+mod variables;
+
+pub use flags::Field;
+pub use identity::{Engine, EngineVersion};
+pub use memory::{Estimate, Load, Sampler, Term, loaded_weights};
+pub use ranks::{Factor, Ranks};
+pub(crate) use settings::tensor_parallel_by_document;
+pub use settings::{Container, EngineSettings, Fault, Known, Setting};

@@ -1,0 +1,144 @@
+//! How many ranks a server has, and how many of them run in one pod. A rank is a process with one
+//! device.
+//!
+//! | engine | ranks |
+//! | --- | --- |
+//! | vLLM | tensor × pipeline × context parallel (`vllm/config/parallel.py`, `world_size`) × data-parallel copies of the pod |
+//! | SGLang | tensor × pipeline; data parallelism multiplies only without `--enable-dp-attention` (`server_args.py`) |
+//! | TensorRT-LLM | tensor × pipeline × context parallel (`tensorrt_llm/mapping.py`, `Mapping`) |
+//! | LMDeploy | tensor; with `--dp` not read |
+//! | TGI | shards; without a number all devices of the pod (`launcher/src/main.rs`, `find_num_shards`) |
+//! | llama.cpp | no ranks: one process uses all devices |
+
+use super::identity::Engine;
+use super::settings::{EngineSettings, Known, Setting};
+
+/// One factor of a number of ranks.
+#[derive(Clone, Debug)]
+pub struct Factor {
+    /// What it is: `tensor parallelism`.
+    pub what: &'static str,
+    /// Its number and where it was set.
+    pub setting: Setting<u64>,
+}
+
+/// The ranks of a server.
+#[derive(Clone, Debug)]
+pub struct Ranks {
+    /// Devices that hold one copy of the weights.
+    pub copy: u64,
+    /// Ranks of all pods of the server, as far as one pod's command line shows.
+    pub all: u64,
+    /// Pods that the ranks are spread over, when the command line sets it.
+    pub nodes: Option<Setting<u64>>,
+    /// The factors that are not 1, or the tensor parallelism when all are 1.
+    pub factors: Vec<Factor>,
+    /// The ranks of one pod are counted, whatever the number of pods: copies that are local.
+    pub is_local: bool,
+    /// A factor is unknown: there are at least so many ranks.
+    pub is_least: bool,
+}
+
+impl Ranks {
+    /// The ranks of a server; nothing when no factor is known or the engine has no ranks.
+    pub fn of(own: &EngineSettings) -> Option<Self> {
+        let engine = own.engine;
+        let mut is_least = false;
+        let mut one = |known: &Known<u64>| {
+            known.or(1, engine).unwrap_or_else(|| {
+                is_least = true;
+                Setting { value: 1, from: "unknown".into(), origin: None }
+            })
+        };
+        let factor = |what, setting| Factor { what, setting };
+        let mut factors = Vec::new();
+        let mut is_local = false;
+        let tensor = one(&own.tensor);
+        // Where a number of nodes may be set, nothing is known of one pod.
+        let nodes = match engine {
+            Engine::VLlm | Engine::SGLang | Engine::LmDeploy if own.may_set_more => {
+                Some(own.nodes.or(1, engine)?)
+            }
+            Engine::VLlm | Engine::SGLang | Engine::LmDeploy => own.nodes.set().cloned(),
+            Engine::TensorRtLlm | Engine::Tgi | Engine::LlamaCpp => None,
+        };
+        match engine {
+            Engine::VLlm => {
+                factors.push(factor("tensor parallelism", tensor));
+                factors.push(factor("pipeline parallelism", one(&own.pipeline)));
+                factors.push(factor("context parallelism", one(&own.context_parallel)));
+                let is_single = own.headless.set().is_some_and(|headless| headless.value)
+                    || own.data_rank.set().is_some();
+                if let Some(local) = own.data_local.set() {
+                    factors.push(factor("local data parallelism", local.clone()));
+                    is_local = true;
+                } else if is_single {
+                    is_local = true;
+                } else {
+                    let data = one(&own.data);
+                    let is_spread = !own.data_backend.is_default()
+                        || matches!(own.data_local, Known::Unknown)
+                        || matches!(own.headless, Known::Unknown);
+                    if data.value > 1 && is_spread {
+                        is_least = true;
+                    } else {
+                        factors.push(factor("data parallelism", data));
+                    }
+                }
+            }
+            Engine::SGLang => {
+                factors.push(factor("tensor parallelism", tensor));
+                factors.push(factor("pipeline parallelism", one(&own.pipeline)));
+                let data = one(&own.data);
+                match own.data_attention.or(false, engine) {
+                    Some(divides) if divides.value => {}
+                    Some(_) => factors.push(factor("data parallelism", data)),
+                    None => is_least |= data.value > 1,
+                }
+            }
+            Engine::TensorRtLlm => {
+                factors.push(factor("tensor parallelism", tensor));
+                factors.push(factor("pipeline parallelism", one(&own.pipeline)));
+                factors.push(factor("context parallelism", one(&own.context_parallel)));
+            }
+            Engine::LmDeploy => {
+                if one(&own.data).value > 1 {
+                    return None;
+                }
+                factors.push(factor("tensor parallelism", tensor));
+            }
+            Engine::Tgi => factors.push(factor("shards", own.tensor.set()?.clone())),
+            Engine::LlamaCpp => return None,
+        }
+        if is_least && factors.iter().all(|own| own.setting.origin.is_none()) {
+            return None;
+        }
+        let mut all = 1_u64;
+        let mut copy = 1_u64;
+        for own in &factors {
+            all = all.checked_mul(own.setting.value)?;
+            if !own.what.contains("data") {
+                copy = copy.checked_mul(own.setting.value)?;
+            }
+        }
+        if factors.iter().any(|own| own.setting.value > 1) {
+            factors.retain(|own| own.setting.value > 1);
+        } else {
+            factors.truncate(1);
+        }
+        let nodes = nodes.filter(|nodes| nodes.value > 1);
+        Some(Self { copy, all, nodes, factors, is_local, is_least })
+    }
+
+    /// The product in words: `tensor parallelism 4 × pipeline parallelism 2`.
+    pub fn arithmetic(&self) -> String {
+        let factors: Vec<String> =
+            self.factors.iter().map(|own| format!("{} {}", own.what, own.setting.value)).collect();
+        factors.join(" × ")
+    }
+
+    /// The place of the first factor that is set.
+    pub fn origin(&self) -> Option<crate::yaml::Origin> {
+        self.factors.iter().find_map(|own| own.setting.origin)
+    }
+}

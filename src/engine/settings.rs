@@ -1,0 +1,602 @@
+//! What a container sets of its engine, each value with the leaf that set it.
+
+use super::command::{self, Command, Started};
+use super::flags::{self, Field, Flag, Form, Named};
+use super::identity::{self, Engine, EngineVersion};
+use super::number;
+use super::variables::UNKNOWN;
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+
+/// A value with the leaf that set it.
+#[derive(Clone, Debug)]
+pub struct Setting<T> {
+    /// The value.
+    pub value: T,
+    /// The flag or the variable as written, or `default of ENGINE`.
+    pub from: EcoString,
+    /// Where it was written; nothing for a default.
+    pub origin: Option<Origin>,
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug)]
+pub enum Known<T> {
+    /// It is set.
+    Set(Setting<T>),
+    /// Nothing sets it, and the engine's default applies.
+    Default,
+    /// Something may set it that is not known offline.
+    Unknown,
+}
+
+impl<T: Clone> Known<T> {
+    /// The value that is set.
+    pub fn set(&self) -> Option<&Setting<T>> {
+        match self {
+            Self::Set(setting) => Some(setting),
+            Self::Default | Self::Unknown => None,
+        }
+    }
+
+    /// Whether the engine's default applies.
+    pub fn is_default(&self) -> bool {
+        matches!(self, Self::Default)
+    }
+
+    /// The value, or this default; nothing when it is unknown.
+    pub fn or(&self, default: T, engine: Engine) -> Option<Setting<T>> {
+        match self {
+            Self::Set(setting) => Some(setting.clone()),
+            Self::Default => Some(Setting {
+                value: default,
+                from: eco_format!("default of {engine}"),
+                origin: None,
+            }),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// A part of a command line that the engine cannot read.
+#[derive(Clone, Debug)]
+pub enum Fault {
+    /// One element holds a flag and its value.
+    FlagAndValue {
+        /// The element.
+        text: EcoString,
+        /// Its place.
+        origin: Origin,
+    },
+    /// One element holds a whole command line.
+    CommandLine {
+        /// The element.
+        text: EcoString,
+        /// Its place.
+        origin: Origin,
+    },
+    /// A value is no number as the engine reads it.
+    Number {
+        /// The flag.
+        flag: EcoString,
+        /// The value.
+        text: EcoString,
+        /// A number of this kind is expected.
+        expected: &'static str,
+        /// Its place.
+        origin: Origin,
+    },
+}
+
+/// The settings of an engine in a container.
+#[derive(Clone, Debug)]
+pub struct EngineSettings {
+    /// The engine.
+    pub engine: Engine,
+    /// Its release, from the tag of the project's own image.
+    pub version: Option<EngineVersion>,
+    /// It is the project's own server: what is not set has the engine's default.
+    pub has_defaults: bool,
+    /// A word without a value, or a file, may set any flag.
+    pub may_set_more: bool,
+    /// Devices that split each layer.
+    pub tensor: Known<u64>,
+    /// Devices that split the layers among them.
+    pub pipeline: Known<u64>,
+    /// Copies of the model.
+    pub data: Known<u64>,
+    /// The copies of this pod.
+    pub data_local: Known<u64>,
+    /// The number of the one copy of this pod.
+    pub data_rank: Known<u64>,
+    /// What runs the copies: `mp`, `ray`.
+    pub data_backend: Known<EcoString>,
+    /// Devices that split the context.
+    pub context_parallel: Known<u64>,
+    /// What starts the ranks: `mp`, `ray`.
+    pub executor: Known<EcoString>,
+    /// Nodes of one server.
+    pub nodes: Known<u64>,
+    /// Experts are split over all ranks.
+    pub expert: Known<bool>,
+    /// Requests are split within the tensor-parallel group.
+    pub data_attention: Known<bool>,
+    /// The pod has ranks and no API.
+    pub headless: Known<bool>,
+    /// Whether TGI splits the model.
+    pub sharded: Known<EcoString>,
+    /// Tokens of a request of full length.
+    pub context: Known<u64>,
+    /// Concurrent requests.
+    pub sequences: Known<u64>,
+    /// Tokens of one step.
+    pub batched_tokens: Known<u64>,
+    /// Share of the memory of a device.
+    pub share: Known<f64>,
+    /// Bytes of the cache, in place of a share.
+    pub cache_bytes: Known<u64>,
+    /// Type of an element of the cache.
+    pub kv_dtype: Known<EcoString>,
+    /// Type of the weights.
+    pub weights_dtype: Known<EcoString>,
+    /// How the weights are quantized.
+    pub quantization: Known<EcoString>,
+    /// No graphs are captured.
+    pub eager: Known<bool>,
+    /// Prompts are computed in parts.
+    pub chunked: Known<bool>,
+    /// Adapters are served.
+    pub lora: Known<bool>,
+    /// A second model proposes tokens.
+    pub speculative: Known<EcoString>,
+    /// GiB of weights that stay in the memory of the host.
+    pub offload: Known<f64>,
+    /// A file holds more settings, which may set every field that is not set here.
+    pub file: Known<EcoString>,
+    /// The command starts a Ray cluster first.
+    pub with_ray: bool,
+    /// Parts that the engine cannot read.
+    pub faults: Vec<Fault>,
+    /// Variables that the container sets itself.
+    variables: Vec<(EcoString, EcoString)>,
+}
+
+/// The variables that change what an engine needs.
+const VARIABLES: [&str; 3] =
+    ["VLLM_USE_V1", "VLLM_USE_FLASHINFER_SAMPLER", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS"];
+
+/// What a container starts, as far as engines are known.
+#[derive(Clone, Debug)]
+pub enum Container {
+    /// An engine with its settings.
+    Engine(Box<EngineSettings>),
+    /// A member of a Ray cluster whose head runs the engine.
+    RayMember,
+    /// A command line that cannot start.
+    Fault(Fault),
+    /// Something of which nothing is assumed.
+    Other,
+}
+
+impl EngineSettings {
+    /// Reads a container; nothing when it starts no engine that is known.
+    pub fn of(container: &Node) -> Option<Self> {
+        match Self::container(container) {
+            Container::Engine(settings) => Some(*settings),
+            Container::RayMember | Container::Fault(_) | Container::Other => None,
+        }
+    }
+
+    /// Reads what a container starts.
+    pub fn container(container: &Node) -> Container {
+        match command::of(container) {
+            Command::Engine(started) => {
+                let image = container.get("image").and_then(Node::as_str).unwrap_or_default();
+                Container::Engine(Box::new(read(&started, image)))
+            }
+            Command::RayMember => Container::RayMember,
+            Command::OneElement(text, origin) => {
+                Container::Fault(Fault::CommandLine { text, origin })
+            }
+            Command::Other => Container::Other,
+        }
+    }
+
+    /// The value of a variable that the container sets.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// The values of a command line, before they are numbers.
+#[derive(Default)]
+struct Values {
+    set: Vec<(&'static Flag, Option<Setting<EcoString>>)>,
+    /// A word may be any flag: what is not set after it is unknown.
+    open: bool,
+}
+
+fn read(started: &Started, image: &str) -> EngineSettings {
+    let identity = started.identity;
+    let engine = identity.engine;
+    let mut faults = Vec::new();
+    let mut values = values(started, &mut faults);
+    for flag in flags::of(engine).iter().filter(|flag| !flag.variable.is_empty()) {
+        let is_set = values.set.iter().any(|(own, _)| own.field == flag.field);
+        if !is_set && started.variables.is_set(flag.variable) {
+            let value = started.variables.get(flag.variable).map(|value| Setting {
+                value: value.clone(),
+                from: flag.variable.into(),
+                origin: started.variables.origin(flag.variable),
+            });
+            values.set.push((flag, value));
+        }
+    }
+    let has_file = values.set.iter().any(|(flag, _)| flag.field == Field::File);
+    let rest_is_default = identity.is_plain && !values.open && !has_file;
+    let mut reader = Reader { values: &values, rest_is_default, faults: &mut faults };
+    EngineSettings {
+        engine,
+        version: identity::version(image, engine),
+        has_defaults: rest_is_default,
+        may_set_more: values.open || has_file,
+        tensor: reader.number(Field::Tensor),
+        pipeline: reader.number(Field::Pipeline),
+        data: reader.number(Field::Data),
+        data_local: reader.number(Field::DataLocal),
+        data_rank: reader.count_from_zero(Field::DataRank),
+        data_backend: reader.text(Field::DataBackend),
+        context_parallel: reader.number(Field::ContextParallel),
+        executor: reader.text(Field::Executor),
+        nodes: reader.number(Field::Nodes),
+        expert: reader.switch(Field::Expert),
+        data_attention: reader.switch(Field::DataAttention),
+        headless: reader.switch(Field::Headless),
+        sharded: reader.text(Field::Sharded),
+        context: reader.number(Field::Context),
+        sequences: reader.number(Field::Sequences),
+        batched_tokens: reader.number(Field::BatchedTokens),
+        share: reader.float(Field::Share),
+        cache_bytes: reader.number(Field::CacheBytes),
+        kv_dtype: reader.text(Field::CacheType),
+        weights_dtype: reader.text(Field::WeightsType),
+        quantization: reader.text(Field::Quantization),
+        eager: reader.switch(Field::Eager),
+        chunked: reader.switch(Field::Chunked),
+        lora: reader.switch(Field::Lora),
+        speculative: reader.text(Field::Speculative),
+        offload: reader.float(Field::Offload),
+        file: reader.text(Field::File),
+        with_ray: started.with_ray,
+        variables: VARIABLES
+            .into_iter()
+            .filter_map(|name| Some((name.into(), started.variables.get(name)?.clone())))
+            .collect(),
+        faults,
+    }
+}
+
+/// The flags of a command line in order; the last of a field counts, as in the engines.
+fn values(started: &Started, faults: &mut Vec<Fault>) -> Values {
+    let engine = started.identity.engine;
+    let mut out = Values::default();
+    let mut words = started.words.iter().enumerate().peekable();
+    let mut takes_value = false;
+    while let Some((at, word)) = words.next() {
+        let text = word.text.as_str();
+        let is_value = std::mem::take(&mut takes_value);
+        let is_flag = text.starts_with('-') && text.len() > 1 && !is_number(text);
+        if !is_flag {
+            // A word without a value can be a flag, but for the value of another flag and for the
+            // model, which comes first.
+            if text.starts_with(UNKNOWN) && !is_value && at > 0 {
+                out.open = true;
+                out.set.clear();
+            }
+            continue;
+        }
+        let (name, joined) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        if name.contains(UNKNOWN) {
+            out.open = true;
+            out.set.clear();
+            continue;
+        }
+        if !started.in_script
+            && joined.is_none()
+            && let Some((head, rest)) = name.split_once(char::is_whitespace)
+            && !rest.trim().is_empty()
+            && is_name(head)
+        {
+            faults.push(Fault::FlagAndValue { text: text.into(), origin: word.origin });
+            continue;
+        }
+        match flags::named(engine, name) {
+            Named::Flag(flag) if matches!(flag.form, Form::Switch | Form::Off) => {
+                out.set.push((flag, Some(setting(joined.unwrap_or_default(), name, word.origin))));
+            }
+            Named::Flag(flag) => {
+                let value = match joined {
+                    Some(value) => Some((value, word.origin)),
+                    None => words.next().map(|(_, next)| (next.text.as_str(), next.origin)),
+                };
+                let Some((value, origin)) = value else { continue };
+                let known = !value.contains(UNKNOWN);
+                out.set.push((flag, known.then(|| setting(value, name, origin))));
+            }
+            Named::Ambiguous => {
+                out.open = true;
+                out.set.clear();
+            }
+            Named::Other => takes_value = joined.is_none(),
+        }
+    }
+    out
+}
+
+fn setting(value: &str, name: &str, origin: Origin) -> Setting<EcoString> {
+    Setting { value: value.into(), from: name.into(), origin: Some(origin) }
+}
+
+/// A word that begins with a minus and is a value.
+fn is_number(text: &str) -> bool {
+    text[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+/// `--name` or `-n`.
+fn is_name(text: &str) -> bool {
+    let name = text.trim_start_matches('-');
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+}
+
+struct Reader<'a> {
+    values: &'a Values,
+    rest_is_default: bool,
+    faults: &'a mut Vec<Fault>,
+}
+
+impl Reader<'_> {
+    fn found<T>(&self, field: Field) -> Result<(&'static Flag, Setting<EcoString>), Known<T>> {
+        let found = self.values.set.iter().rev().find(|(flag, _)| flag.field == field);
+        match found {
+            Some((flag, Some(setting))) => Ok((*flag, setting.clone())),
+            Some((_, None)) => Err(Known::Unknown),
+            None if self.rest_is_default => Err(Known::Default),
+            None => Err(Known::Unknown),
+        }
+    }
+
+    fn text(&self, field: Field) -> Known<EcoString> {
+        match self.found(field) {
+            Ok((_, setting)) => Known::Set(setting),
+            Err(known) => known,
+        }
+    }
+
+    fn switch(&self, field: Field) -> Known<bool> {
+        match self.found(field) {
+            Ok((flag, setting)) => {
+                let text = setting.value.to_ascii_lowercase();
+                let is_on = match flag.form {
+                    Form::Off => false,
+                    Form::Switch => !matches!(text.as_str(), "false" | "0"),
+                    // Expert parallelism of some engines is a number.
+                    _ => number::int(&text).is_some_and(|number| number > 1),
+                };
+                Known::Set(Setting { value: is_on, from: setting.from, origin: setting.origin })
+            }
+            Err(known) => known,
+        }
+    }
+
+    fn fault(&mut self, setting: Setting<EcoString>, expected: &'static str) {
+        if let Some(origin) = setting.origin {
+            let Setting { value: text, from: flag, .. } = setting;
+            self.faults.push(Fault::Number { flag, text, expected, origin });
+        }
+    }
+
+    /// A positive number; other ones have a meaning of their own, such as "derive it".
+    fn number(&mut self, field: Field) -> Known<u64> {
+        self.at_least(field, 1)
+    }
+
+    fn count_from_zero(&mut self, field: Field) -> Known<u64> {
+        self.at_least(field, 0)
+    }
+
+    fn at_least(&mut self, field: Field, least: i64) -> Known<u64> {
+        let (flag, setting) = match self.found(field) {
+            Ok(found) => found,
+            Err(known) => return known,
+        };
+        let read = match flag.form {
+            Form::Tokens if setting.value == "auto" => return Known::Unknown,
+            Form::Tokens => number::human(&setting.value),
+            _ => number::int(&setting.value),
+        };
+        match read {
+            None => {
+                self.fault(setting, "a whole number");
+                Known::Unknown
+            }
+            Some(number) if number < least => Known::Unknown,
+            Some(number) => Known::Set(Setting {
+                value: number.unsigned_abs(),
+                from: setting.from,
+                origin: setting.origin,
+            }),
+        }
+    }
+
+    fn float(&mut self, field: Field) -> Known<f64> {
+        let (_, setting) = match self.found(field) {
+            Ok(found) => found,
+            Err(known) => return known,
+        };
+        match number::float(&setting.value) {
+            None => {
+                self.fault(setting, "a number");
+                Known::Unknown
+            }
+            Some(value) => {
+                Known::Set(Setting { value, from: setting.from, origin: setting.origin })
+            }
+        }
+    }
+}
+
+/// The tensor parallelism of a container as OEP-0003 reads it, whatever the engine: the flag, else
+/// `TENSOR_PARALLEL_SIZE` (OEP-0003, Override hierarchy).
+pub(crate) fn tensor_parallel_by_document(container: &Node) -> Option<(EcoString, Origin)> {
+    const VARIABLE: &str = "TENSOR_PARALLEL_SIZE";
+    const FLAGS: [&str; 5] = ["--tp-size", "--tp", "--tensor-parallel-size", "-tp", "--tp_size"];
+    let words =
+        ["args", "command"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items);
+    let words: Vec<(&str, Origin)> = words
+        .filter_map(|node| Some((node.as_str()?, node.origin)))
+        .flat_map(|(text, origin)| text.split_whitespace().map(move |word| (word, origin)))
+        .collect();
+    let is_whole = |text: &str| {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let flagged = words.iter().enumerate().rev().find_map(|(at, (word, origin))| {
+        let value = match word.split_once('=') {
+            Some((flag, value)) if FLAGS.contains(&flag) => Some(value),
+            None if FLAGS.contains(word) => words.get(at + 1).map(|(value, _)| *value),
+            _ => None,
+        };
+        value.filter(|value| is_whole(value)).map(|value| (EcoString::from(value), *origin))
+    });
+    flagged.or_else(|| {
+        let env = container.get("env").map(Node::items).unwrap_or_default();
+        let named = |entry: &&Node| entry.get("name").and_then(Node::as_str) == Some(VARIABLE);
+        let value = env.iter().rev().find(named)?.get("value")?;
+        Some((value.scalar_text().filter(|text| is_whole(text))?, value.origin))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Ranks;
+    use crate::yaml::Rule;
+
+    static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
+
+    fn container(value: serde_json::Value) -> Node {
+        Node::from_json(&value, Origin::Default(&TEST))
+    }
+
+    fn settings(value: serde_json::Value) -> EngineSettings {
+        EngineSettings::of(&container(value)).expect("an engine")
+    }
+
+    fn vllm(args: &[&str]) -> EngineSettings {
+        settings(serde_json::json!({"image": "vllm/vllm-openai:v0.11.0", "args": args,
+            "env": [{"name": "LEN", "value": "77"}, {"name": "SECRET", "valueFrom": {}}]}))
+    }
+
+    #[test]
+    fn a_value_is_the_last_one_that_is_set() {
+        for (args, expected) in [
+            (vec!["--max-model-len", "8192"], Some(8192)),
+            (vec!["--max-model-len=8k"], Some(8000)),
+            (vec!["--max_model_len=8K"], Some(8192)),
+            (vec!["--max-model-len", "$(LEN)"], Some(77)),
+            (vec!["--max-model-len", "1", "--max-model-len", "2"], Some(2)),
+            (vec!["--max-model-len", "2", "--max-model-len", "$(SECRET)"], None),
+            (vec!["--max-model-len", "2", "--seed", "3", "$(SECRET)"], None),
+            (vec!["$(SECRET)", "--max-model-len", "2"], Some(2)),
+            (vec!["--name", "$(SECRET)", "--max-model-len", "2"], Some(2)),
+            (vec!["--max-model-len", "many"], None),
+            (vec!["--max-model-len"], None),
+            (vec!["--max-model-len", "0"], None),
+            (vec!["--max-model-len", "99999999999999999999K"], None),
+        ] {
+            let found = vllm(&args).context.set().map(|found| found.value);
+            assert_eq!(found, expected, "{args:?}");
+        }
+        let script =
+            settings(serde_json::json!({"image": "x", "command": ["/bin/bash", "-lc", "--"],
+            "args": ["vllm serve \\\n  --max-model-len 16 \\\n --port 1"]}));
+        assert_eq!(script.context.set().map(|found| found.value), Some(16));
+    }
+
+    #[test]
+    fn defaults_hold_only_where_nothing_else_may_set_the_value() {
+        assert!(vllm(&["--model", "m"]).tensor.is_default());
+        for args in [vec!["--model", "m", "$(SECRET)"], vec!["--config", "/c.yaml"]] {
+            assert!(matches!(vllm(&args).tensor, Known::Unknown), "{args:?}");
+        }
+        let own = settings(serde_json::json!({"image": "me/my-vllm", "args": ["-tp", "4"]}));
+        assert_eq!(own.tensor.set().map(|found| found.value), Some(4));
+        assert!(matches!(own.pipeline, Known::Unknown));
+        for image in ["me/serve:1", "me/vllm-router:1"] {
+            assert!(EngineSettings::of(&container(serde_json::json!({"image": image}))).is_none());
+        }
+        let wrapped =
+            serde_json::json!({"image": "vllm/vllm-openai:v0.11.0", "command": ["/run.sh"]});
+        assert!(EngineSettings::of(&container(wrapped)).is_none());
+    }
+
+    #[test]
+    fn what_an_engine_cannot_read_is_found() {
+        let faults = |args: &[&str]| -> Vec<String> {
+            let faults = vllm(args).faults;
+            faults
+                .into_iter()
+                .map(|fault| match fault {
+                    Fault::FlagAndValue { text, .. } | Fault::CommandLine { text, .. } => {
+                        text.to_string()
+                    }
+                    Fault::Number { flag, text, .. } => format!("{flag} {text}"),
+                })
+                .collect()
+        };
+        assert_eq!(faults(&["--max-num-seqs=2.56e+02"]), ["--max-num-seqs 2.56e+02"]);
+        assert_eq!(faults(&["--max-model-len 4096"]), ["--max-model-len 4096"]);
+        assert_eq!(faults(&["--served-model-name my model"]), ["--served-model-name my model"]);
+        assert!(
+            faults(&["--max-model-len", "8k", "--chat-template", "a b", "--max-model-len", "auto"])
+                .is_empty()
+        );
+        assert!(faults(&["--override={\"a\": 1}", "--max-num-seqs", "$(SECRET)"]).is_empty());
+        let one = container(serde_json::json!({"image": "vllm/vllm-openai:v0.11.0",
+            "command": ["vllm serve m --port 1"]}));
+        assert!(matches!(
+            EngineSettings::container(&one),
+            Container::Fault(Fault::CommandLine { .. })
+        ));
+    }
+
+    #[test]
+    fn ranks_are_those_of_the_engine() {
+        let ranks = |image: &str, args: &[&str]| {
+            let own = settings(serde_json::json!({"image": image, "args": args}));
+            Ranks::of(&own).map(|own| (own.all, own.copy, own.is_least))
+        };
+        let vllm = |args: &[&str]| ranks("vllm/vllm-openai:v0.11.0", args);
+        let sglang = |args: &[&str]| ranks("lmsysorg/sglang:v0.5.2", args);
+        assert_eq!(vllm(&[]), Some((1, 1, false)));
+        assert_eq!(vllm(&["-tp", "4", "-pp=2"]), Some((8, 8, false)));
+        assert_eq!(vllm(&["-tp", "2", "-dp", "4"]), Some((8, 2, false)));
+        assert_eq!(vllm(&["-tp", "2", "-dp", "16", "-dpl", "4"]), Some((8, 2, false)));
+        assert_eq!(vllm(&["-tp", "2", "-dp", "16", "--headless"]), Some((2, 2, false)));
+        assert_eq!(vllm(&["-dp", "16", "--data-parallel-rank", "0"]), Some((1, 1, false)));
+        assert_eq!(vllm(&["-tp", "2", "-dp", "16", "-dpb", "ray"]), Some((2, 2, true)));
+        assert_eq!(sglang(&["--tp", "8", "--dp", "2"]), Some((16, 8, false)));
+        assert_eq!(
+            sglang(&["--tp", "8", "--dp", "8", "--enable-dp-attention"]),
+            Some((8, 8, false))
+        );
+        assert_eq!(ranks("me/my-vllm", &["-tp", "4"]), Some((4, 4, true)));
+        assert_eq!(ranks("me/my-vllm", &["--port", "4"]), None);
+        assert_eq!(ranks("x/text-generation-inference:3", &[]), None);
+        assert_eq!(ranks("x/text-generation-inference:3", &["--num-shard=4"]), Some((4, 4, false)));
+    }
+}

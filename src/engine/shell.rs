@@ -1,0 +1,467 @@
+//! The simple commands of a shell script, with their words expanded as far as values are known.
+//!
+//! In: the text after `sh -c`, the variables of the container. Out: the commands in order; nothing
+//! for a script with parts that are not read (functions, `case`, here-documents).
+
+use super::variables::{UNKNOWN, Variables};
+use crate::yaml::Origin;
+use ecow::EcoString;
+use std::collections::VecDeque;
+
+/// A command of a script.
+#[derive(Clone, Debug)]
+pub(super) struct Simple {
+    /// The program and its arguments.
+    pub(super) words: Vec<EcoString>,
+    /// The variables as they are when the command starts.
+    pub(super) variables: Variables,
+    /// The command runs only under a condition, or more than once.
+    pub(super) conditional: bool,
+}
+
+/// The greatest number of characters of a script that is read.
+const MOST: usize = 64 << 10;
+
+/// Words that begin or end a part of a script and are followed by a command.
+const OPENING: [&str; 6] = ["if", "while", "until", "elif", "then", "else"];
+
+#[derive(Debug)]
+enum Token {
+    Word(EcoString),
+    End,
+}
+
+/// The commands of a script; `positional` are the words after it.
+pub(super) fn commands(
+    script: &str,
+    variables: &Variables,
+    positional: &[EcoString],
+    origin: Origin,
+) -> Option<Vec<Simple>> {
+    if script.len() > MOST {
+        return None;
+    }
+    let mut reader = Reader {
+        rest: script.chars().collect(),
+        variables: variables.clone(),
+        positional: positional.to_vec(),
+        origin,
+    };
+    let (mut found, mut words, mut depth) = (Vec::new(), Vec::<EcoString>::new(), 0_usize);
+    loop {
+        let token = reader.token()?;
+        match token {
+            Some(Token::Word(word)) => words.push(word),
+            Some(Token::End) | None => {
+                if let Some(simple) = reader.finished(std::mem::take(&mut words), &mut depth)? {
+                    found.push(simple);
+                }
+                if token.is_none() {
+                    return Some(found);
+                }
+            }
+        }
+    }
+}
+
+struct Reader {
+    rest: VecDeque<char>,
+    variables: Variables,
+    positional: Vec<EcoString>,
+    origin: Origin,
+}
+
+impl Reader {
+    /// A command from its words: keywords and assignments are taken from its front.
+    fn finished(&mut self, mut words: Vec<EcoString>, depth: &mut usize) -> Option<Option<Simple>> {
+        while let Some(first) = words.first().cloned() {
+            match first.as_str() {
+                "if" | "while" | "until" => *depth += 1,
+                "for" | "select" => {
+                    // The body follows `do`; the variable has several values.
+                    *depth += 1;
+                    if let Some(name) = words.get(1) {
+                        self.variables.forget(name);
+                    }
+                    return Some(None);
+                }
+                "fi" | "done" => *depth = depth.saturating_sub(1),
+                "case" | "function" | "esac" => return None,
+                "do" | "{" | "}" | "!" | "time" => {}
+                word if OPENING.contains(&word) => {}
+                _ => break,
+            }
+            words.remove(0);
+        }
+        if words.first().is_some_and(|word| word.ends_with("()")) {
+            return None;
+        }
+        let mut own = None;
+        while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
+            own.get_or_insert_with(|| self.variables.clone()).set(&name, &value, self.origin);
+            words.remove(0);
+        }
+        let Some(program) = words.first() else {
+            if let Some(own) = own {
+                self.keep(own, *depth > 0);
+            }
+            return Some(None);
+        };
+        match program.as_str() {
+            "export" | "declare" | "local" | "readonly" | "typeset" => {
+                let mut changed = self.variables.clone();
+                for word in &words[1..] {
+                    if let Some((name, value)) = assignment(word) {
+                        changed.set(&name, &value, self.origin);
+                    }
+                }
+                self.keep(changed, *depth > 0);
+                return Some(None);
+            }
+            "unset" | "read" => {
+                for word in &words[1..] {
+                    self.variables.forget(word);
+                }
+                return Some(None);
+            }
+            "source" | "." | "eval" => {
+                self.variables.opaque = true;
+                return Some(None);
+            }
+            "set" | "shift" => {
+                if program == "shift" || words.iter().any(|word| word == "--") {
+                    self.positional = vec![UNKNOWN.to_string().into()];
+                }
+                return Some(None);
+            }
+            _ => {}
+        }
+        let variables = own.unwrap_or_else(|| self.variables.clone());
+        Some(Some(Simple { words, variables, conditional: *depth > 0 }))
+    }
+
+    /// Takes over changed variables; under a condition, those that differ become unknown.
+    fn keep(&mut self, changed: Variables, conditional: bool) {
+        if conditional {
+            let before = std::mem::replace(&mut self.variables, changed);
+            self.variables.unlike(&before);
+        } else {
+            self.variables = changed;
+        }
+    }
+
+    /// The next word or end of a command; `Some(None)` at the end of the script.
+    fn token(&mut self) -> Option<Option<Token>> {
+        let mut word: Option<String> = None;
+        loop {
+            let Some(c) = self.rest.front().copied() else {
+                return Some(word.map(|word| Token::Word(word.into())));
+            };
+            match c {
+                ' ' | '\t' | '\r' => {
+                    self.rest.pop_front();
+                    if let Some(word) = word {
+                        return Some(Some(Token::Word(word.into())));
+                    }
+                }
+                '\n' | ';' | '&' | '|' | '(' | ')' => {
+                    // `NAME()` begins a function, which the caller refuses.
+                    if c == '(' && word.is_some() {
+                        return None;
+                    }
+                    if let Some(word) = word {
+                        return Some(Some(Token::Word(word.into())));
+                    }
+                    self.rest.pop_front();
+                    return Some(Some(Token::End));
+                }
+                '#' if word.is_none() => {
+                    while self.rest.front().is_some_and(|c| *c != '\n') {
+                        self.rest.pop_front();
+                    }
+                }
+                '>' | '<' => {
+                    self.rest.pop_front();
+                    self.redirection(c)?;
+                    // A number before it is a file descriptor.
+                    match word {
+                        Some(own) if own.chars().all(|c| c.is_ascii_digit()) => word = None,
+                        Some(own) => return Some(Some(Token::Word(own.into()))),
+                        None => {}
+                    }
+                }
+                '\\' => {
+                    self.rest.pop_front();
+                    match self.rest.pop_front() {
+                        Some('\n') => {}
+                        Some('\r') if self.rest.front() == Some(&'\n') => {
+                            self.rest.pop_front();
+                        }
+                        Some(c) => word.get_or_insert_default().push(c),
+                        None => {}
+                    }
+                }
+                '\'' => {
+                    self.rest.pop_front();
+                    let own = word.get_or_insert_default();
+                    loop {
+                        match self.rest.pop_front()? {
+                            '\'' => break,
+                            c => own.push(c),
+                        }
+                    }
+                }
+                '"' => {
+                    self.rest.pop_front();
+                    let mut own = word.take().unwrap_or_default();
+                    self.quoted(&mut own)?;
+                    word = Some(own);
+                }
+                '`' => {
+                    self.rest.pop_front();
+                    while self.rest.pop_front()? != '`' {}
+                    word.get_or_insert_default().push(UNKNOWN);
+                }
+                '$' => {
+                    self.rest.pop_front();
+                    let value = self.dollar()?;
+                    let own = word.take();
+                    word = self.split(own, &value);
+                }
+                c => {
+                    self.rest.pop_front();
+                    word.get_or_insert_default().push(c);
+                }
+            }
+        }
+    }
+
+    /// Puts the words of an unquoted variable before the rest of the script, each in quotes.
+    fn split(&mut self, before: Option<String>, value: &str) -> Option<String> {
+        if !value.contains(char::is_whitespace) {
+            if value.is_empty() && before.is_none() {
+                return None;
+            }
+            return Some(before.unwrap_or_default() + value);
+        }
+        let mut text = String::new();
+        if value.starts_with(char::is_whitespace) {
+            text.push(' ');
+        }
+        for (at, word) in value.split_whitespace().enumerate() {
+            if at > 0 {
+                text.push(' ');
+            }
+            text.push('\'');
+            text.push_str(&word.replace('\'', "'\\''"));
+            text.push('\'');
+        }
+        if value.ends_with(char::is_whitespace) {
+            text.push(' ');
+        }
+        for c in text.chars().rev() {
+            self.rest.push_front(c);
+        }
+        before
+    }
+
+    fn quoted(&mut self, own: &mut String) -> Option<()> {
+        loop {
+            match self.rest.pop_front()? {
+                '"' => return Some(()),
+                '\\' => match self.rest.pop_front()? {
+                    c @ ('"' | '\\' | '$' | '`') => own.push(c),
+                    '\n' => {}
+                    c => {
+                        own.push('\\');
+                        own.push(c);
+                    }
+                },
+                '`' => {
+                    while self.rest.pop_front()? != '`' {}
+                    own.push(UNKNOWN);
+                }
+                '$' => own.push_str(&self.dollar()?),
+                c => own.push(c),
+            }
+        }
+    }
+
+    /// What follows a `$`: the value of a variable, or the unknown.
+    fn dollar(&mut self) -> Option<String> {
+        let unknown = || UNKNOWN.to_string();
+        match self.rest.front().copied() {
+            Some('(') => {
+                self.rest.pop_front();
+                let mut depth = 1_usize;
+                while depth > 0 {
+                    match self.rest.pop_front()? {
+                        '(' => depth += 1,
+                        ')' => depth -= 1,
+                        '\'' => while self.rest.pop_front()? != '\'' {},
+                        '\\' => {
+                            self.rest.pop_front();
+                        }
+                        _ => {}
+                    }
+                }
+                Some(unknown())
+            }
+            Some('{') => {
+                self.rest.pop_front();
+                let mut inner = String::new();
+                let mut depth = 1_usize;
+                loop {
+                    match self.rest.pop_front()? {
+                        '}' if depth == 1 => break,
+                        c => {
+                            match c {
+                                '{' => depth += 1,
+                                '}' => depth -= 1,
+                                _ => {}
+                            }
+                            inner.push(c);
+                        }
+                    }
+                }
+                Some(self.braces(&inner))
+            }
+            Some('@' | '*') => {
+                self.rest.pop_front();
+                let words = self.positional.get(1..).unwrap_or_default();
+                Some(words.join(" "))
+            }
+            Some(c) if c.is_ascii_digit() => {
+                self.rest.pop_front();
+                let at = c.to_digit(10)? as usize;
+                Some(self.positional.get(at).map_or_else(unknown, |word| word.to_string()))
+            }
+            Some(c) if c == '_' || c.is_ascii_alphabetic() => {
+                let mut name = String::new();
+                while let Some(c) = self.rest.front().copied().filter(|c| is_of_name(*c)) {
+                    name.push(c);
+                    self.rest.pop_front();
+                }
+                Some(self.value(&name).unwrap_or_else(unknown))
+            }
+            Some('?' | '!' | '#' | '$' | '-') => {
+                self.rest.pop_front();
+                Some(unknown())
+            }
+            _ => Some("$".to_owned()),
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        let known = !self.variables.opaque;
+        self.variables.get(name).filter(|_| known).map(ToString::to_string)
+    }
+
+    /// `NAME`, `NAME:-DEFAULT`, `NAME-DEFAULT`, `NAME:=DEFAULT`; others are unknown.
+    fn braces(&self, inner: &str) -> String {
+        let end = inner.find(|c| !is_of_name(c)).unwrap_or(inner.len());
+        let (name, rest) = inner.split_at(end);
+        let default = ["-", "=", ":-", ":="]
+            .into_iter()
+            .find_map(|sign| rest.strip_prefix(sign))
+            .filter(|text| !text.contains(['$', '`', '"', '\'', '\\']));
+        let unknown = UNKNOWN.to_string();
+        match (rest.is_empty(), default) {
+            (true, _) => self.value(name).unwrap_or(unknown),
+            // Without a value in the manifest the image can still set one.
+            (false, Some(_)) => {
+                self.value(name).filter(|value| !value.is_empty()).unwrap_or(unknown)
+            }
+            _ => unknown,
+        }
+    }
+
+    /// Reads the target of a redirection; `None` for a here-document, whose lines are no commands.
+    fn redirection(&mut self, sign: char) -> Option<()> {
+        if sign == '<' && self.rest.front() == Some(&'<') {
+            return None;
+        }
+        if sign == '>' && self.rest.front() == Some(&'>') {
+            self.rest.pop_front();
+        }
+        if self.rest.front() == Some(&'&') {
+            self.rest.pop_front();
+        }
+        while self.rest.front().is_some_and(|c| matches!(c, ' ' | '\t')) {
+            self.rest.pop_front();
+        }
+        while self
+            .rest
+            .front()
+            .is_some_and(|c| !c.is_whitespace() && !matches!(c, ';' | '&' | '|' | ')' | '<' | '>'))
+        {
+            self.rest.pop_front();
+        }
+        Some(())
+    }
+}
+
+fn is_of_name(c: char) -> bool {
+    c == '_' || c.is_ascii_alphanumeric()
+}
+
+/// `NAME=VALUE` at the front of a command.
+fn assignment(word: &str) -> Option<(String, String)> {
+    let (name, value) = word.split_once('=')?;
+    let is_name =
+        name.chars().all(is_of_name) && name.chars().next().is_some_and(|c| !c.is_ascii_digit());
+    is_name.then(|| (name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::{Node, Rule};
+
+    static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
+
+    fn words(script: &str) -> Option<Vec<Vec<String>>> {
+        let container = Node::from_json(
+            &serde_json::json!({"env": [
+                {"name": "RANKS", "value": "4"},
+                {"name": "EXTRA", "value": "--tp 8 --port=1"},
+                {"name": "SECRET", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}},
+            ]}),
+            Origin::Default(&TEST),
+        );
+        let variables = Variables::of(&container);
+        let found =
+            commands(script, &variables, &["sh".into(), "--x".into()], Origin::Default(&TEST))?;
+        Some(
+            found
+                .into_iter()
+                .map(|own| {
+                    own.words.iter().map(|word| word.as_str().replace(UNKNOWN, "?")).collect()
+                })
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn scripts_are_read_as_a_shell_reads_them() {
+        for (script, expected) in [
+            ("exec vllm serve m \\\n  --tp $RANKS # four\n", vec!["exec vllm serve m --tp 4"]),
+            ("A=2; export B=$A; run --a=${A} \"--b ${B}\" '$A'", vec!["run --a=2 --b 2 $A"]),
+            ("run $EXTRA --z", vec!["run --tp 8 --port=1 --z"]),
+            ("run \"$EXTRA\"", vec!["run --tp 8 --port=1"]),
+            ("run --k $SECRET ${NO:-1} $(nproc) `id`", vec!["run --k ? ? ? ?"]),
+            ("ray start > /dev/null 2>&1 && run \"$@\"", vec!["ray start", "run --x"]),
+            ("if [ -z \"$A\" ]; then A=3; fi; run $A", vec!["[ -z ? ]", "run ?"]),
+            ("TP=2 run $TP", vec!["run ?"]),
+            ("source /env; run $RANKS", vec!["run ?"]),
+            ("a & b | c", vec!["a", "b", "c"]),
+            ("run '", vec![]),
+            ("cat <<EOF\nrun\nEOF", vec![]),
+            ("f() { run; }; f", vec![]),
+        ] {
+            let found = words(script).unwrap_or_default();
+            let found: Vec<String> = found.iter().map(|words| words.join(" ")).collect();
+            assert_eq!(found, expected, "{script}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The environment of a container: variables with the values that are known offline.
+
+use crate::yaml::{Node, Origin};
+use ecow::EcoString;
+use std::collections::HashMap;
+
+/// Marks a part of a text that is not known offline. Manifests cannot contain it: YAML and
+/// Kubernetes refuse the character.
+pub(super) const UNKNOWN: char = '\0';
+
+/// The variables of a container; the value of a variable with another source is unknown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Variables {
+    known: HashMap<EcoString, (Option<EcoString>, Option<Origin>)>,
+    /// A script was read in that can set any variable.
+    pub(super) opaque: bool,
+}
+
+impl Variables {
+    /// The `env` of a container, in order: a value can contain earlier variables.
+    pub(super) fn of(container: &Node) -> Self {
+        let mut own = Self::default();
+        for entry in container.get("env").map(Node::items).unwrap_or_default() {
+            let Some(name) = entry.get("name").and_then(Node::as_str) else { continue };
+            let value = match (entry.get("value"), entry.get("valueFrom")) {
+                (Some(value), _) if !value.is_null() => {
+                    value.scalar_text().map(|text| own.expanded(&text))
+                }
+                (_, None) => Some(EcoString::new()),
+                _ => None,
+            };
+            let value = value.filter(|text| !text.contains(UNKNOWN));
+            own.known.insert(name.into(), (value, Some(entry.origin)));
+        }
+        own
+    }
+
+    /// The value of a variable, if it is set and known.
+    pub(super) fn get(&self, name: &str) -> Option<&EcoString> {
+        self.known.get(name)?.0.as_ref()
+    }
+
+    /// Whether a variable is set, with whatever value.
+    pub(super) fn is_set(&self, name: &str) -> bool {
+        self.known.contains_key(name)
+    }
+
+    /// Where a variable was set.
+    pub(super) fn origin(&self, name: &str) -> Option<Origin> {
+        self.known.get(name)?.1
+    }
+
+    /// Sets a variable; a value with unknown parts is unknown.
+    pub(super) fn set(&mut self, name: &str, value: &str, origin: Origin) {
+        let value = (!value.contains(UNKNOWN)).then(|| value.into());
+        self.known.insert(name.into(), (value, Some(origin)));
+    }
+
+    /// Makes a variable unknown.
+    pub(super) fn forget(&mut self, name: &str) {
+        self.known.insert(name.into(), (None, None));
+    }
+
+    /// Makes the variables unknown whose value differs from the one before.
+    pub(super) fn unlike(&mut self, before: &Self) {
+        for (name, own) in &mut self.known {
+            if before.known.get(name).map(|known| &known.0) != Some(&own.0) {
+                *own = (None, None);
+            }
+        }
+    }
+
+    /// A text of `command`, `args` or `env` with its `$(NAME)` replaced as the kubelet does
+    /// (k8s.io/kubernetes/third_party/forked/golang/expansion, Expand).
+    pub(super) fn expanded(&self, text: &str) -> EcoString {
+        if !text.contains('$') {
+            return text.into();
+        }
+        let mut out = EcoString::new();
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            out.push_str(&rest[..at]);
+            rest = &rest[at + 1..];
+            if let Some(after) = rest.strip_prefix('$') {
+                out.push('$');
+                rest = after;
+            } else if let Some((name, after)) =
+                rest.strip_prefix('(').and_then(|inner| inner.split_once(')'))
+            {
+                match self.get(name) {
+                    Some(value) => out.push_str(value),
+                    None => out.push(UNKNOWN),
+                }
+                rest = after;
+            } else {
+                out.push('$');
+            }
+        }
+        out.push_str(rest);
+        out
+    }
+}
