@@ -1,6 +1,7 @@
 //! The KV cache of an engine, and how many requests of full length fit.
 
-use crate::quantity::{KvCache, Layout, Memory};
+use crate::engine::{Engine, Estimate};
+use crate::quantity::{GIB, KvCache, Layout, Memory};
 use crate::source::Span;
 use ecow::EcoString;
 use std::sync::Arc;
@@ -18,8 +19,7 @@ pub struct Operand<T> {
 
 /// The cache of one replica of a component: every operand, and the results computed from them.
 ///
-/// The results are upper bounds, because activations, CUDA graphs and fragmentation also use
-/// memory.
+/// What is left for the cache is the middle of an interval (docs/models.md#accuracy).
 #[derive(Clone, Debug)]
 pub struct CacheFit {
     /// The model's KV cache.
@@ -36,12 +36,16 @@ pub struct CacheFit {
     pub context: Option<Operand<u64>>,
     /// Memory of one accelerator; `None` when unknown.
     pub memory: Option<Operand<Memory>>,
-    /// Share of the memory that weights and cache may use.
-    pub share: Operand<f64>,
+    /// Share of the memory that weights and cache may use; `None` when unknown.
+    pub share: Option<Operand<f64>>,
     /// Bytes of the weights; `None` when the size of the model is unknown.
     pub weights: Option<Operand<u64>>,
     /// Maximum number of concurrent requests, as set by the engine's flags.
     pub most: Option<Operand<u64>>,
+    /// The engine.
+    pub engine: Option<Engine>,
+    /// What the engine leaves for the cache on one accelerator; `None` when unknown.
+    pub estimate: Option<Estimate>,
 }
 
 impl CacheFit {
@@ -61,26 +65,42 @@ impl CacheFit {
     }
 
     /// Returns the bytes that weights and cache of one copy may use.
+    pub fn usable(&self) -> Option<u64> {
+        let share = self.share.as_ref()?.value;
+        let memory = self.memory.as_ref()?.value.gib();
+        Some(self.on_all(memory * share))
+    }
+
+    /// Returns the bytes of one copy that remain for the cache; 0 when the weights are too large.
+    pub fn left(&self) -> Option<u64> {
+        Some(self.on_all(self.estimate.as_ref()?.middle))
+    }
+
+    /// Returns the least and the most bytes of one copy that remain for the cache.
+    pub fn left_range(&self) -> Option<(u64, u64)> {
+        let found = self.estimate.as_ref()?;
+        Some((self.on_all(found.low), self.on_all(found.high)))
+    }
+
+    /// Bytes on all accelerators of a copy, from GiB on one.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
         clippy::cast_sign_loss,
-        reason = "bytes of accelerators are far below 2^53, and no operand is negative"
+        reason = "bytes of accelerators are far below 2^53, and a negative number becomes 0"
     )]
-    pub fn usable(&self) -> Option<u64> {
-        let memory = self.memory.as_ref()?.value.0 as f64;
-        Some((memory * self.accelerators.value as f64 * self.share.value) as u64)
-    }
-
-    /// Returns the bytes of one copy that remain for the cache; 0 when the weights alone are too
-    /// large.
-    pub fn left(&self) -> Option<u64> {
-        Some(self.usable()?.saturating_sub(self.weights.as_ref()?.value))
+    fn on_all(&self, gib: f64) -> u64 {
+        (gib * GIB as f64 * self.accelerators.value as f64) as u64
     }
 
     /// Returns the number of requests of full length that fit in one replica.
     pub fn requests(&self) -> Option<u64> {
-        let (left, request) = (self.left()?, self.request()?);
+        self.requests_of(self.context.as_ref()?.value)
+    }
+
+    /// Returns the number of requests of so many tokens that fit in one replica.
+    pub fn requests_of(&self, tokens: u64) -> Option<u64> {
+        let (left, request) = (self.left()?, self.cache.request(tokens, self.layout()));
         let held = left.checked_div(request)?.saturating_mul(self.copies);
         Some(self.most.as_ref().map_or(held, |most| held.min(most.value)))
     }

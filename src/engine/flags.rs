@@ -39,8 +39,6 @@ pub enum Field {
     DataAttention,
     /// The pod has ranks and no API.
     Headless,
-    /// Whether TGI splits the model.
-    Sharded,
     /// Tokens of a request of full length.
     Context,
     /// Concurrent requests.
@@ -53,22 +51,22 @@ pub enum Field {
     CacheBytes,
     /// Type of an element of the cache.
     CacheType,
-    /// Type of the weights.
-    WeightsType,
     /// How the weights are quantized.
     Quantization,
     /// No graphs are captured.
     Eager,
     /// Prompts are computed in parts.
     Chunked,
-    /// Adapters are served.
-    Lora,
     /// A second model, or heads, that propose tokens.
     Speculative,
     /// Weights that stay in the memory of the host.
     Offload,
     /// A file with more settings.
     File,
+    /// The model.
+    Model,
+    /// Values that replace those of the model's config.
+    Overrides,
 }
 
 /// The form of a value.
@@ -133,16 +131,16 @@ static VLLM: &[Flag] = &[
     flag(F::Share, Float, &["--gpu-memory-utilization"]),
     flag(F::CacheBytes, Tokens, &["--kv-cache-memory-bytes"]),
     flag(F::CacheType, Text, &["--kv-cache-dtype"]),
-    flag(F::WeightsType, Text, &["--dtype"]),
     flag(F::Quantization, Text, &["--quantization", "-q"]),
     flag(F::Eager, Switch, &["--enforce-eager"]),
     flag(F::Eager, Off, &["--no-enforce-eager"]),
     flag(F::Chunked, Switch, &["--enable-chunked-prefill"]),
     flag(F::Chunked, Off, &["--no-enable-chunked-prefill"]),
-    flag(F::Lora, Switch, &["--enable-lora"]),
     flag(F::Speculative, Text, &["--speculative-config", "--speculative-model"]),
     flag(F::Offload, Float, &["--cpu-offload-gb"]),
     flag(F::File, Text, &["--config"]),
+    flag(F::Model, Text, &["--model"]),
+    flag(F::Overrides, Text, &["--hf-overrides", "--rope-scaling"]),
 ];
 
 static SGLANG: &[Flag] = &[
@@ -157,13 +155,13 @@ static SGLANG: &[Flag] = &[
     flag(F::BatchedTokens, Int, &["--chunked-prefill-size"]),
     flag(F::Share, Float, &["--mem-fraction-static"]),
     flag(F::CacheType, Text, &["--kv-cache-dtype"]),
-    flag(F::WeightsType, Text, &["--dtype"]),
     flag(F::Quantization, Text, &["--quantization"]),
     flag(F::Eager, Switch, &["--disable-cuda-graph"]),
-    flag(F::Lora, Switch, &["--enable-lora"]),
     flag(F::Speculative, Text, &["--speculative-algorithm"]),
     flag(F::Offload, Float, &["--cpu-offload-gb"]),
     flag(F::File, Text, &["--config"]),
+    flag(F::Model, Text, &["--model-path", "--model"]),
+    flag(F::Overrides, Text, &["--json-model-override-args"]),
 ];
 
 static TENSORRT_LLM: &[Flag] = &[
@@ -188,20 +186,18 @@ static LMDEPLOY: &[Flag] = &[
     flag(F::Sequences, Int, &["--max-batch-size"]),
     flag(F::Share, Float, &["--cache-max-entry-count"]),
     flag(F::CacheType, Text, &["--quant-policy"]),
-    flag(F::WeightsType, Text, &["--dtype"]),
     flag(F::Quantization, Text, &["--model-format"]),
     flag(F::Eager, Switch, &["--eager-mode"]),
 ];
 
 static TGI: &[Flag] = &[
+    or_variable(F::Model, Text, &["--model-id"], "MODEL_ID"),
     or_variable(F::Tensor, Int, &["--num-shard"], "NUM_SHARD"),
-    or_variable(F::Sharded, Text, &["--sharded"], "SHARDED"),
     or_variable(F::Context, Int, &["--max-total-tokens"], "MAX_TOTAL_TOKENS"),
     or_variable(F::Sequences, Int, &["--max-batch-size"], "MAX_BATCH_SIZE"),
     or_variable(F::BatchedTokens, Int, &["--max-batch-prefill-tokens"], "MAX_BATCH_PREFILL_TOKENS"),
     or_variable(F::Share, Float, &["--cuda-memory-fraction"], "CUDA_MEMORY_FRACTION"),
     or_variable(F::CacheType, Text, &["--kv-cache-dtype"], "KV_CACHE_DTYPE"),
-    or_variable(F::WeightsType, Text, &["--dtype"], "DTYPE"),
     or_variable(F::Quantization, Text, &["--quantize"], "QUANTIZE"),
 ];
 

@@ -16,9 +16,8 @@ mod settings;
 mod shell;
 mod variables;
 
-pub use flags::Field;
-pub use identity::{Engine, EngineVersion};
-pub use memory::{Estimate, Load, Sampler, Term, loaded_weights};
-pub use ranks::{Factor, Ranks};
-pub(crate) use settings::tensor_parallel_by_document;
+pub use identity::Engine;
+pub use memory::{Estimate, Load, loaded_weights};
+pub use ranks::Ranks;
 pub use settings::{Container, EngineSettings, Fault, Known, Setting};
+pub(crate) use settings::{is_own_server, tensor_parallel_by_document};

@@ -95,8 +95,8 @@ pub struct EngineSettings {
     pub engine: Engine,
     /// Its release, from the tag of the project's own image.
     pub version: Option<EngineVersion>,
-    /// It is the project's own server: what is not set has the engine's default.
-    pub has_defaults: bool,
+    /// It is the project's own server, which speaks the protocol of OpenAI.
+    pub is_own_server: bool,
     /// A word without a value, or a file, may set any flag.
     pub may_set_more: bool,
     /// Devices that split each layer.
@@ -123,8 +123,6 @@ pub struct EngineSettings {
     pub data_attention: Known<bool>,
     /// The pod has ranks and no API.
     pub headless: Known<bool>,
-    /// Whether TGI splits the model.
-    pub sharded: Known<EcoString>,
     /// Tokens of a request of full length.
     pub context: Known<u64>,
     /// Concurrent requests.
@@ -137,22 +135,20 @@ pub struct EngineSettings {
     pub cache_bytes: Known<u64>,
     /// Type of an element of the cache.
     pub kv_dtype: Known<EcoString>,
-    /// Type of the weights.
-    pub weights_dtype: Known<EcoString>,
     /// How the weights are quantized.
     pub quantization: Known<EcoString>,
     /// No graphs are captured.
     pub eager: Known<bool>,
     /// Prompts are computed in parts.
     pub chunked: Known<bool>,
-    /// Adapters are served.
-    pub lora: Known<bool>,
     /// A second model proposes tokens.
     pub speculative: Known<EcoString>,
     /// GiB of weights that stay in the memory of the host.
     pub offload: Known<f64>,
-    /// A file holds more settings, which may set every field that is not set here.
-    pub file: Known<EcoString>,
+    /// The model: a path, or a repository of the Hub.
+    pub model: Known<EcoString>,
+    /// Values that replace those of the model's config.
+    pub overrides: Known<EcoString>,
     /// The command starts a Ray cluster first.
     pub with_ray: bool,
     /// Parts that the engine cannot read.
@@ -163,7 +159,7 @@ pub struct EngineSettings {
 
 /// The variables that change what an engine needs.
 const VARIABLES: [&str; 3] =
-    ["VLLM_USE_V1", "VLLM_USE_FLASHINFER_SAMPLER", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS"];
+    ["VLLM_USE_V1", "VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"];
 
 /// What a container starts, as far as engines are known.
 #[derive(Clone, Debug)]
@@ -208,6 +204,28 @@ impl EngineSettings {
     }
 }
 
+impl Known<EcoString> {
+    /// The first word where no flag names the model, for engines that take it so.
+    fn or_first(self, started: &Started) -> Self {
+        let takes = matches!(
+            started.identity.engine,
+            Engine::VLlm | Engine::TensorRtLlm | Engine::LmDeploy
+        );
+        match (self, started.words.first()) {
+            (Self::Default | Self::Unknown, Some(word))
+                if takes && !word.text.starts_with(['-', UNKNOWN]) =>
+            {
+                Self::Set(Setting {
+                    value: word.text.clone(),
+                    from: "argument".into(),
+                    origin: Some(word.origin),
+                })
+            }
+            (known, _) => known,
+        }
+    }
+}
+
 /// The values of a command line, before they are numbers.
 #[derive(Default)]
 struct Values {
@@ -238,7 +256,7 @@ fn read(started: &Started, image: &str) -> EngineSettings {
     EngineSettings {
         engine,
         version: identity::version(image, engine),
-        has_defaults: rest_is_default,
+        is_own_server: identity.is_plain,
         may_set_more: values.open || has_file,
         tensor: reader.number(Field::Tensor),
         pipeline: reader.number(Field::Pipeline),
@@ -252,21 +270,19 @@ fn read(started: &Started, image: &str) -> EngineSettings {
         expert: reader.switch(Field::Expert),
         data_attention: reader.switch(Field::DataAttention),
         headless: reader.switch(Field::Headless),
-        sharded: reader.text(Field::Sharded),
         context: reader.number(Field::Context),
         sequences: reader.number(Field::Sequences),
         batched_tokens: reader.number(Field::BatchedTokens),
         share: reader.float(Field::Share),
         cache_bytes: reader.number(Field::CacheBytes),
         kv_dtype: reader.text(Field::CacheType),
-        weights_dtype: reader.text(Field::WeightsType),
         quantization: reader.text(Field::Quantization),
         eager: reader.switch(Field::Eager),
         chunked: reader.switch(Field::Chunked),
-        lora: reader.switch(Field::Lora),
         speculative: reader.text(Field::Speculative),
         offload: reader.float(Field::Offload),
-        file: reader.text(Field::File),
+        model: reader.text(Field::Model).or_first(started),
+        overrides: reader.text(Field::Overrides),
         with_ray: started.with_ray,
         variables: VARIABLES
             .into_iter()
@@ -449,9 +465,15 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a container runs the own server of an engine: it answers /v1/chat/completions and
+/// /health, and no path of the Open Inference Protocol.
+pub(crate) fn is_own_server(container: &Node) -> bool {
+    EngineSettings::of(container).is_some_and(|own| own.is_own_server)
+}
+
 /// The tensor parallelism of a container as OEP-0003 reads it, whatever the engine: the flag, else
-/// `TENSOR_PARALLEL_SIZE` (OEP-0003, Override hierarchy).
-pub(crate) fn tensor_parallel_by_document(container: &Node) -> Option<(EcoString, Origin)> {
+/// `TENSOR_PARALLEL_SIZE` (OEP-0003, Override hierarchy), and whether it is the variable.
+pub(crate) fn tensor_parallel_by_document(container: &Node) -> Option<(EcoString, Origin, bool)> {
     const VARIABLE: &str = "TENSOR_PARALLEL_SIZE";
     const FLAGS: [&str; 5] = ["--tp-size", "--tp", "--tensor-parallel-size", "-tp", "--tp_size"];
     let words =
@@ -470,13 +492,13 @@ pub(crate) fn tensor_parallel_by_document(container: &Node) -> Option<(EcoString
             None if FLAGS.contains(word) => words.get(at + 1).map(|(value, _)| *value),
             _ => None,
         };
-        value.filter(|value| is_whole(value)).map(|value| (EcoString::from(value), *origin))
+        value.filter(|value| is_whole(value)).map(|value| (EcoString::from(value), *origin, false))
     });
     flagged.or_else(|| {
         let env = container.get("env").map(Node::items).unwrap_or_default();
         let named = |entry: &&Node| entry.get("name").and_then(Node::as_str) == Some(VARIABLE);
         let value = env.iter().rev().find(named)?.get("value")?;
-        Some((value.scalar_text().filter(|text| is_whole(text))?, value.origin))
+        Some((value.scalar_text().filter(|text| is_whole(text))?, value.origin, true))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Models against accelerator classes: which runtime would serve which model on which class.
 
-use super::kv_cache;
+use super::engines::Engines;
 use crate::api::{Api, Follow, Runtime};
 use crate::catalog::Catalog;
 use crate::decision::{CacheFit, Candidate, Rank, Verdict};
@@ -15,6 +15,8 @@ pub enum Outcome {
     Winner(EcoString),
     /// Several runtimes that differ only in age or name; the first one is selected.
     Tie(Vec<EcoString>),
+    /// A runtime would be selected, and its server would not start on the class.
+    Misfit(EcoString, String),
     /// No runtime, with the reason.
     Hole(String),
 }
@@ -47,6 +49,7 @@ pub struct Matrix {
 pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
     let Some(policy) = catalog.policy(Api::Ome, semantics) else { return Matrix::default() };
     let selector = Selector::new(policy, catalog);
+    let engines = Engines::new(catalog);
     let mut models: Vec<_> =
         catalog.models().filter(|model| model.object.api == Api::Ome).collect();
     models.sort_by(|a, b| a.object.id.name.cmp(&b.object.id.name));
@@ -62,14 +65,19 @@ pub fn matrix(catalog: &Catalog, semantics: Follow, context: bool) -> Matrix {
             let row: Vec<Cell> = classes
                 .iter()
                 .map(|class| {
-                    let (outcome, runtime) = match &ranked {
+                    let (mut outcome, runtime) = match &ranked {
                         Ok(decision) => outcome(&selector, &decision.candidates, class),
                         Err(error) => (Outcome::Hole(error.message.clone()), None),
                     };
-                    let cache = runtime.filter(|_| context).and_then(|runtime| {
+                    let judged = runtime.and_then(|runtime| {
                         let memory = selector.memory_of(class)?;
-                        kv_cache::of_runtime(policy, model, runtime, class.clone(), memory)
+                        engines.of_runtime(policy, model, runtime, class.clone(), memory)
                     });
+                    let (cache, stopped) = judged.unwrap_or_default();
+                    let cache = cache.filter(|_| context);
+                    if let (Some(reason), Some(runtime)) = (stopped, runtime) {
+                        outcome = Outcome::Misfit(runtime.object.id.name.clone(), reason);
+                    }
                     Cell {
                         model: model.object.id.name.clone(),
                         class: class.clone(),

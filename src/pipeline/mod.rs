@@ -7,7 +7,7 @@
 pub(crate) mod built;
 pub(crate) mod costs;
 pub(crate) mod difference;
-pub(crate) mod kv_cache;
+pub(crate) mod engines;
 pub(crate) mod leaves;
 pub(crate) mod matrix;
 pub(crate) mod merged;

@@ -2,7 +2,7 @@
 
 use super::built::{PodContext, Workload};
 use super::difference::{Side, difference, differs};
-use super::kv_cache;
+use super::engines::Engines;
 use super::planned::{Depth, Planned, PlannedComponent};
 use super::question::Question;
 use super::running::{RunningPod, RunningPods};
@@ -50,6 +50,8 @@ pub struct Planner<'a> {
     running: RunningPods<'a>,
     shapes: Vec<Shape>,
     context: PodContext,
+    /// The engines in the pods.
+    engines: Engines<'a>,
     /// Every question so far, with its answer once that is computed: a fleet has few pod shapes.
     fits: Mutex<HashMap<Arc<Question>, Option<Arc<Fit>>>>,
     /// Queue decisions so far.
@@ -109,9 +111,15 @@ impl<'a> Planner<'a> {
             running,
             shapes,
             context: PodContext::new(catalog.machines(), catalog.others()),
+            engines: Engines::new(catalog),
             fits: Mutex::default(),
             admitted: Mutex::default(),
         }
+    }
+
+    /// The engines in the pods.
+    pub(crate) fn engines(&self) -> &Engines<'a> {
+        &self.engines
     }
 
     /// The catalog that services are decided with.
@@ -317,13 +325,15 @@ impl<'a> Planner<'a> {
         let built = built.built.filter(|_| followed);
         if let Some(composed) = &built {
             let built = &composed.components;
-            diagnostics.extend(kv_cache::fill(
+            let found = self.engines.of_service(
                 selector,
                 service,
                 &resolution,
                 built,
                 &mut components,
-            ));
+                &diagnostics,
+            );
+            diagnostics.extend(found);
         }
         Outcome { resolution, components, pods, workloads, error, is_built, diagnostics, built }
     }

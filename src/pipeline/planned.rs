@@ -57,6 +57,8 @@ pub struct PlannedComponent {
     pub queue: Option<Box<QueueDecision>>,
     /// The KV cache of its engine; `None` if the layers of the model are unknown.
     pub cache: Option<Box<CacheFit>>,
+    /// Why its server does not run; `None` when nothing is known against it.
+    pub stopped: Option<EcoString>,
 }
 
 impl From<Outline> for PlannedComponent {
@@ -74,6 +76,7 @@ impl From<Outline> for PlannedComponent {
             question: None,
             queue: None,
             cache: None,
+            stopped: None,
         }
     }
 }

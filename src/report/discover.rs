@@ -103,6 +103,7 @@ pub fn json(
                 "status": status.then(|| json!({
                     "nodes": names(&class.nodes),
                     "totalAccelerators": class.status.total,
+                    "shares": class.status.shares,
                     "availableAccelerators": class.status.available,
                     "availableNodes": class.status.available_nodes,
                 })),
@@ -237,8 +238,14 @@ fn row(class: &Proposal, sources: &SourceMap) -> Vec<String> {
         spec(&["capabilities", "memoryGB"]),
         class.nodes.len().to_string(),
         class.status.available_nodes.to_string(),
-        class.status.total.to_string(),
-        class.status.available.to_string(),
+        match class.status.shares {
+            Some(shares) => format!("{} ({shares} shares)", class.status.total),
+            None => class.status.total.to_string(),
+        },
+        match class.status.shares {
+            Some(_) => format!("{} shares", class.status.available),
+            None => class.status.available.to_string(),
+        },
         from,
     ]
 }

@@ -2,6 +2,7 @@
 
 use super::screen::{Page, line};
 use crate::decision::{CacheFit, Operand};
+use crate::engine::{Engine, Estimate};
 use crate::quantity::{Kept, Memory, grouped};
 use crate::source::{SourceMap, Span};
 use serde_json::{Value, json};
@@ -33,7 +34,7 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
             ),
         );
     }
-    if let (Some(memory), Some(usable)) = (&fit.memory, fit.usable()) {
+    if let (Some(memory), Some(share), Some(usable)) = (&fit.memory, &fit.share, fit.usable()) {
         line(
             "memory",
             format!(
@@ -44,15 +45,23 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
                 said(&fit.accelerators, sources),
                 gib(memory.value.0),
                 memory.from,
-                fit.share.value,
-                said(&fit.share, sources),
+                share.value,
+                said(share, sources),
             ),
         );
     }
     if let Some(weights) = &fit.weights {
         line("weights", format!("{} = {}", gib(weights.value), weights.from));
     }
-    if let (Some(left), Some(requests)) = (fit.left(), fit.requests()) {
+    if let Some(found) = &fit.estimate {
+        let besides = found.terms.iter().filter(|term| term.what != "weights");
+        let terms: Vec<String> =
+            besides.map(|term| format!("{:.2} GiB {}", term.gib, term.what)).collect();
+        if !terms.is_empty() {
+            line("reserved", format!("{} on each accelerator", terms.join(", ")));
+        }
+    }
+    if let (Some(left), Some(requests)) = (left(fit), fit.requests()) {
         let copies = if fit.copies > 1 {
             format!(", {} copies of the engine", fit.copies)
         } else {
@@ -62,26 +71,61 @@ pub(super) fn text(name: &str, fit: &CacheFit, sources: &SourceMap) -> String {
             .most
             .as_ref()
             .map(|most| format!(", at most {} ({})", most.value, said(most, sources)));
-        line("left", format!("{}{copies}{}", gib(left), most.unwrap_or_default()));
-        let longest = match (requests, fit.longest()) {
-            (0, Some(longest)) => format!("; one of up to {} tokens", grouped(longest.into())),
-            _ => String::new(),
-        };
-        line(
-            "fits",
-            format!(
-                "at most {requests} requests of full length at once{longest}, before activations"
-            ),
-        );
+        line("left", format!("{left}{copies}{}", most.unwrap_or_default()));
+        line("fits", requests_in_words(fit, requests));
     } else {
-        let missing = match (&fit.memory, &fit.weights, &fit.context) {
+        let missing = match (&fit.memory, &fit.weights, &fit.estimate, &fit.context) {
             (None, ..) => "the memory of the accelerators",
-            (_, None, _) => "the size of the model",
+            (_, None, ..) => "the size of the model",
+            (_, _, None, _) => "what the engine needs beside weights and cache",
             _ => "the length of the context",
         };
         line("fits", format!("unknown: {missing} is not known"));
     }
     out.finish()
+}
+
+/// What is left for the cache, as an interval with its evidence.
+fn left(fit: &CacheFit) -> Option<String> {
+    let ((low, high), found) = (fit.left_range()?, fit.estimate.as_ref()?);
+    Some(format!("{} ({})", interval(low, high), evidence(fit, found)))
+}
+
+/// `12.1–12.7 GiB`.
+fn interval(low: u64, high: u64) -> String {
+    let (low, high) = (Memory(low).gib(), Memory(high).gib());
+    if low < high { format!("{low:.1}–{high:.1} GiB") } else { format!("{high:.1} GiB") }
+}
+
+/// The logs behind an estimate.
+fn evidence(fit: &CacheFit, found: &Estimate) -> String {
+    let engine = fit.engine.map_or("the engine", Engine::as_str);
+    match found.logs {
+        0 => format!("not measured for {engine}"),
+        logs => format!("measured on {logs} logs of {engine} {}", found.releases),
+    }
+}
+
+/// At most how many requests fit at once.
+fn requests_in_words(fit: &CacheFit, requests: u64) -> String {
+    const SHORT: u64 = 8192;
+    let is_long = fit.context.as_ref().is_some_and(|context| context.value > SHORT);
+    let short = fit.requests_of(SHORT).filter(|_| is_long);
+    match (requests, fit.longest()) {
+        (0, Some(longest)) => format!(
+            "no request of the full context; the longest has {} tokens",
+            grouped(longest.into())
+        ),
+        _ => {
+            let short = short.map(|short| format!(" ({} at 8k)", grouped(short.into())));
+            format!(
+                "at most {} {} of the full context at once{}",
+                grouped(requests.into()),
+                if requests == 1 { "request" } else { "requests" },
+                short.unwrap_or_default()
+            )
+        }
+    }
 }
 
 fn said<T>(operand: &Operand<T>, sources: &SourceMap) -> String {
@@ -115,6 +159,12 @@ pub(super) fn json(fit: &CacheFit, sources: &SourceMap) -> Value {
         "longestRequest": fit.longest(),
         "memoryBytes": fit.usable(),
         "leftBytes": fit.left(),
+        "left": fit.estimate.as_ref().map(|found| json!({
+            "gibPerAccelerator": { "low": rounded(found.low), "middle": rounded(found.middle), "high": rounded(found.high) },
+            "logs": found.logs,
+            "releases": found.releases,
+            "terms": found.terms.iter().map(|term| json!({ "what": term.what, "gib": rounded(term.gib) })).collect::<Vec<_>>(),
+        })),
         "copies": fit.copies,
         "layers": layers,
         "operands": {
@@ -122,7 +172,7 @@ pub(super) fn json(fit: &CacheFit, sources: &SourceMap) -> Value {
             "elementBytes": operand(Some(&fit.width), sources),
             "accelerators": operand(Some(&fit.accelerators), sources),
             "acceleratorMemoryBytes": fit.memory.as_ref().map(|memory| json!({ "value": memory.value.0, "from": memory.from.as_str(), "at": null })),
-            "memoryShare": operand(Some(&fit.share), sources),
+            "memoryShare": operand(fit.share.as_ref(), sources),
             "weightBytes": operand(fit.weights.as_ref(), sources),
             "maxRequests": operand(fit.most.as_ref(), sources),
         },
@@ -144,6 +194,11 @@ fn kind(kept: Kept) -> &'static str {
         Kept::Compressed { .. } => "compressed",
         Kept::State { .. } => "state",
     }
+}
+
+/// Hundredths of a GiB, not less than 0.
+fn rounded(gib: f64) -> f64 {
+    (gib.max(0.0) * 100.0).round() / 100.0
 }
 
 fn gib(bytes: u64) -> String {

@@ -31,6 +31,9 @@ fn cell(cell: &Cell, sources: &SourceMap) -> Value {
             tied.iter().map(ecow::EcoString::as_str).collect(),
             Some("age or name would decide"),
         ),
+        MatrixOutcome::Misfit(runtime, reason) => {
+            (Some(runtime.as_str()), "misfit", Vec::new(), Some(reason.as_str()))
+        }
         MatrixOutcome::Hole(reason) => (None, "hole", Vec::new(), Some(reason.as_str())),
     };
     let mut out = json!({ "model": cell.model.as_str(), "accelerator": cell.class.as_str(), "runtime": runtime, "state": state, "tied": tied, "reason": reason });
@@ -44,6 +47,7 @@ fn word(cell: &Cell) -> String {
     let runtime = match &cell.outcome {
         MatrixOutcome::Winner(runtime) => format!("✓ {runtime}"),
         MatrixOutcome::Tie(tied) => format!("! tie: {}", tied.join(", ")),
+        MatrixOutcome::Misfit(runtime, _) => return format!("✗ {runtime}"),
         MatrixOutcome::Hole(_) => return "-".to_owned(),
     };
     match cell.cache.as_deref().and_then(kv_cache::words) {
@@ -70,8 +74,9 @@ pub fn text(matrix: &Matrix, style: Style) -> String {
     if !matrix.classes.is_empty() {
         out.draw(&grid(&header, body, style));
     }
-    let holes = matrix.cells.iter().filter_map(|cell| {
-        if let MatrixOutcome::Hole(reason) = &cell.outcome { Some((cell, reason)) } else { None }
+    let holes = matrix.cells.iter().filter_map(|cell| match &cell.outcome {
+        MatrixOutcome::Hole(reason) | MatrixOutcome::Misfit(_, reason) => Some((cell, reason)),
+        MatrixOutcome::Winner(_) | MatrixOutcome::Tie(_) => None,
     });
     for (index, (cell, reason)) in holes.enumerate() {
         if index == 0 {
@@ -101,12 +106,13 @@ pub fn markdown(matrix: &Matrix) -> String {
 /// # Errors
 /// The error in the template.
 pub fn html(matrix: &Matrix) -> Result<String, String> {
-    let mut counts = [0_usize; 3];
+    let mut counts = [0_usize; 4];
     let mut holes: IndexMap<&str, Vec<String>> = IndexMap::new();
     for cell in &matrix.cells {
         counts[match &cell.outcome {
             MatrixOutcome::Winner(_) => 0,
             MatrixOutcome::Tie(_) => 1,
+            MatrixOutcome::Misfit(..) => 3,
             MatrixOutcome::Hole(reason) => {
                 let pairs = holes.entry(reason).or_default();
                 pairs.push(format!("{} on {}", cell.model, cell.class));
@@ -118,15 +124,21 @@ pub fn html(matrix: &Matrix) -> Result<String, String> {
         let (class, reason) = match &cell.outcome {
             MatrixOutcome::Winner(_) => ("win", None),
             MatrixOutcome::Tie(_) => ("tie", Some("age or name would decide")),
-            MatrixOutcome::Hole(reason) => ("hole", Some(reason.as_str())),
+            MatrixOutcome::Hole(reason) | MatrixOutcome::Misfit(_, reason) => {
+                ("hole", Some(reason.as_str()))
+            }
         };
         json!({ "class": class, "reason": reason, "text": word(cell) })
     };
     let row = |(model, cells): (&str, &[Cell])| json!({ "model": model, "cells": cells.iter().map(shown).collect::<Vec<_>>() });
-    let [wins, ties, none] = counts;
+    let [wins, ties, none, misfits] = counts;
+    let misfits = match misfits {
+        0 => String::new(),
+        some => format!(", {some} whose server would not start"),
+    };
     let data = json!({
         "summary": format!(
-            "{} on {}: of {}, {wins} with one runtime, {} decided by age or name, {none} without a runtime",
+            "{} on {}: of {}, {wins} with one runtime, {} decided by age or name, {none} without a runtime{misfits}",
             plural(matrix.models.len(), "model"),
             plural_of(matrix.classes.len()),
             plural(matrix.cells.len(), "pair"),

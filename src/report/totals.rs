@@ -60,10 +60,28 @@ pub fn verdict(
         1 => "; 1 pod stays without a node".to_owned(),
         more => format!("; {more} pods stay without a node"),
     };
-    let mark = mark(totals, pending, is_partly_read);
+    let stopped = stopped(planned);
+    let mark = match mark(totals, pending, is_partly_read) {
+        "✓" if !stopped.is_empty() => "!",
+        mark => mark,
+    };
     let summary = summary(totals);
     let unread = unread(is_partly_read);
-    Some(wrapped(&format!("{mark} {summary}{fits}{unread}"), style.width, "  "))
+    Some(wrapped(&format!("{mark} {summary}{fits}{unread}{stopped}"), style.width, "  "))
+}
+
+/// The services whose server does not start, with the reason of the first.
+pub(super) fn stopped(planned: &[Planned<'_>]) -> String {
+    let mut found =
+        planned.iter().filter(|planned| planned.error.is_none()).filter_map(|planned| {
+            let reason = planned.components.iter().find_map(|own| own.stopped.as_ref())?;
+            Some((&planned.service, reason))
+        });
+    let Some((first, reason)) = found.next() else { return String::new() };
+    match found.count() {
+        0 => format!("; the server of {first} will not start: {reason}"),
+        more => format!("; {} servers will not start, {first} first: {reason}", more + 1),
+    }
 }
 
 /// The symbol of a plan: whether any service is in error, any pod is pending, or a part of the input

@@ -24,6 +24,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("emit", &["source", "diag", "yaml", "secret"]),
     ("protocol", &["source", "quantity", "diag", "yaml"]),
     ("api", &["source", "quantity", "diag", "yaml"]),
+    // The server inside a container; it sees the container only.
+    ("engine", &["source", "quantity", "yaml"]),
     ("policy", &["api"]),
     ("facts", &["source", "quantity", "diag", "yaml", "api"]),
     ("hub", &[]),
@@ -31,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Selectors of devices are expressions, which `schema` evaluates.
     ("cluster", &["source", "quantity", "yaml", "schema", "api", "facts"]),
     // Decisions as data; no verbs.
-    ("decision", &["source", "quantity", "diag", "yaml", "api", "policy"]),
+    ("decision", &["engine", "source", "quantity", "diag", "yaml", "api", "policy"]),
     // Engines: none of them depends on an operator.
     ("merge", &["source", "yaml", "schema"]),
     ("template", &["quantity", "yaml"]),
@@ -73,15 +75,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "operators/kserve",
         &[
-            "source", "quantity", "diag", "yaml", "schema", "api", "policy", "decision", "merge",
-            "template", "pods", "catalog", "select", "check", "objects",
+            "engine", "source", "quantity", "diag", "yaml", "schema", "api", "policy", "decision",
+            "merge", "template", "pods", "catalog", "select", "check", "objects",
         ],
     ),
     (
         "operators/ome",
         &[
-            "source", "quantity", "diag", "yaml", "schema", "api", "policy", "facts", "cluster",
-            "decision", "merge", "template", "pods", "catalog", "select", "check", "objects",
+            "engine", "source", "quantity", "diag", "yaml", "schema", "api", "policy", "facts",
+            "cluster", "decision", "merge", "template", "pods", "catalog", "select", "check",
+            "objects",
         ],
     ),
     // The only files that name all operators; upper layers use them.
@@ -148,6 +151,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "pipeline",
         &[
+            "engine",
             "source",
             "quantity",
             "diag",
@@ -201,6 +205,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "report",
         &[
+            "engine",
             "source",
             "quantity",
             "builtin",
@@ -225,6 +230,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "engine",
             "source",
             "quantity",
             "builtin",

@@ -6,6 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::Diagnostic;
+use crate::engine;
 use crate::merge::history::History;
 use crate::operators;
 use crate::pipeline::{Rendered, Renderer};
@@ -123,7 +124,11 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
         .or_else(|| workloads.into_iter().find_map(|object| protocol::served_model(&object.node)))
         .or_else(|| rendered.resolution.model.map(|model| model.object.id.name.to_string()))
         .unwrap_or_else(|| service.name().to_string());
-    let name = protocol_of(rendered);
+    let name = if serves_openai(rendered) {
+        Protocol::OpenAi.kserve_name().to_owned()
+    } else {
+        protocol_of(rendered)
+    };
     if let Some(protocol) = Protocol::named(&name) {
         let version = args.model_version.as_deref();
         let facts = Facts {
@@ -151,6 +156,24 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
     out.protocol = Some(name);
     out.model = Some(model);
     out
+}
+
+/// Whether the pods run the own server of an engine, which answers the paths of OpenAI whatever
+/// protocol selected its runtime.
+fn serves_openai(rendered: &Rendered<'_>) -> bool {
+    const PODS: [&[&str]; 3] = [
+        &["spec", "template", "spec"],
+        &["spec", "leaderWorkerTemplate", "leaderTemplate", "spec"],
+        &["spec", "headGroupSpec", "template", "spec"],
+    ];
+    let workloads = rendered.objects.iter().filter(|object| {
+        matches!(object.component, Some(ComponentKind::Engine | ComponentKind::Predictor))
+    });
+    let mut pods = workloads.flat_map(|object| PODS.iter().filter_map(|path| object.node.at(path)));
+    pods.any(|pod| {
+        let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+        containers.iter().any(engine::is_own_server)
+    })
 }
 
 /// The protocol of a service: the one it requests; else the default one, if its runtime lists

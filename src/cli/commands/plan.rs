@@ -86,6 +86,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     // Of 100,000 services the remembered decisions are a tenth of the memory.
     planner.forget();
     let mut servings = session.plan_servings(&servings);
+    for planned in &mut servings {
+        let found = planner.engines().of_serving(planned);
+        planned.diagnostics.extend(found);
+    }
     let beside =
         PlacementOptions { map: args.output == Format::Html, ..PlacementOptions::default() };
     let together = together(&planner, session.kthena, &mut planned, &mut servings, beside);

@@ -333,6 +333,9 @@ fn gathered(
         owners.add(&owner, objects.zip(texts.iter().map(String::as_str)), &mut later);
     }
     let servings = plan_servings(&servings, session.kthena);
+    let engines = planner.engines();
+    later.extend(servings.iter().flat_map(|planned| engines.of_serving(planned)));
+    later.extend(engines.of_workloads(catalog));
     later.extend(servings.into_iter().flat_map(|planned| {
         let object = &planned.serving.object;
         planned.diagnostics.into_iter().filter(|finding| !is_told(finding, object))

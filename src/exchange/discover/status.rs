@@ -3,15 +3,18 @@
 
 use crate::cluster::{Machine, Shape};
 use crate::facts;
+use crate::quantity::Range;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 
 /// The values for `status` of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// Devices of all its machines.
+    /// Devices of all its machines; a device that is shared counts once.
     pub total: i64,
-    /// Devices of usable machines that no unfinished pod requests.
+    /// Shares of all its machines, when devices are shared.
+    pub shares: Option<i64>,
+    /// Devices, or shares, of usable machines that no unfinished pod requests.
     pub available: i64,
     /// Machines that are ready, not cordoned, and without taints except those of devices.
     pub available_nodes: usize,
@@ -41,8 +44,14 @@ pub(super) fn status(
             .capacity
             .iter()
             .filter(|(name, _)| counts(name))
-            .filter_map(|(_, amount)| amount.value());
-        status.total = capacity.fold(status.total, i64::saturating_add);
+            .filter_map(|(name, amount)| Some((name, amount.value()?)));
+        for (name, amount) in capacity {
+            let replicas = replicas(machine, name);
+            status.total = status.total.saturating_add((amount + replicas - 1) / replicas);
+            if replicas > 1 {
+                status.shares = Some(status.shares.unwrap_or(0).saturating_add(amount));
+            }
+        }
         if !machine.usable(&[], true) {
             continue;
         }
@@ -59,4 +68,15 @@ pub(super) fn status(
         }
     }
     status
+}
+
+/// Pods that share a device of a resource, as the device plugin labels it.
+fn replicas(machine: &Machine, resource: &str) -> i64 {
+    let is_shared = matches!(resource, "nvidia.com/gpu" | "nvidia.com/gpu.shared")
+        && machine.label("nvidia.com/gpu.sharing-strategy") != Some("none");
+    let label = machine.label("nvidia.com/gpu.replicas").filter(|_| is_shared);
+    label
+        .and_then(|text| Range::DEVICES.count(text.parse().ok()?))
+        .filter(|replicas| *replicas > 1)
+        .unwrap_or(1)
 }

@@ -412,7 +412,7 @@ fn unusable_nodes_have_devices_and_none_free() {
     let class = one(&discovered, "nvidia-h100-80gb-hbm3");
     assert_eq!(
         class.status,
-        Status { total: 40, available: 8, available_nodes: 2 },
+        Status { total: 40, shares: None, available: 8, available_nodes: 2 },
         "more asked for than there is leaves nothing"
     );
     assert_eq!(class.nodes, ["h1", "h2", "h3", "h4", "h5"]);

@@ -47,7 +47,12 @@ pub(crate) fn probed(
     }
     let (facts, _) = of(policy, service, &component.spec, runtime, config);
     if facts.protocol.as_deref() == Some("v2") {
-        each_mut(&mut component.pod, "containers", probes);
+        // The server of an engine has no V2 paths, whatever protocol selects its runtime.
+        each_mut(&mut component.pod, "containers", |container| {
+            if !crate::engine::is_own_server(container) {
+                probes(container);
+            }
+        });
     }
 }
 

@@ -217,7 +217,9 @@ pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic
             );
         }
     }
-    let missing = missing_probes(main);
+    // The protocol selects the runtime; the servers of engines answer /v1 and /health all the same.
+    let is_engine = crate::engine::is_own_server(main);
+    let missing = if is_engine { Vec::new() } else { missing_probes(main) };
     if facts.protocol.as_deref() == Some("v2") && !facts.config.v2_probes && !missing.is_empty() {
         let (probes, paths): (Vec<&str>, Vec<&str>) = missing.into_iter().unzip();
         findings.push(

@@ -44,19 +44,6 @@ fn weights_of(policy: &Policy, model: &Model) -> Option<(f64, f64, f64)> {
     Some((parameters * width, parameters, width))
 }
 
-/// Bytes of a model's weights, with the arithmetic; none when its size is unknown.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bytes of a model are far below 2^53"
-)]
-pub(crate) fn weights(policy: &Policy, model: &Model) -> Option<(u64, String)> {
-    let (bytes, _, width) = weights_of(policy, model)?;
-    let unit = if width > 1.0 { "bytes" } else { "byte" };
-    let text = format!("{} parameters × {width} {unit}", model.parameters()?.short());
-    Some((bytes as u64, text))
-}
-
 /// Bytes a model needs; none when its size is unknown. `gib_per_billion` is the figure that the
 /// runtime sets: GiB for each billion parameters.
 pub(super) fn need(

@@ -1,7 +1,8 @@
 //! How many accelerators a container requests, by its class, its flags and its resources.
 
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::merge::edit::{lost, map_mut, position, within};
+use crate::engine::{EngineSettings, Ranks, tensor_parallel_by_document};
+use crate::merge::edit::{lost, map_mut, within};
 use crate::merge::history::{Record, Step};
 use crate::operators::ome::compose::accelerated::target::{Target, ensure};
 use crate::operators::ome::compose::accelerator::Accelerator;
@@ -10,14 +11,7 @@ use crate::pods::lint::Place;
 use crate::pods::rules::{ACCELERATOR_COUNT, EXTENDED_RESOURCE};
 use crate::quantity::{Quantity, Range};
 use crate::yaml::{Entry, Node, Origin};
-use ecow::EcoString;
 use std::collections::HashSet;
-
-/// Flags that set the size of a tensor-parallel group, of all engines.
-pub(super) const TENSOR_FLAGS: [&str; 4] = ["--tp-size", "--tp", "--tensor-parallel-size", "-tp"];
-
-/// The environment variable that sets the same size.
-pub(super) const TENSOR_VARIABLE: &str = "TENSOR_PARALLEL_SIZE";
 
 /// Sets each resource to the larger of the merged amount and the accelerator's; requests of
 /// extended resources equal their limits (OEP-0003, Notes/Constraints/Caveats;
@@ -147,50 +141,29 @@ pub(super) fn raise<R: Record>(
     true
 }
 
-/// The tensor parallelism of a container: a flag of its arguments or command, else the variable. A
-/// reference (`$(TP)`) is ignored: its value is known only in the pod.
-pub(super) fn told(container: &Node) -> Option<(EcoString, Origin)> {
-    let words =
-        ["args", "command"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items);
-    let words: Vec<(&str, Origin)> = words
-        .filter_map(|node| Some((node.as_str()?, node.origin)))
-        .flat_map(|(text, origin)| text.split_whitespace().map(move |word| (word, origin)))
-        .collect();
-    let mut found = None;
-    for (index, (word, origin)) in words.iter().enumerate() {
-        let value = match word.split_once('=') {
-            Some((flag, value)) if TENSOR_FLAGS.contains(&flag) => Some(value),
-            None if TENSOR_FLAGS.contains(word) => words.get(index + 1).map(|(value, _)| *value),
-            _ => None,
-        };
-        if let Some(number) = value.filter(|value| is_whole(value)) {
-            // Engines that use argparse take the last occurrence.
-            found = Some((number.into(), *origin));
-        }
-    }
-    found.or_else(|| {
-        let env = container.get("env")?.items();
-        let value = env[position(env, "name", TENSOR_VARIABLE)?].get("value")?;
-        Some((value.scalar_text().filter(|text| is_whole(text))?, value.origin))
-    })
-}
-
-/// Whether a text is a whole number, of whatever size.
-pub(super) fn is_whole(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Tensor parallelism as a number of devices; reports a value that is out of range.
+/// The devices of a container by its parallelism, where it is set, and whether a variable of the
+/// document sets it: the ranks of the engine, and
+/// for other programs, or where only `TENSOR_PARALLEL_SIZE` is set, what the document counts.
+/// Reports a value that is out of range. Nothing when no parallelism is set.
 pub(super) fn parallelism(
     container: &Node,
     place: &Place<'_>,
     findings: &mut Vec<Diagnostic>,
-) -> Option<(i64, Origin)> {
-    let (text, origin) = told(container)?;
+) -> Option<(i64, Origin, bool)> {
+    let ranks = EngineSettings::of(container).and_then(|settings| Ranks::of(&settings));
+    let document = tensor_parallel_by_document(container);
+    let set = ranks.as_ref().filter(|ranks| !ranks.is_least).and_then(|ranks| {
+        let own =
+            i64::try_from(ranks.all).ok().and_then(|ranks| Range::PARALLELISM.count(ranks))?;
+        Some((own, ranks.origin()?, false))
+    });
+    if set.is_some() {
+        return set;
+    }
+    let (text, origin, by_variable) = document?;
     let number = text.parse().ok().and_then(|number| Range::PARALLELISM.count(number));
     if let Some(number) = number {
-        return Some((number, origin));
+        return Some((number, origin, by_variable));
     }
     findings.push(
         Diagnostic::new(
@@ -234,18 +207,20 @@ pub(crate) fn count(
         let parallelism = parallelism(container, place, findings);
         let derived = parallelism.map_or_else(
             || need.map_or(1, |need| need.saturating_add(pods - 1) / pods.max(1)),
-            |(number, _)| number,
+            |(number, ..)| number,
         );
         explicit |= asked > 0 || parallelism.is_some();
+        // What the engine itself uses is compared for every operator (`pipeline/engines`).
         if asked > 0
-            && let Some((number, origin)) =
-                parallelism.filter(|(number, _)| *number != asked && pods == 1)
+            && pods == 1
+            && let Some((number, origin, true)) =
+                parallelism.filter(|(number, ..)| *number != asked)
         {
             findings.push(
                 Diagnostic::new(
                     Code::GpuCountMismatch,
                     format!(
-                        "the {} requests {asked} accelerator{} and runs with tensor parallelism {number}",
+                        "the {} requests {asked} accelerator{} and TENSOR_PARALLEL_SIZE is {number}",
                         place.kind.as_str(),
                         if asked == 1 { "" } else { "s" }
                     ),
@@ -258,7 +233,7 @@ pub(crate) fn count(
         let number = if asked > 0 { asked } else { derived };
         // Parallelism spans pods, so a pod counts with at most the number that it requests.
         configured = configured.saturating_add(if asked > 0 {
-            parallelism.map_or(asked, |(told, _)| told.min(asked))
+            parallelism.map_or(asked, |(told, ..)| told.min(asked))
         } else {
             number
         });
@@ -270,7 +245,7 @@ pub(crate) fn count(
             ask(accelerator, container, own);
         }
         if exceeds.is_none() && own > accelerator.per_node {
-            exceeds = Some((own, parallelism.map(|(_, origin)| origin)));
+            exceeds = Some((own, parallelism.map(|(_, origin, _)| origin)));
         }
     }
     if let Some((own, origin)) = exceeds {

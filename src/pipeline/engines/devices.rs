@@ -1,0 +1,226 @@
+//! The devices of a container: how many, of which resource, and the memory of one.
+//!
+//! In: a built pod and the nodes that were read. Out: the memory of the nodes that the pod can land
+//! on by its selectors, shares and MIG profiles included, else that of the product that a selector
+//! names. Room, taints and cordons do not count: they change.
+
+use crate::cluster::{self, Machine, affinity_matches, selector_mismatch};
+use crate::facts;
+use crate::pods::gpus;
+use crate::quantity::{GIB, Memory, is_accelerator};
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+
+/// Memory of one device, with its source.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DeviceMemory {
+    /// The least and the most of the nodes.
+    pub(super) least: Memory,
+    pub(super) most: Memory,
+    /// Its source as text.
+    pub(super) from: EcoString,
+    /// The driver reports it; otherwise it is nominal.
+    pub(super) is_measured: bool,
+}
+
+/// How the nodes share a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// By time.
+    TimeSlicing,
+    /// By the Multi-Process Service.
+    Mps,
+}
+
+/// The nodes that a pod can land on, as far as they are alike.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Nodes {
+    /// Nodes that have the resource and match the selectors.
+    pub(super) count: usize,
+    /// Memory of one device or share.
+    pub(super) memory: Option<DeviceMemory>,
+    /// The product, when all have one.
+    pub(super) product: EcoString,
+    /// How all of them share devices, and the shares of one device.
+    pub(super) sharing: Option<(Sharing, i64)>,
+}
+
+/// The devices that a container requests.
+#[derive(Clone, Debug)]
+pub(super) struct Devices {
+    /// The resource.
+    pub(super) resource: EcoString,
+    /// How many.
+    pub(super) count: i64,
+    /// Where the number was written.
+    pub(super) origin: Origin,
+}
+
+impl Devices {
+    /// One rank uses one of them. A Neuron device has several cores, and each is a rank.
+    pub(super) fn is_one_rank(&self) -> bool {
+        !self.resource.starts_with("aws.amazon.com/")
+    }
+
+    /// Whether each is a slice of a device with memory of its own.
+    pub(super) fn is_slice(&self) -> bool {
+        self.resource.contains("/mig-")
+    }
+}
+
+/// The devices of a container by resource; nothing where an amount is no number of devices.
+pub(super) fn of_container(container: &Node) -> Vec<Devices> {
+    let mut found: Vec<Devices> = Vec::new();
+    let Some(resources) = container.get("resources") else { return found };
+    for side in ["limits", "requests"] {
+        for entry in resources.get(side).map(Node::entries).into_iter().flatten() {
+            if !is_accelerator(&entry.key) || found.iter().any(|own| own.resource == entry.key) {
+                continue;
+            }
+            if let Some(count @ 1..) = gpus::of_container(container, |name| name == entry.key) {
+                let origin = entry.node.origin;
+                found.push(Devices { resource: entry.key.clone(), count, origin });
+            }
+        }
+    }
+    found
+}
+
+const REPLICAS: &str = "nvidia.com/gpu.replicas";
+const STRATEGY: &str = "nvidia.com/gpu.sharing-strategy";
+
+/// The nodes that a pod with these selectors can land on.
+pub(super) fn nodes(pod: &Node, resource: &str, machines: &[Machine]) -> Nodes {
+    let selector = pod.get("nodeSelector").filter(|selector| !selector.is_empty());
+    let affinity = pod.get("affinity").filter(|affinity| !affinity.is_empty());
+    let fits = |machine: &&Machine| {
+        machine.allocatable(resource).unwrap_or(0) > 0
+            && selector.is_none_or(|selector| selector_mismatch(selector, machine).is_none())
+            && affinity.is_none_or(|affinity| affinity_matches(affinity, machine))
+    };
+    let mut out = Nodes::default();
+    let mut sharing: Option<Option<(Sharing, i64)>> = None;
+    let mut product: Option<&str> = None;
+    let (mut is_known, mut is_measured) = (true, true);
+    for machine in machines.iter().filter(fits) {
+        out.count += 1;
+        let own = shares(machine, resource);
+        if sharing.is_some_and(|known| known != own) {
+            sharing = Some(None);
+        } else {
+            sharing = Some(own);
+        }
+        let label = product_label(machine).unwrap_or_default();
+        product = Some(if product.is_none_or(|known| known == label) { label } else { "" });
+        let Some((memory, measured)) = memory(machine, resource) else {
+            is_known = false;
+            continue;
+        };
+        is_measured &= measured;
+        let shares = own.map_or(1, |(_, shares)| shares.unsigned_abs().max(1));
+        let memory = Memory(memory.0 / shares);
+        out.memory = Some(match out.memory.take() {
+            Some(known) => DeviceMemory {
+                least: known.least.min(memory),
+                most: known.most.max(memory),
+                from: known.from,
+                is_measured: true,
+            },
+            None => DeviceMemory {
+                least: memory,
+                most: memory,
+                from: if shares > 1 {
+                    eco_format!("1 of {shares} shares of a device of {}", machine.name)
+                } else {
+                    eco_format!("node {}", machine.name)
+                },
+                is_measured: true,
+            },
+        });
+    }
+    // Of a node without a number nothing is known, so nothing is known of the most.
+    if !is_known {
+        out.memory = None;
+    }
+    if let Some(memory) = &mut out.memory {
+        memory.is_measured = is_measured;
+    }
+    out.sharing = sharing.flatten();
+    out.product = product.unwrap_or_default().into();
+    if out.count == 0 {
+        out.memory = of_selectors(pod, resource);
+        out.product = selected_product(pod).map(EcoString::from).unwrap_or_default();
+    }
+    out
+}
+
+/// The label of the product of a node.
+fn product_label(machine: &Machine) -> Option<&str> {
+    facts::PRODUCT_LABELS.iter().find_map(|key| machine.label(key))
+}
+
+fn shares(machine: &Machine, resource: &str) -> Option<(Sharing, i64)> {
+    if !matches!(resource, "nvidia.com/gpu" | "nvidia.com/gpu.shared") {
+        return None;
+    }
+    let replicas = machine.label(REPLICAS)?.parse().ok().filter(|replicas| *replicas > 1)?;
+    match machine.label(STRATEGY) {
+        Some("mps") => Some((Sharing::Mps, replicas)),
+        Some("none") => None,
+        _ => Some((Sharing::TimeSlicing, replicas)),
+    }
+}
+
+/// Memory of one device of a resource on a node, and whether the driver reports it.
+fn memory(machine: &Machine, resource: &str) -> Option<(Memory, bool)> {
+    if let Some(slice) = resource.strip_prefix("nvidia.com/mig-") {
+        let label = machine.label(&format!("{resource}.memory"));
+        let labeled = label.and_then(|mib| mib.parse::<u64>().ok()?.checked_mul(1 << 20));
+        return labeled
+            .map(|bytes| (Memory(bytes), true))
+            .or_else(|| Some((of_profile(slice)?, false)));
+    }
+    cluster::labeled_memory(machine).map(|memory| (memory, true)).or_else(|| {
+        let product = facts::by_label(product_label(machine)?)?;
+        Some((product.nominal(), false))
+    })
+}
+
+/// `3g.40gb` has 40 GB.
+fn of_profile(profile: &str) -> Option<Memory> {
+    let (_, rest) = profile.split_once('.')?;
+    let gigabytes: u64 = rest.split("gb").next()?.parse().ok()?;
+    Some(Memory(gigabytes.checked_mul(1_000_000_000)?))
+}
+
+/// The product that the selectors of a pod name.
+fn selected_product(pod: &Node) -> Option<&str> {
+    let selector = pod.get("nodeSelector")?;
+    facts::PRODUCT_LABELS.iter().find_map(|key| selector.get(key)?.as_str())
+}
+
+/// Memory of the product that the selectors of a pod name, or of the MIG profile.
+fn of_selectors(pod: &Node, resource: &str) -> Option<DeviceMemory> {
+    let nominal = |memory: Memory, from: EcoString| DeviceMemory {
+        least: memory,
+        most: memory,
+        from,
+        is_measured: false,
+    };
+    if let Some(slice) = resource.strip_prefix("nvidia.com/mig-") {
+        return Some(nominal(of_profile(slice)?, resource.into()));
+    }
+    let label = selected_product(pod)?;
+    // How a device is shared is not known without its node.
+    if label.ends_with("-SHARED") || label.contains("-MIG-") {
+        return None;
+    }
+    let product = facts::by_label(label)?;
+    Some(nominal(product.nominal(), label.into()))
+}
+
+/// GiB with a fraction.
+#[expect(clippy::cast_precision_loss, reason = "shown and estimated with")]
+pub(super) fn gib(bytes: u64) -> f64 {
+    bytes as f64 / GIB as f64
+}

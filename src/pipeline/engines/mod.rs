@@ -1,0 +1,248 @@
+//! The engines in built pods: whether they start, use their devices, and hold the context.
+//!
+//! In: a built pod of whatever operator or workload, its model, the memory of its class, the nodes
+//! that were read. Out: findings, and the KV cache of the engine with every operand. A finding is
+//! only made of what is certain: another program, another image, a value that is not known offline
+//! makes none.
+
+mod devices;
+mod model;
+mod pod;
+mod surroundings;
+
+use super::PlannedComponent;
+use super::serving::PlannedServing;
+use crate::api::{Api, ComponentKind, Object, Runtime, Service};
+use crate::catalog::Catalog;
+use crate::cluster::Machine;
+use crate::decision::{CacheFit, Resolution};
+use crate::diag::{Code, Diagnostic};
+use crate::operators::Selector;
+use crate::pods::built::Component;
+use crate::policy::Policy;
+use crate::quantity::Memory;
+use crate::source::Span;
+use crate::yaml::Node;
+use devices::Nodes;
+use ecow::EcoString;
+use model::ServedModel;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use surroundings::Links;
+
+/// What is the same for all pods of a catalog, and what was computed before.
+#[derive(Debug)]
+pub(crate) struct Engines<'a> {
+    machines: &'a [Machine],
+    links: Links,
+    /// The nodes of selectors and a resource.
+    nodes: Mutex<HashMap<String, Arc<Nodes>>>,
+    /// Models that command lines name.
+    named: Mutex<HashMap<EcoString, Option<Arc<ServedModel>>>>,
+}
+
+/// A pod, or the pods of a group that run one server.
+struct Pods<'p> {
+    /// What the messages call it: `engine`, `role decode`, `Deployment`.
+    what: &'p str,
+    namespace: &'p str,
+    object: &'p Object,
+    /// The spec of the main pod.
+    main: &'p Node,
+    /// The containers that may run the engine; all of them without.
+    container: Option<usize>,
+    /// The spec of the workers, and how many there are.
+    worker: Option<(&'p Node, i64)>,
+    /// Pods of one group.
+    pods: i64,
+    model: Option<Arc<ServedModel>>,
+    /// The class that was chosen, and its memory.
+    class: Option<(EcoString, Memory)>,
+}
+
+/// What was found about a pod.
+#[derive(Debug, Default)]
+struct Judged {
+    findings: Vec<Diagnostic>,
+    cache: Option<CacheFit>,
+    /// Why the server does not run.
+    stop: Option<EcoString>,
+}
+
+impl<'a> Engines<'a> {
+    pub(crate) fn new(catalog: &'a Catalog) -> Self {
+        Self {
+            machines: catalog.machines(),
+            links: Links::of(catalog),
+            nodes: Mutex::default(),
+            named: Mutex::default(),
+        }
+    }
+
+    /// The nodes that a pod can land on, computed once per selectors and resource.
+    fn nodes(&self, pod: &Node, resource: &str) -> Arc<Nodes> {
+        let json = |key: &str| pod.get(key).map(|node| node.to_json().to_string());
+        let key = format!(
+            "{resource} {} {}",
+            json("nodeSelector").unwrap_or_default(),
+            json("affinity").unwrap_or_default()
+        );
+        let lock = || self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return Arc::clone(known);
+        }
+        let found = Arc::new(devices::nodes(pod, resource, self.machines));
+        lock().insert(key, Arc::clone(&found));
+        found
+    }
+
+    /// The facts of a model that a command line names.
+    fn named(&self, id: &str) -> Option<Arc<ServedModel>> {
+        let lock = || self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(id) {
+            return known.clone();
+        }
+        let found = ServedModel::of_hub(id).map(Arc::new);
+        lock().insert(id.into(), found.clone());
+        found
+    }
+
+    /// Judges the engines of a service, and sets the KV cache of each component.
+    pub(crate) fn of_service(
+        &self,
+        selector: &Selector<'_>,
+        service: &Service,
+        resolution: &Resolution<'_>,
+        built: &[Component],
+        components: &mut [PlannedComponent],
+        known: &[Diagnostic],
+    ) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        let inline = || {
+            let uri = service.inline.as_ref()?.model.object.node.get("storageUri")?.as_str()?;
+            self.named(uri.strip_prefix("hf://")?)
+        };
+        let model =
+            resolution.model.map(|model| Arc::new(ServedModel::of(selector.policy(), model)));
+        let model = model.or_else(inline);
+        for own in built.iter().filter(|own| own.kind != ComponentKind::Router) {
+            let Some(component) = components.iter_mut().find(|other| other.kind == own.kind) else {
+                continue;
+            };
+            let class = resolution
+                .accelerator(own.kind)
+                .and_then(|decision| decision.chosen)
+                .and_then(|class| Some((class.name().clone(), selector.memory_of(class.name())?)));
+            let judged = self.judge(&Pods {
+                what: own.kind.as_str(),
+                namespace: &service.namespace,
+                object: &service.object,
+                main: &own.pod,
+                container: Some(own.main),
+                worker: own.worker.as_ref().map(|(pod, count)| (pod, *count)),
+                pods: own.pods_per_replica().unwrap_or(1),
+                model: model.clone(),
+                class,
+            });
+            // The choice of the class reports the same with its own arithmetic.
+            let is_known = |finding: &Diagnostic| {
+                finding.code == Code::GpuMisfit
+                    && known.iter().any(|known| known.code == Code::GpuMisfit)
+            };
+            let new: Vec<Diagnostic> =
+                judged.findings.into_iter().filter(|finding| !is_known(finding)).collect();
+            let misfit = known.iter().find(|finding| finding.code == Code::GpuMisfit);
+            component.stopped =
+                misfit.map(|finding| finding.message.as_str().into()).or(judged.stop);
+            found.extend(new);
+            component.cache = judged.cache.map(Box::new);
+        }
+        found
+    }
+
+    /// Judges the engines of a ModelServing.
+    pub(crate) fn of_serving(&self, planned: &PlannedServing<'_>) -> Vec<Diagnostic> {
+        let serving = planned.serving;
+        let object = &serving.object;
+        let namespace = object.id.scope.namespace().map_or("default", EcoString::as_str);
+        let mut found = Vec::new();
+        for role in &serving.roles {
+            let what = format!("role {}", role.name.value);
+            let workers = role.workers.value;
+            let worker = role.worker.as_ref().filter(|_| workers > 0);
+            let judged = self.judge(&Pods {
+                what: &what,
+                namespace,
+                object,
+                main: &role.entry.spec,
+                container: None,
+                worker: worker.map(|worker| (&worker.spec, workers)),
+                pods: if worker.is_some() { workers.saturating_add(1) } else { 1 },
+                model: None,
+                class: None,
+            });
+            found.extend(judged.findings);
+        }
+        found
+    }
+
+    /// Judges the engines of plain workloads, those that no controller owns.
+    pub(crate) fn of_workloads(&self, catalog: &Catalog) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for object in catalog.others().iter().filter(|object| object.reported) {
+            let Some((main, worker, pods)) = surroundings::pods_of(object) else { continue };
+            let namespace = object.id.scope.namespace().map_or("default", EcoString::as_str);
+            let judged = self.judge(&Pods {
+                what: &object.id.kind,
+                namespace,
+                object,
+                main,
+                container: None,
+                worker: worker.map(|worker| (worker, pods - 1)),
+                pods,
+                model: None,
+                class: None,
+            });
+            found.extend(judged.findings);
+        }
+        found
+    }
+
+    /// The KV cache of a runtime that serves a model on accelerators of a class, and why its server
+    /// would not start there.
+    pub(crate) fn of_runtime(
+        &self,
+        policy: &Policy,
+        model: &crate::api::Model,
+        runtime: &Runtime,
+        class: EcoString,
+        memory: Memory,
+    ) -> Option<(Option<CacheFit>, Option<String>)> {
+        if runtime.object.api != Api::Ome {
+            return None;
+        }
+        let part = runtime.object.node.at(&["spec", "engineConfig"])?;
+        let main = part.get("leader").unwrap_or(part);
+        let workers = part.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0).max(0);
+        let of_pod = |part: &Node| surroundings::as_pod(part);
+        let own = of_pod(main);
+        let worker = part.get("worker").map(of_pod);
+        let judged = self.judge(&Pods {
+            what: "engine",
+            namespace: "",
+            object: &runtime.object,
+            main: &own,
+            container: None,
+            worker: worker.as_ref().filter(|_| workers > 0).map(|worker| (worker, workers)),
+            pods: workers.saturating_add(1),
+            model: Some(Arc::new(ServedModel::of(policy, model))),
+            class: Some((class, memory)),
+        });
+        Some((judged.cache, judged.stop.map(String::from)))
+    }
+}
+
+/// A place, or the name of the object.
+pub(super) fn at(span: Option<Span>, object: &Object) -> Option<Span> {
+    span.or_else(|| Some(object.name_span()))
+}

@@ -1,0 +1,109 @@
+//! What the engine's needs are computed from, of the model that a container serves.
+
+use crate::api::Model;
+use crate::decision::Operand;
+use crate::engine::loaded_weights;
+use crate::facts::models::{self, HubId};
+use crate::policy::Policy;
+use crate::quantity::{Dimensions, KvCache};
+use ecow::{EcoString, eco_format};
+use std::sync::Arc;
+
+/// The facts of a model.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ServedModel {
+    pub(super) name: EcoString,
+    pub(super) dimensions: Option<Dimensions>,
+    pub(super) cache: Option<Arc<KvCache>>,
+    /// Bytes of the weights as loaded.
+    pub(super) weights: Option<Operand<u64>>,
+    /// The longest context that the manifest or the config sets.
+    pub(super) longest: Option<Operand<u64>>,
+}
+
+impl ServedModel {
+    /// Of a model object.
+    pub(super) fn of(policy: &Policy, model: &Model) -> Self {
+        let dimensions = model.known.dimensions.as_deref().copied();
+        let quantization =
+            policy.quantization_of(model).map_or("", |quantization| quantization.value.as_str());
+        let parameters = model.parameters();
+        let longest = model.object.node.at(&["spec", "maxTokens"]).and_then(|node| {
+            let value = node.as_int().and_then(|tokens| u64::try_from(tokens).ok())?;
+            let span = node.origin.span();
+            (value > 0).then(|| Operand { value, from: "maxTokens of the model".into(), span })
+        });
+        Self {
+            name: model.object.id.name.clone(),
+            weights: parameters.and_then(|count| {
+                weights(count.as_f64(), &count.short(), quantization, dimensions.as_ref())
+            }),
+            dimensions,
+            cache: model.known.cache.clone(),
+            longest,
+        }
+    }
+
+    /// Of a repository of the Hugging Face Hub that a command line names.
+    pub(super) fn of_hub(id: &str) -> Option<Self> {
+        let id = id.strip_prefix("hf://").unwrap_or(id);
+        HubId::parse(&format!("hf://{id}"))?;
+        let facts = models::known(id)?.facts();
+        let quantization = facts
+            .quantization
+            .as_ref()
+            .and_then(|fact| fact.value.as_str())
+            .or_else(|| facts.value("quantization")?.as_str())
+            .unwrap_or_default()
+            .to_owned();
+        let longest = facts.value("maxTokens").and_then(|node| {
+            let value = u64::try_from(node.as_int()?).ok()?;
+            Some(Operand { value, from: eco_format!("context of {id}"), span: None })
+        });
+        Some(Self {
+            name: id.into(),
+            weights: facts.parameters.and_then(|count| {
+                weights(count.as_f64(), &count.short(), &quantization, facts.dimensions.as_ref())
+            }),
+            dimensions: facts.dimensions,
+            cache: facts.cache.map(Arc::new),
+            longest,
+        })
+    }
+
+    /// Its weights as these settings load them.
+    pub(super) fn weights_as(&self, quantization: Option<&str>) -> Option<Operand<u64>> {
+        let own = self.weights.clone()?;
+        // Weights in 16 bits that the engine quantizes when it loads them.
+        let is_plain = own.from.contains("× 2 bytes");
+        match quantization {
+            Some("fp8") if is_plain => {
+                let value = own.value / 2;
+                let span = own.span;
+                Some(Operand { value, from: eco_format!("{}, loaded as fp8", own.from), span })
+            }
+            Some("bitsandbytes" | "mxfp8") if is_plain => None,
+            _ => Some(own),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bytes of a model are far below 2^53"
+)]
+fn weights(
+    parameters: f64,
+    shown: &str,
+    quantization: &str,
+    dimensions: Option<&Dimensions>,
+) -> Option<Operand<u64>> {
+    let bytes = loaded_weights(parameters, quantization, dimensions)?;
+    let from = match quantization.to_lowercase().as_str() {
+        "" | "none" | "fp16" | "bf16" => eco_format!("{shown} parameters × 2 bytes"),
+        "fp32" => eco_format!("{shown} parameters × 4 bytes"),
+        other => eco_format!("{shown} parameters in {other}, embedding and head in 16 bits"),
+    };
+    Some(Operand { value: bytes as u64, from, span: None })
+}
