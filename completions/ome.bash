@@ -37,6 +37,9 @@ _ome() {
             ome,drift)
                 cmd="ome__subcmd__drift"
                 ;;
+            ome,dump)
+                cmd="ome__subcmd__dump"
+                ;;
             ome,endpoints)
                 cmd="ome__subcmd__endpoints"
                 ;;
@@ -132,6 +135,9 @@ _ome() {
                 ;;
             ome__subcmd__help,drift)
                 cmd="ome__subcmd__help__subcmd__drift"
+                ;;
+            ome__subcmd__help,dump)
+                cmd="ome__subcmd__help__subcmd__dump"
                 ;;
             ome__subcmd__help,endpoints)
                 cmd="ome__subcmd__help__subcmd__endpoints"
@@ -248,7 +254,7 @@ _ome() {
 
     case "${cmd}" in
         ome)
-            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help"
+            opts="-v -q -h -V --color --verbose --quiet --no-pager --help --version discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -354,7 +360,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__list)
-            opts="-o -f -k -n -A -l -v -q -h --kind --source --api --engine --protocol --names --output --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -R -n -A -l -v -q -h --kind --source --api --engine --protocol --names --output --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -385,11 +391,11 @@ _ome() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
                     return 0
                     ;;
                 --filename)
@@ -405,6 +411,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -499,11 +509,11 @@ _ome() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -518,20 +528,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__show)
-            opts="-o -f -k -n -A -l -v -q -h --output --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -545,6 +547,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -618,6 +624,14 @@ _ome() {
                     ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -668,24 +682,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__convert)
-            opts="-o -f -k -n -A -l -v -q -h --to --output --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --to --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --to)
-                    COMPREPLY=($(compgen -W "ome shipped oep previous" -- "${cur}"))
-                    return 0
-                    ;;
-                --output)
-                    COMPREPLY=($(compgen -W "yaml json" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "yaml json" -- "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -699,6 +701,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -774,6 +780,18 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --to)
+                    COMPREPLY=($(compgen -W "ome shipped oep previous" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "yaml json" -- "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -786,12 +804,104 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-o -f -k -n -A -l -v -q -h --base --fail-on --from-release --to-release --own-catalog --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --base --fail-on --from-release --to-release --own-catalog --output --all --cluster-domain --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --model-configs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hf-cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model-facts)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --base)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -809,11 +919,11 @@ _ome() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json yaml markdown html" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json yaml markdown html" -- "${cur}"))
                     return 0
                     ;;
                 --cluster-domain)
@@ -836,94 +946,6 @@ _ome() {
                     COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
                     return 0
                     ;;
-                --filename)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -f)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --kustomize)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -k)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --selector)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -l)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --no-builtin)
-                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
-                    return 0
-                    ;;
-                --semantics)
-                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
-                    return 0
-                    ;;
-                --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
-                    return 0
-                    ;;
-                --kthena-profile)
-                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
-                    return 0
-                    ;;
-                --deployment-mode)
-                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
-                    return 0
-                    ;;
-                --model-configs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --hf-cache)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model-facts)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-file-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-depth)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-nodes)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --jobs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -936,24 +958,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__discover)
-            opts="-o -f -k -n -A -l -v -q -h --output --update --measured --nominal-memory --status --from-values --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --update --measured --nominal-memory --status --from-values --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --from-values)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -967,6 +977,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1039,6 +1053,18 @@ _ome() {
                     return 0
                     ;;
                 --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from-values)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1054,44 +1080,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__drift)
-            opts="-o -f -k -n -A -l -v -q -h --live --output --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --live --output --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --live)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --output)
-                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
-                    return 0
-                    ;;
-                --cluster-domain)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --protocol)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --feature-gates)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --request-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --args-order)
-                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1105,6 +1099,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1178,6 +1176,38 @@ _ome() {
                     ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --live)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                --cluster-domain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1191,45 +1221,31 @@ _ome() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        ome__subcmd__endpoints)
-            opts="-o -f -k -n -A -l -v -q -h --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+        ome__subcmd__dump)
+            opts="-v -q -h --print-command --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --model-version)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
-                --cluster-domain)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
+                *)
+                    COMPREPLY=()
                     ;;
-                --output)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
-                    return 0
-                    ;;
-                --protocol)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --feature-gates)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --request-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --args-order)
-                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
-                    return 0
-                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__endpoints)
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1243,6 +1259,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1316,6 +1336,38 @@ _ome() {
                     ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cluster-domain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1330,40 +1382,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__explain)
-            opts="-o -f -k -n -A -l -v -q -h --runtime --all --comparisons --merge --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --runtime --all --comparisons --merge --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --runtime)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --output)
-                    COMPREPLY=($(compgen -W "table json markdown mermaid" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table json markdown mermaid" -- "${cur}"))
-                    return 0
-                    ;;
-                --protocol)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --feature-gates)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --request-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --args-order)
-                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1377,6 +1401,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1452,6 +1480,34 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --runtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml markdown mermaid" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml markdown mermaid" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1464,7 +1520,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help)
-            opts="discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints code completions help"
+            opts="discover import plan explain why render diff drift rollout matrix validate catalog test kueue payload man version convert schema lsp endpoints dump code completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1604,6 +1660,20 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help__subcmd__drift)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__help__subcmd__dump)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2008,24 +2078,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__diff)
-            opts="-o -f -k -n -A -l -v -q -h --output --split --no-tolerations --kueue-version --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
-                    return 0
-                    ;;
-                --kueue-version)
-                    COMPREPLY=($(compgen -W "v1beta1 v1beta2" -- "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2039,6 +2097,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2112,6 +2174,18 @@ _ome() {
                     ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                --kueue-version)
+                    COMPREPLY=($(compgen -W "v1beta1 v1beta2" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2126,28 +2200,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__export)
-            opts="-o -f -k -n -A -l -v -q -h --output --prefer --split --no-tolerations --kueue-version --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --prefer --split --no-tolerations --kueue-version --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
-                    return 0
-                    ;;
-                --prefer)
-                    COMPREPLY=($(compgen -W "flavor class" -- "${cur}"))
-                    return 0
-                    ;;
-                --kueue-version)
-                    COMPREPLY=($(compgen -W "v1beta1 v1beta2" -- "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2161,6 +2219,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2234,6 +2296,22 @@ _ome() {
                     ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                --prefer)
+                    COMPREPLY=($(compgen -W "flavor class" -- "${cur}"))
+                    return 0
+                    ;;
+                --kueue-version)
+                    COMPREPLY=($(compgen -W "v1beta1 v1beta2" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2318,7 +2396,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__import)
-            opts="-o -f -k -n -A -l -v -q -h --output --prefer --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-o -f -k -R -n -A -l -v -q -h --output --prefer --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2349,6 +2427,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2436,7 +2518,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__lsp)
-            opts="-f -k -n -A -l -v -q -h --stdio --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --stdio --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2455,6 +2537,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2560,20 +2646,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__matrix)
-            opts="-o -f -k -n -A -l -v -q -h --context --output --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --context --output --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2587,6 +2665,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2660,6 +2742,14 @@ _ome() {
                     ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml markdown html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2784,36 +2874,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__plan)
-            opts="-o -f -k -n -A -l -v -q -h --output --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --all --watch --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
-                    return 0
-                    ;;
-                --protocol)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --feature-gates)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --request-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --args-order)
-                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2827,6 +2893,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2902,6 +2972,30 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table wide name json yaml markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table wide name json yaml markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2914,12 +3008,104 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-o -f -k -n -A -l -v -q -h --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --model-configs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hf-cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model-facts)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2968,6 +3154,24 @@ _ome() {
                     COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
                     return 0
                     ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__rollout)
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2981,6 +3185,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3056,24 +3264,6 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__rollout)
-            opts="-o -f -k -n -A -l -v -q -h --all --base --from --fail --stuck --slow --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 --from)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3099,11 +3289,11 @@ _ome() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json yaml markdown html" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json yaml markdown html" -- "${cur}"))
                     return 0
                     ;;
                 --protocol)
@@ -3120,94 +3310,6 @@ _ome() {
                     ;;
                 --args-order)
                     COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
-                    return 0
-                    ;;
-                --filename)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -f)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --kustomize)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -k)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --selector)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -l)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --no-builtin)
-                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
-                    return 0
-                    ;;
-                --semantics)
-                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
-                    return 0
-                    ;;
-                --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
-                    return 0
-                    ;;
-                --kthena-profile)
-                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
-                    return 0
-                    ;;
-                --deployment-mode)
-                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
-                    return 0
-                    ;;
-                --model-configs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --hf-cache)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model-facts)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-file-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-depth)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-nodes)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --jobs)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -3252,40 +3354,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__test)
-            opts="-o -f -k -n -A -l -v -q -h --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
-                    return 0
-                    ;;
-                --protocol)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --feature-gates)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --request-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --args-order)
-                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3299,6 +3373,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3374,6 +3452,34 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -3386,12 +3492,104 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-o -f -k -n -A -l -v -q -h --format --output --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --watch --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --format --output --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --watch --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --model-configs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hf-cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model-facts)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -W "human json html sarif github junit gitlab rdjson" -- "${cur}"))
                     return 0
@@ -3421,94 +3619,6 @@ _ome() {
                     return 0
                     ;;
                 --baseline)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --filename)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -f)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --kustomize)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -k)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --selector)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -l)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --no-builtin)
-                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
-                    return 0
-                    ;;
-                --semantics)
-                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
-                    return 0
-                    ;;
-                --release)
-                    COMPREPLY=($(compgen -W "kserve=v0.19.0 kserve=v0.20.0 kserve=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
-                    return 0
-                    ;;
-                --kthena-profile)
-                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
-                    return 0
-                    ;;
-                --deployment-mode)
-                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
-                    return 0
-                    ;;
-                --model-configs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --hf-cache)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model-facts)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-file-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-depth)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-nodes)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3542,44 +3652,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__why)
-            opts="-o -f -k -n -A -l -v -q -h --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --kustomize --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --verbose --quiet --no-pager --help"
+            opts="-f -k -R -n -A -l -o -v -q -h --filename --kustomize --kustomize-command --follow-outside --recursive --namespace --all-namespaces --selector --builtin --no-builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --color --verbose --quiet --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
-                    return 0
-                    ;;
-                --workload)
-                    COMPREPLY=($(compgen -W "auto deployment lws modelserving" -- "${cur}"))
-                    return 0
-                    ;;
-                --cluster-domain)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --protocol)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --feature-gates)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --request-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --args-order)
-                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
-                    return 0
-                    ;;
                 --filename)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3593,6 +3671,10 @@ _ome() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize-command)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3666,6 +3748,38 @@ _ome() {
                     ;;
                 --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --workload)
+                    COMPREPLY=($(compgen -W "auto deployment lws modelserving" -- "${cur}"))
+                    return 0
+                    ;;
+                --cluster-domain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
                     return 0
                     ;;
                 --color)

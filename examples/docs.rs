@@ -4,7 +4,7 @@
 //! `cargo run --example docs [-- --check]`. Out: `completions/` for five shells, `docs/cli.md` from
 //! the command line's definition, `docs/codes.md` from the list of codes, `docs/rules.md` from the
 //! rules by which values are written, `docs/changes.md` from the table of what a change does to a
-//! running object. With `--check` nothing is written; the exit code is 1 when a file is stale.
+//! running object, `docs/plan.svg` from a plan. With `--check` nothing is written; the exit code is 1 when a file is stale.
 
 #![expect(
     clippy::disallowed_methods,
@@ -71,7 +71,12 @@ fn root() -> &'static Path {
 }
 
 /// Files that name the repository. Its address is `repository` in Cargo.toml, and nowhere else.
-const OWNED: [&str; 4] = [
+const OWNED: [&str; 9] = [
+    ".krew.yaml",
+    "README.md",
+    "action.yml",
+    "book.toml",
+    "docs/accuracy.md",
     "docs/pipeline.md",
     "docs/validate.md",
     "examples/github/ome.yml",
@@ -111,6 +116,7 @@ fn pages() -> Vec<(String, String)> {
         ("docs/rules.md".to_owned(), rules()),
         ("docs/changes.md".to_owned(), changes()),
         ("docs/json.md".to_owned(), shapes()),
+        ("docs/plan.svg".to_owned(), picture(&["plan", "-f", "examples/quickstart"])),
     ];
     pages.extend(schemas::documents().map(|own| (own.file(), format!("{:#}\n", own.schema()))));
     let read = |name: &&str| std::fs::read_to_string(root().join(name)).unwrap_or_default();
@@ -121,6 +127,69 @@ fn pages() -> Vec<(String, String)> {
         pages.push((format!("completions/{name}"), String::from_utf8_lossy(&text).into_owned()));
     }
     pages
+}
+
+/// What a command prints on a terminal, as a picture that follows light and dark.
+fn picture(command: &[&str]) -> String {
+    const CELL: f32 = 7.8;
+    const LINE: f32 = 18.0;
+    const MARGIN: f32 = 16.0;
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    std::env::set_current_dir(root()).expect("the repository is there");
+    let arguments = ["ome", "--color", "always"].iter().chain(command).map(Into::into);
+    ome::cli::run(arguments, &mut ome::cli::Io::plain(&mut out, &mut err));
+    let text = String::from_utf8_lossy(&out).into_owned();
+    let lines: Vec<Vec<(&str, String)>> =
+        std::iter::once(vec![("prompt", format!("$ ome {}", command.join(" ")))])
+            .chain(text.lines().map(pieces))
+            .collect();
+    let length = |line: &Vec<(&str, String)>| {
+        line.iter().map(|(_, text)| text.chars().count()).sum::<usize>()
+    };
+    let columns = lines.iter().map(length).max().unwrap_or(0);
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred columns")]
+    let (width, height) =
+        (columns as f32 * CELL + 2.0 * MARGIN, lines.len() as f32 * LINE + 2.0 * MARGIN);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"ui-monospace,Menlo,Consolas,monospace\" font-size=\"13\">\n\
+         <style>.back{{fill:#f6f8fa}}text{{fill:#1f2328;white-space:pre}}.prompt,.bold{{font-weight:600}}.good{{fill:#1a7f37}}.bad{{fill:#cf222e}}.dim{{fill:#59636e}}.warn{{fill:#9a6700}}\
+         @media(prefers-color-scheme:dark){{.back{{fill:#151b23}}text{{fill:#f0f6fc}}.good{{fill:#3fb950}}.bad{{fill:#f85149}}.dim{{fill:#9198a1}}.warn{{fill:#d29922}}}}</style>\n\
+         <rect class=\"back\" width=\"100%\" height=\"100%\" rx=\"8\"/>\n"
+    );
+    let mut y = MARGIN + LINE * 0.75;
+    for line in &lines {
+        let spans = line.iter().map(|(class, text)| {
+            let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            if class.is_empty() { text } else { format!("<tspan class=\"{class}\">{text}</tspan>") }
+        });
+        let _ = writeln!(
+            svg,
+            "<text x=\"{MARGIN}\" y=\"{y:.1}\" xml:space=\"preserve\">{}</text>",
+            spans.collect::<String>()
+        );
+        y += LINE;
+    }
+    svg + "</svg>\n"
+}
+
+/// A line of a terminal in pieces of one look.
+fn pieces(line: &str) -> Vec<(&'static str, String)> {
+    let mut parts = line.split("\u{1b}[");
+    let mut found = vec![("", parts.next().unwrap_or_default().to_owned())];
+    for part in parts {
+        let (code, text) = part.split_once('m').unwrap_or(("", part));
+        let class = match code {
+            "1" => "bold",
+            "38;5;10" => "good",
+            "38;5;9" => "bad",
+            "38;5;11" => "warn",
+            "38;5;8" => "dim",
+            _ => "",
+        };
+        found.push((class, text.to_owned()));
+    }
+    found.retain(|(_, text)| !text.is_empty());
+    found
 }
 
 /// The documents that commands print as JSON.

@@ -1,4 +1,4 @@
-//! The README's sessions: every fenced block that begins with `$ ome …` or `$ cargo run --release
+//! Sessions of the README and of pages: every fenced block that begins with `$ ome …` or `$ cargo run --release
 //! -- …` is run, and its output is compared byte for byte.
 //!
 //! `OME_BLESS=1 cargo test --test it readme` writes the present output. Commands run in the root
@@ -8,9 +8,11 @@ use crate::process;
 use similar::TextDiff;
 use std::path::Path;
 
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+/// Pages whose sessions are run.
+const PAGES: [&str; 3] = ["README.md", "docs/tour.md", "docs/first-hour.md"];
 /// How the README calls the tool; the second is what works in a fresh clone.
-const CALLS: [&str; 2] = ["ome ", "cargo run --release -- "];
+const CALLS: [&str; 3] = ["ome ", "cargo run --release -- ", "cargo run --profile quick -- "];
 
 /// A text with the output of every session made new by `run`.
 fn rerun(text: &str, mut run: impl FnMut(&str) -> String) -> String {
@@ -56,7 +58,7 @@ fn shell(command: &str) -> String {
         std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path)),
     )
     .expect("a path that was split can be joined");
-    let mut shell = process::in_directory("sh", Path::new(env!("CARGO_MANIFEST_DIR")));
+    let mut shell = process::in_directory("sh", Path::new(ROOT));
     let done = shell
         .args(["-c", &format!("exec 2>&1; {command}")])
         .env("PATH", path)
@@ -66,26 +68,59 @@ fn shell(command: &str) -> String {
 }
 
 #[test]
-fn readme_sessions_match_the_current_output() {
-    let text = std::fs::read_to_string(README).expect("there is a README.md");
-    let mut calls = 0;
-    let current = rerun(&text, |command| {
-        calls += 1;
-        shell(command)
-    });
-    assert!(calls > 0, "the README shows no session");
-    if text == current {
-        return;
+fn sessions_of_pages_match_the_current_output() {
+    for page in PAGES {
+        let file = Path::new(ROOT).join(page);
+        let text = std::fs::read_to_string(&file).expect("there is a page");
+        let mut calls = 0;
+        let current = rerun(&text, |command| {
+            calls += 1;
+            shell(command)
+        });
+        assert!(calls > 0, "{page} shows no session");
+        if text == current {
+            continue;
+        }
+        if std::env::var_os("OME_BLESS").is_some() {
+            std::fs::write(&file, current).expect("the page can be written");
+            continue;
+        }
+        let diff = TextDiff::from_lines(&text, &current);
+        panic!(
+            "{page} is stale; OME_BLESS=1 cargo test --test it readme\n{}",
+            diff.unified_diff().header(page, "printed now")
+        );
     }
-    if std::env::var_os("OME_BLESS").is_some() {
-        std::fs::write(README, current).expect("README.md can be written");
-        return;
+}
+
+#[test]
+fn the_readme_fits_its_reader() {
+    let text = std::fs::read_to_string(Path::new(ROOT).join("README.md")).expect("a README.md");
+    assert!(text.lines().count() <= 120, "{} lines", text.lines().count());
+}
+
+/// Every link from a page to a file leads to one.
+#[test]
+fn links_of_pages_lead_to_files() {
+    let mut dead = Vec::new();
+    let docs = std::fs::read_dir(Path::new(ROOT).join("docs")).expect("there are pages");
+    let pages = docs.map(|entry| entry.expect("an entry").path());
+    for page in pages.chain(["README.md", "ARCHITECTURE.md"].map(|name| Path::new(ROOT).join(name)))
+    {
+        let Ok(text) = std::fs::read_to_string(&page) else { continue };
+        let folder = page.parent().expect("a page is in a folder");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            let is_file = !file.is_empty() && !file.contains("://") && !file.contains(' ');
+            if is_file
+                && page.extension().is_some_and(|own| own == "md")
+                && !folder.join(file).exists()
+            {
+                dead.push(format!("{}: {link}", page.display()));
+            }
+        }
     }
-    let diff = TextDiff::from_lines(&text, &current);
-    panic!(
-        "README.md is stale; OME_BLESS=1 cargo test --test it readme\n{}",
-        diff.unified_diff().header("README.md", "printed now")
-    );
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
 }
 
 /// The first session of the page on validation is the program's output too.

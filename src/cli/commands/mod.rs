@@ -7,6 +7,7 @@ pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod discover;
 pub(crate) mod drift;
+pub(crate) mod dump;
 pub(crate) mod endpoints;
 pub(crate) mod explain;
 pub(crate) mod import;
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     Import(import::Args),
     Endpoints(endpoints::Args),
     Payload(payload::Args),
+    Dump(dump::Args),
     Code(code::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -98,6 +100,7 @@ pub(crate) fn run(
         Some(Command::Import(args)) => import::run(&args, io),
         Some(Command::Endpoints(args)) => endpoints::run(&args, io),
         Some(Command::Payload(args)) => payload::run(args, io),
+        Some(Command::Dump(args)) => dump::run(&args, io),
         Some(Command::Code(args)) => code::run(&args, io),
         Some(Command::Completions(args)) => completions::run(&args, io),
         Some(Command::Man(args)) => man::run(&args, io),

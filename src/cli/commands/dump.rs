@@ -1,0 +1,115 @@
+//! `ome dump`: the command that writes what is read of a cluster.
+
+use crate::cli::{Failure, Io, Outcome};
+
+/// Print the kubectl command that dumps what `ome` reads of a cluster.
+///
+/// The program itself opens no connection. The command lists the kinds that the cluster has, keeps
+/// those that change an answer, and leaves Secrets out.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Print the command.
+    #[arg(long, required = true)]
+    print_command: bool,
+}
+
+/// Kinds of Kubernetes that change answers, as `kubectl api-resources -o name` lists them.
+const KINDS: [&str; 30] = [
+    "configmaps",
+    "limitranges",
+    "namespaces",
+    "nodes",
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "pods",
+    "resourcequotas",
+    "serviceaccounts",
+    "services",
+    "customresourcedefinitions.apiextensions.k8s.io",
+    "daemonsets.apps",
+    "deployments.apps",
+    "replicasets.apps",
+    "statefulsets.apps",
+    "horizontalpodautoscalers.autoscaling",
+    "jobs.batch",
+    "leaderworkersets.leaderworkerset.x-k8s.io",
+    "ingresses.networking.k8s.io",
+    "runtimeclasses.node.k8s.io",
+    "poddisruptionbudgets.policy",
+    "rolebindings.rbac.authorization.k8s.io",
+    "roles.rbac.authorization.k8s.io",
+    "deviceclasses.resource.k8s.io",
+    "resourceclaims.resource.k8s.io",
+    "resourceclaimtemplates.resource.k8s.io",
+    "resourceslices.resource.k8s.io",
+    "priorityclasses.scheduling.k8s.io",
+    "csinodes.storage.k8s.io",
+    "storageclasses.storage.k8s.io",
+];
+
+/// Groups of which every kind is read: those of the operators, and of what they write.
+const GROUPS: [&str; 16] = [
+    "ome.io",
+    "serving.kserve.io",
+    "workload.serving.volcano.sh",
+    "networking.serving.volcano.sh",
+    "kueue.x-k8s.io",
+    "jobset.x-k8s.io",
+    "keda.sh",
+    "serving.knative.dev",
+    "gateway.networking.k8s.io",
+    "inference.networking.k8s.io",
+    "inference.networking.x-k8s.io",
+    "networking.istio.io",
+    "ray.io",
+    "batch.volcano.sh",
+    "scheduling.volcano.sh",
+    "infrastructure.opendatahub.io",
+];
+
+/// The command, for a shell.
+pub(crate) fn command() -> String {
+    let escaped = |name: &str| name.replace('.', "\\.");
+    let kinds: Vec<String> = KINDS.iter().map(|kind| escaped(kind)).collect();
+    let groups: Vec<String> = GROUPS.iter().map(|group| escaped(group)).collect();
+    let pattern = format!("^(({})|[a-z]+\\.({}))$", kinds.join("|"), groups.join("|"));
+    format!(
+        "kubectl get --all-namespaces --output=yaml --show-managed-fields \\\n  \
+         \"$(kubectl api-resources --verbs=list --output=name |\n    \
+         grep -E '{pattern}' |\n    paste -sd, -)\" > cluster.yaml\n"
+    )
+}
+
+/// Prints the command.
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    debug_assert!(args.print_command, "the parser requires it");
+    io.print(&command())?;
+    Ok(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+    use fancy_regex::Regex;
+
+    #[test]
+    fn the_dump_has_every_group_that_is_read_and_no_secrets() {
+        let text = command();
+        let pattern = text.split('\'').nth(1).expect("a pattern in quotes");
+        let pattern = Regex::new(pattern).expect("a pattern");
+        for (name, is_read) in [
+            ("nodes", true),
+            ("secrets", false),
+            ("deployments.apps", true),
+            ("inferenceservices.ome.io", true),
+            ("inferenceservices.serving.kserve.io", true),
+            ("llminferenceservices.serving.kserve.io", true),
+            ("modelservings.workload.serving.volcano.sh", true),
+            ("clusterqueues.kueue.x-k8s.io", true),
+            ("inferenceservices.example.com", false),
+            ("nodesxapps", false),
+        ] {
+            assert_eq!(pattern.is_match(name).expect("it ends"), is_read, "{name}");
+        }
+    }
+}
