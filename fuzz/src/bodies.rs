@@ -369,6 +369,7 @@ pub fn plan(bytes: &[u8]) {
             sources: &world.sources,
             together,
             costs: costs.as_ref(),
+            input: &world.input,
         };
         assert!(serde_json::to_string(&document).is_ok(), "the document can be written");
         let style = table::Style { color: false, width: None };

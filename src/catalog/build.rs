@@ -55,7 +55,13 @@ pub enum Item {
 }
 
 impl Item {
-    fn object(&self) -> &Object {
+    /// Whether an operator decides and renders it.
+    pub fn is_planned(&self) -> bool {
+        matches!(self, Self::Service(_) | Self::ModelServing(_))
+    }
+
+    /// The object.
+    pub fn object(&self) -> &Object {
         match self {
             Self::Model(model) => &model.object,
             Self::Runtime(runtime) => &runtime.object,

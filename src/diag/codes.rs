@@ -90,6 +90,11 @@ codes! {
     AmbiguousScalar "ambiguous-scalar" Finding Warning
         "kubectl, kustomize and readers of YAML 1.2 do not all read the scalar alike"
     NotKubernetes "not-kubernetes" Finding Info "the document is not a Kubernetes object"
+    KindNotRead "kind-not-read" Finding Info "nothing is made of objects of this kind"
+    DevicesNotCounted "devices-not-counted" Finding Warning
+        "an object requests devices, and no answer counts them"
+    NewerThanKnown "newer-than-known" Finding Warning
+        "no release that is known here has the kind"
     OtherKind "other-kind" Finding Info "the API group of the object is not supported"
     UnknownKind "unknown-kind" Finding Error "the kind does not exist in its API group"
     FileNotRead "file-not-read" Finding Error

@@ -213,10 +213,75 @@ static RENDERED: &[(&str, &[&str])] = &[
     ("workload.serving.volcano.sh", &["ModelServing"]),
 ];
 
+/// Kinds that run pods, by group; their pods are counted and placed.
+static PODS: &[(&str, &[&str])] = &[
+    ("", &["Pod", "ReplicationController"]),
+    ("apps", &["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"]),
+    ("batch", &["Job"]),
+    ("leaderworkerset.x-k8s.io", &["LeaderWorkerSet"]),
+    ("jobset.x-k8s.io", &["JobSet"]),
+    ("ray.io", &["RayCluster", "RayService"]),
+    ("batch.volcano.sh", &["Job"]),
+    ("argoproj.io", &["Rollout"]),
+    ("serving.knative.dev", &["Service"]),
+    ("nvidia.com", &["DynamoGraphDeployment"]),
+];
+
+/// Whether pods of the kind are counted.
+pub fn runs_pods(group: &str, kind: &str) -> bool {
+    has(PODS, group, kind)
+}
+
+/// Kinds of Kubernetes and of other projects that change answers, by group.
+static USED: &[(&str, &[&str])] = &[
+    (
+        "",
+        &[
+            "LimitRange",
+            "Namespace",
+            "PersistentVolume",
+            "PersistentVolumeClaim",
+            "ResourceQuota",
+            "Secret",
+            "ServiceAccount",
+        ],
+    ),
+    ("serving.kserve.io", &["ClusterStorageContainer"]),
+    ("policy", &["PodDisruptionBudget"]),
+    ("scheduling.k8s.io", &["PriorityClass"]),
+    ("node.k8s.io", &["RuntimeClass"]),
+    ("storage.k8s.io", &["CSINode", "StorageClass"]),
+    (
+        "resource.k8s.io",
+        &["DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"],
+    ),
+];
+
+/// Whether an object of the kind changes answers without being planned or placed.
+pub fn changes_answers(group: &str, kind: &str) -> bool {
+    has(USED, group, kind)
+}
+
+/// Whether an operator of this tool, or one that it writes objects for, has the group.
+pub fn is_of_operator(name: &str) -> bool {
+    const BESIDE: [&str; 3] = [
+        "leaderworkerset.x-k8s.io",
+        "inference.networking.k8s.io",
+        "inference.networking.x-k8s.io",
+    ];
+    name == "kueue.x-k8s.io"
+        || BESIDE.contains(&name)
+        || GROUPS.iter().any(|group| group.ours && group.name == name)
+}
+
+fn has(table: &[(&str, &[&str])], group: &str, kind: &str) -> bool {
+    table.iter().any(|(name, kinds)| *name == group && kinds.contains(&kind))
+}
+
 /// Whether manifests are rendered from objects of this kind.
 pub fn is_rendered(api_version: &str, kind: &str) -> bool {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    RENDERED.iter().any(|(name, kinds)| *name == group && kinds.contains(&kind))
+    has(RENDERED, group, kind)
 }
 
 /// The same by the kind alone, for an object with a known group.

@@ -12,6 +12,7 @@ use crate::pipeline::{
 use crate::policy::Policy;
 use crate::quantity::{Count, Dollars};
 use crate::source::SourceMap;
+use crate::workspace::accounting::InputRow;
 use crate::yaml::Origin;
 use ecow::EcoString;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -43,6 +44,8 @@ pub struct Plan<'a> {
     pub together: Option<&'a Together>,
     /// Their cost, if prices are known.
     pub costs: Option<&'a Costs>,
+    /// What becomes of each object of the input.
+    pub input: &'a [InputRow],
 }
 
 impl Serialize for Plan<'_> {
@@ -79,6 +82,7 @@ impl Serialize for Plan<'_> {
         if let Some(together) = self.together {
             map.serialize_entry("placement", &super::together::json(together))?;
         }
+        map.serialize_entry("input", &super::accounting::json(self.input, self.sources))?;
         map.serialize_entry(
             "findings",
             &Streamed(|| {

@@ -4,6 +4,7 @@
 //! existing decisions and calls no function of the modules below.
 
 pub mod accelerator;
+pub mod accounting;
 pub mod answer;
 pub mod catalog;
 pub mod code;

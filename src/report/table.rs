@@ -323,7 +323,7 @@ fn colored(text: String, style: Style) -> Cell {
 
 /// Wraps words into lines of at most `columns` characters, with all lines after the first indented;
 /// no word is broken.
-pub(super) fn wrapped(text: &str, columns: Option<u16>, indent: &str) -> String {
+pub fn wrapped(text: &str, columns: Option<u16>, indent: &str) -> String {
     let columns = columns.map_or(usize::MAX, usize::from);
     let mut out = String::new();
     let mut width = 0;

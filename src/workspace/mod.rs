@@ -2,6 +2,7 @@
 //!
 //! In: documents of `load`, flags and settings. Out: a [`World`]. This module makes no decisions.
 
+pub mod accounting;
 pub(crate) mod complete;
 mod in_cluster;
 mod pruning;

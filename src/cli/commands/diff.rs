@@ -202,6 +202,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         found: &found,
         sources: &after.world.sources,
         all: args.all,
+        input: &after.world.input,
     };
     after.show(&view, args.output, &news, io)?;
     let unread = base_found.iter().chain(&found).any(hides);

@@ -156,6 +156,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 totals: &totals(&planned, &servings, machines, None),
                 together: None,
                 costs: None,
+                input: &session.world.input,
             })?;
         }
         Format::Table | Format::Markdown => {

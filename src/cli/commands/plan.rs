@@ -8,7 +8,7 @@ use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Diagnostic, Severity};
 use crate::pipeline::{Depth, PlacementOptions, Planner, costs, together, totals};
 use crate::report::totals::{classes, classes_markdown, verdict};
-use crate::report::{json, markdown, page, plan, serving, table, together as report};
+use crate::report::{accounting, json, markdown, page, plan, serving, table, together as report};
 use std::path::PathBuf;
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
@@ -113,6 +113,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let is_partly_read = session.is_partly_read();
     let last = |style| verdict(&totals, &planned, &servings, together, is_partly_read, style);
+    let passed_over = accounting::line(&session.world.input);
     let extent = match args.output {
         Format::Wide => plan::Extent::Wide(costs.as_ref()),
         _ if args.all => plan::Extent::All,
@@ -133,6 +134,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 totals: &totals,
                 together,
                 costs: costs.as_ref(),
+                input: &session.world.input,
             })?;
         }
         Format::Name => {
@@ -162,6 +164,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             }
             if let Some(said) = &said {
                 io.print(said)?;
+            }
+            if let Some(line) = &passed_over {
+                io.print(&format!("\n{}", table::wrapped(line, style.width, "  ")))?;
             }
             if let Some(verdict) = last(style) {
                 io.print(&format!("\n{verdict}"))?;
@@ -195,6 +200,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             }
             if let Some(said) = &said {
                 io.print(&markdown::lines(said))?;
+            }
+            if let Some(line) = &passed_over {
+                io.print(&format!("\n{}", markdown::lines(line)))?;
             }
             if let Some(verdict) = last(style) {
                 io.print(&format!("\n{verdict}"))?;

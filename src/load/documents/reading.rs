@@ -221,8 +221,12 @@ impl<'a> Reading<'a> {
             }
             Whose::UnknownKind(group) => {
                 let finding = unknown_kind(group, &kind).at(place("kind")).path("kind");
+                let is_newer = finding.code == Code::NewerThanKnown;
                 self.outcome.diagnostics.push(finding);
-                return;
+                if !is_newer {
+                    return;
+                }
+                false
             }
             Whose::UnknownVersion(group) => {
                 let versions: Vec<String> = group
@@ -318,5 +322,13 @@ pub(super) fn unknown_kind(group: &kinds::Group, kind: &str) -> Diagnostic {
         let version = other.versions.last().copied().unwrap_or("v1");
         return finding.help(format!("`{kind}` is a kind of `{}/{version}`", other.name));
     }
-    finding.help(format!("its kinds are {}", group.kinds.join(", ")))
+    if !group.ours {
+        return finding.help(format!("its kinds are {}", group.kinds.join(", ")));
+    }
+    let known = format!("the known kinds are {}", group.kinds.join(", "));
+    Diagnostic::new(
+        Code::NewerThanKnown,
+        format!("no known release of `{name}` has the kind `{kind}`: its objects are left out"),
+    )
+    .help(format!("nothing, if the cluster has it; {known}"))
 }

@@ -19,6 +19,7 @@ use crate::diff::{
 use crate::quantity::Count;
 use crate::secret::Place;
 use crate::source::{Location, SourceMap};
+use crate::workspace::accounting::InputRow;
 use crate::yaml::{FieldPath, Node};
 use serde_json::{Map, Value, json};
 use shown::Shown;
@@ -41,6 +42,8 @@ pub struct View<'a> {
     pub sources: &'a SourceMap,
     /// Nothing is shortened.
     pub all: bool,
+    /// What becomes of each object of the new state.
+    pub input: &'a [InputRow],
 }
 
 /// The JSON document if there is no base to compare with.
@@ -84,6 +87,7 @@ impl Answer for View<'_> {
         if let (Some(way), false) = (self.diff.between_releases, self.diff.notes.is_empty()) {
             out["notes"] = self.diff.notes.iter().map(|own| note(own, way)).collect();
         }
+        out["input"] = super::accounting::json(self.input, self.sources);
         if let Some(basis) = self.diff.basis {
             out["basis"] = basis.into();
         }

@@ -27,7 +27,7 @@ pub(super) static PROTOCOL_FLAG: Rule = Rule {
 
 /// The classification of a document.
 #[derive(Clone)]
-pub(super) enum Read {
+pub(in crate::workspace) enum Read {
     /// An object of the catalog.
     Item(Item),
     /// Settings of an operator, and their ConfigMap.

@@ -14,6 +14,7 @@ use crate::policy::{BuiltinMode, KthenaPolicy, Policy, Releases};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
+use crate::workspace::accounting::{self, Accounting, InputRow};
 use crate::workspace::complete::{ModelFacts, completions};
 use crate::workspace::in_cluster::{self, ClusterRelease};
 use crate::workspace::pruning::ReleaseSchema;
@@ -87,6 +88,8 @@ pub struct World {
     /// Reasons why parts of the input are not in the catalog: unread files and documents,
     /// independent of severity settings.
     pub unread: Vec<Diagnostic>,
+    /// What becomes of each object of the input.
+    pub input: Vec<InputRow>,
     /// The releases of the cluster that was read, where it is a live one.
     pub in_cluster: Vec<ClusterRelease>,
     /// The options it was read with.
@@ -123,6 +126,10 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     let mut unread: Vec<Diagnostic> =
         diagnostics.iter().filter(|finding| leaves_out(finding)).cloned().collect();
     let completed = completions(&documents, &given.models, &mut sources, &mut diagnostics);
+    let kinds: Vec<(EcoString, EcoString, bool)> = documents
+        .iter()
+        .map(|own| (own.api_version.clone(), own.kind.clone(), own.builtin || !own.reported))
+        .collect();
     let places = kept.as_ref().map_or_else(Vec::new, |_| places(&documents));
     let same = kept.as_deref().map(|kept| kept.same(given, &sources));
     // Values from outside the manifest refer to sources whose ids depend on other documents.
@@ -162,7 +169,13 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         releases: Some(given.releases),
     });
     let mut found_builtin = Vec::new();
-    for ReadDocument { typed, builtin, found } in typed {
+    let mut accounting = Accounting::default();
+    for (ReadDocument { typed, builtin, found }, (api_version, kind, is_context)) in
+        typed.into_iter().zip(&kinds)
+    {
+        if !is_context {
+            accounting.note(api_version, kind, typed.as_ref());
+        }
         unread.extend(found.iter().filter(|finding| finding.code == Code::MissingName).cloned());
         if builtin { &mut found_builtin } else { &mut diagnostics }.extend(found);
         match typed {
@@ -201,7 +214,9 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
     builder.config(config);
     let (catalog, found) = builder.finish(found_builtin);
     diagnostics.extend(found);
-    World { sources, catalog, diagnostics, unread, in_cluster, given: given.clone() }
+    let input = accounting.finish();
+    diagnostics.extend(accounting::findings(&input));
+    World { input, sources, catalog, diagnostics, unread, in_cluster, given: given.clone() }
 }
 
 /// The releases that a live cluster runs; those that no flag and no setting names are followed. For

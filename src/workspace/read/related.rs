@@ -10,7 +10,7 @@ pub(super) const CONFIG_MAP: &str = "inferenceservice-config";
 
 /// The settings of one operator.
 #[derive(Clone)]
-pub(super) enum Settings {
+pub(in crate::workspace) enum Settings {
     Ome(Box<OperatorConfig>),
     KServe(Box<KServeConfig>),
 }

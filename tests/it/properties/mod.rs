@@ -99,6 +99,7 @@ fn document(world: &World, semantics: Semantics) -> String {
         sources: &world.sources,
         together: None,
         costs: None,
+        input: &[],
     };
     serde_json::to_string_pretty(&document).expect("a plan is JSON")
 }

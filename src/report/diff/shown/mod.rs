@@ -8,6 +8,7 @@ use crate::diff::{
     Action, Capacity, Cost, Direction, Group, Note, ObjectChange, Pair, Room, Waits,
 };
 use crate::quantity::Count;
+use crate::report::accounting;
 use crate::report::phrases::{first_of, plural};
 use crate::report::screen::printable;
 use ecow::EcoString;
@@ -232,6 +233,7 @@ impl Shown {
         let summary = &view.diff.summary;
         let mut capacity = view.diff.capacity.as_ref().map(capacity).unwrap_or_default();
         capacity.extend(still_refused(view));
+        capacity.extend(accounting::not_compared(view.input));
         let mut seen = BTreeSet::new();
         let brief = view.diff.between_releases.is_some() && !view.all;
         let (new, full): (Vec<&Group>, Vec<&Group>) =

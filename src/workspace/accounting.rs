@@ -1,0 +1,261 @@
+//! What becomes of each object of the input.
+//!
+//! In: what every document was read as. Out: a row per kind with how it is handled, the devices that
+//! its pod templates request, and a few examples. Nothing that was read is missing here: what no
+//! other answer mentions is named by this table.
+
+use crate::api::Object;
+use crate::catalog::Item;
+use crate::diag::{Code, Diagnostic};
+use crate::load::kinds;
+use crate::quantity::{Quantity, is_accelerator};
+use crate::schema;
+use crate::source::Span;
+use crate::workspace::read::dispatch::Read;
+use crate::yaml::{Node, Value};
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// How the objects of a kind are handled, from the most to the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Handling {
+    /// A service of an operator: decided, composed and rendered.
+    Planned,
+    /// It has pods, which are counted and placed.
+    Workload,
+    /// It changes answers.
+    Used,
+    /// Its schema is checked, and nothing is made of it.
+    Checked,
+    /// Nothing of it is used.
+    Unread,
+}
+
+impl Handling {
+    /// The word of JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Workload => "workload",
+            Self::Used => "used",
+            Self::Checked => "checked",
+            Self::Unread => "unread",
+        }
+    }
+}
+
+/// An object of a row.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// Its namespace; `None` for an object of the cluster.
+    pub namespace: Option<EcoString>,
+    /// Its name.
+    pub name: EcoString,
+    /// Where its name is.
+    pub span: Span,
+}
+
+/// The objects of a kind.
+#[derive(Clone, Debug)]
+pub struct InputRow {
+    /// `apiVersion`; empty in the row of all kinds that are neither read nor request devices.
+    pub api_version: EcoString,
+    /// The kind; `*` in that row.
+    pub kind: EcoString,
+    /// How many.
+    pub count: usize,
+    /// How they are handled: the most of any.
+    pub handling: Handling,
+    /// Devices in their pod templates, each template once.
+    pub devices: BTreeMap<EcoString, i64>,
+    /// At most three of them.
+    pub examples: Vec<Example>,
+}
+
+impl InputRow {
+    /// The group of the kind.
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// Whether nothing is made of these objects although an operator reads their group.
+    pub fn is_passed_over(&self) -> bool {
+        self.handling >= Handling::Checked && kinds::is_of_operator(self.group())
+    }
+
+    /// Whether they request devices that no other answer counts.
+    pub fn requests_uncounted_devices(&self) -> bool {
+        self.handling >= Handling::Checked && !self.devices.is_empty()
+    }
+}
+
+/// How many objects of a row are named.
+const NAMED: usize = 3;
+
+/// The rows under construction.
+#[derive(Debug, Default)]
+pub(super) struct Accounting {
+    rows: BTreeMap<(EcoString, EcoString), InputRow>,
+}
+
+impl Accounting {
+    /// Counts an object by what it was read as; `None` if it became no object.
+    pub(super) fn note(&mut self, api_version: &EcoString, kind: &EcoString, read: Option<&Read>) {
+        let (handling, object) = match read {
+            None => (Handling::Unread, None),
+            Some(Read::Settings(_, object)) => (Handling::Used, Some(object)),
+            Some(Read::Item(Item::Other(object))) => (of_other(object), Some(object)),
+            Some(Read::Item(item)) if item.is_planned() => (Handling::Planned, Some(item.object())),
+            Some(Read::Item(item)) => (Handling::Used, Some(item.object())),
+        };
+        let key = (api_version.clone(), kind.clone());
+        let row = self.rows.entry(key).or_insert_with(|| InputRow {
+            api_version: api_version.clone(),
+            kind: kind.clone(),
+            count: 0,
+            handling,
+            devices: BTreeMap::new(),
+            examples: Vec::new(),
+        });
+        row.count += 1;
+        row.handling = row.handling.min(handling);
+        let Some(object) = object else { return };
+        if matches!(handling, Handling::Workload | Handling::Checked | Handling::Unread) {
+            devices(&object.node, &mut row.devices);
+        }
+        if row.examples.len() < NAMED {
+            row.examples.push(Example {
+                namespace: object.id.scope.namespace().cloned(),
+                name: object.id.name.clone(),
+                span: object.name_span(),
+            });
+        }
+    }
+
+    /// The rows, by group, version and kind; kinds that nobody asks about are one row.
+    pub(super) fn finish(self) -> Vec<InputRow> {
+        let is_foreign = |row: &InputRow| {
+            row.handling == Handling::Unread
+                && row.devices.is_empty()
+                && !kinds::is_of_operator(row.group())
+        };
+        let (foreign, mut rows): (Vec<_>, Vec<_>) = self.rows.into_values().partition(is_foreign);
+        if !foreign.is_empty() {
+            rows.push(InputRow {
+                api_version: EcoString::new(),
+                kind: "*".into(),
+                count: foreign.iter().map(|row| row.count).sum(),
+                handling: Handling::Unread,
+                devices: BTreeMap::new(),
+                examples: Vec::new(),
+            });
+        }
+        rows
+    }
+}
+
+/// The handling of an object without an index of its own.
+fn of_other(object: &Object) -> Handling {
+    let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
+    let kind = object.id.kind.as_str();
+    if kinds::runs_pods(group, kind) {
+        Handling::Workload
+    } else if kinds::changes_answers(group, kind) {
+        Handling::Used
+    } else if schema::kind(&object.api_version, kind).is_some() {
+        Handling::Checked
+    } else {
+        Handling::Unread
+    }
+}
+
+/// Adds the devices that the pod templates below a node request: a list `containers` whose items
+/// have a name and an image.
+fn devices(node: &Node, sum: &mut BTreeMap<EcoString, i64>) {
+    match &node.value {
+        Value::List(items) => items.iter().for_each(|item| devices(item, sum)),
+        Value::Map(map) => {
+            for entry in map.iter() {
+                if entry.key != "containers" {
+                    devices(&entry.node, sum);
+                    continue;
+                }
+                for container in entry.node.items() {
+                    let is_container =
+                        ["name", "image"].iter().all(|key| container.get(key).is_some());
+                    if is_container {
+                        of_container(container, sum);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn of_container(container: &Node, sum: &mut BTreeMap<EcoString, i64>) {
+    let mut own: BTreeMap<EcoString, i64> = BTreeMap::new();
+    for layer in ["requests", "limits"] {
+        let Some(map) = container.at(&["resources", layer]).and_then(Node::as_map) else {
+            continue;
+        };
+        for entry in map.iter().filter(|entry| is_accelerator(&entry.key)) {
+            let count =
+                entry.node.scalar_text().and_then(|text| Quantity::parse(&text).ok()?.value());
+            if let Some(count) = count.filter(|count| *count > 0) {
+                own.insert(entry.key.clone(), count);
+            }
+        }
+    }
+    for (resource, count) in own {
+        let all = sum.entry(resource).or_default();
+        *all = all.saturating_add(count);
+    }
+}
+
+/// Findings about what is passed over, one for each kind.
+pub(super) fn findings(rows: &[InputRow]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for row in rows {
+        let Some(first) = row.examples.first() else { continue };
+        let names = names(row);
+        if row.requests_uncounted_devices() {
+            let devices: Vec<&str> = row.devices.keys().map(EcoString::as_str).collect();
+            found.push(
+                Diagnostic::new(
+                    Code::DevicesNotCounted,
+                    format!("{names} requests {}, which no answer counts", devices.join(", ")),
+                )
+                .at(Some(first.span))
+                .help("add the CRD of the kind to the input, or count these devices yourself"),
+            );
+        } else if row.is_passed_over() {
+            found.push(
+                Diagnostic::new(
+                    Code::KindNotRead,
+                    format!("{names}: nothing is made of this kind"),
+                )
+                .at(Some(first.span))
+                .help("`ome plan -o json` lists under `input` what becomes of each kind"),
+            );
+        }
+    }
+    found
+}
+
+/// `2 InferenceGraph (ns/a, ns/b)`.
+pub fn names(row: &InputRow) -> String {
+    let mut names: Vec<String> = row
+        .examples
+        .iter()
+        .map(|own| match &own.namespace {
+            Some(namespace) => format!("{namespace}/{}", own.name),
+            None => own.name.to_string(),
+        })
+        .collect();
+    if row.count > names.len() {
+        names.push(format!("and {} more", row.count - names.len()));
+    }
+    let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+    format!("{} {}{names}", row.count, row.kind)
+}
