@@ -116,6 +116,7 @@ fn pages() -> Vec<(String, String)> {
         ("docs/rules.md".to_owned(), rules()),
         ("docs/changes.md".to_owned(), changes()),
         ("docs/json.md".to_owned(), shapes()),
+        ("docs/supported.md".to_owned(), ome::internals::report::supported::page()),
         ("docs/plan.svg".to_owned(), picture(&["plan", "-f", "examples/quickstart"])),
     ];
     pages.extend(schemas::documents().map(|own| (own.file(), format!("{:#}\n", own.schema()))));

@@ -149,6 +149,9 @@ pub mod report {
     pub mod places {
         pub use crate::report::places::Places;
     }
+    pub mod supported {
+        pub use crate::report::supported::page;
+    }
     pub mod plan {
         pub use crate::report::plan::{Extent, Plan};
     }

@@ -214,7 +214,7 @@ static RENDERED: &[(&str, &[&str])] = &[
 ];
 
 /// Kinds that run pods, by group; their pods are counted and placed.
-static PODS: &[(&str, &[&str])] = &[
+pub static PODS: &[(&str, &[&str])] = &[
     ("", &["Pod", "ReplicationController"]),
     ("apps", &["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"]),
     ("batch", &["Job"]),
@@ -233,7 +233,7 @@ pub fn runs_pods(group: &str, kind: &str) -> bool {
 }
 
 /// Kinds of Kubernetes and of other projects that change answers, by group.
-static USED: &[(&str, &[&str])] = &[
+pub static USED: &[(&str, &[&str])] = &[
     (
         "",
         &[
@@ -247,6 +247,7 @@ static USED: &[(&str, &[&str])] = &[
         ],
     ),
     ("serving.kserve.io", &["ClusterStorageContainer"]),
+    ("kueue.x-k8s.io", &["ClusterQueue", "LocalQueue", "ResourceFlavor"]),
     ("policy", &["PodDisruptionBudget"]),
     ("scheduling.k8s.io", &["PriorityClass"]),
     ("node.k8s.io", &["RuntimeClass"]),
