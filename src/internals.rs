@@ -103,7 +103,7 @@ pub mod pods {
     }
 }
 pub mod policy {
-    pub use crate::policy::KthenaPolicy;
+    pub use crate::operators::kthena::rules::KthenaPolicy;
 }
 pub mod quantity {
     pub use crate::quantity::{

@@ -6,7 +6,8 @@
 //! through them and do not name one.
 
 use crate::api::{
-    Api, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics, Service,
+    Api, DeploymentMode, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics,
+    Service,
 };
 use crate::catalog::Catalog;
 use crate::check::Check;
@@ -80,6 +81,26 @@ pub(crate) trait Services: Sync {
 
     /// What the validating webhook rejects in a service, whatever else exists.
     fn refuse(&self, service: &Service, config: &OperatorConfig) -> Option<Failure>;
+
+    /// The settings that a release ships, for a cluster whose own are not read.
+    fn shipped_config(&self, _policy: &Policy) -> Option<OperatorConfig> {
+        None
+    }
+
+    /// The deployment mode of all components of a service, where the operator has one for all.
+    fn mode(
+        &self,
+        _policy: &Policy,
+        _service: &Service,
+        _config: &OperatorConfig,
+    ) -> Option<DeploymentMode> {
+        None
+    }
+
+    /// The name of a deployment mode in its documents or in its release.
+    fn mode_name(&self, mode: DeploymentMode, _semantics: Semantics) -> &'static str {
+        mode.as_str()
+    }
 
     /// Prepares decisions about the services of a catalog.
     fn resolver<'a>(

@@ -9,17 +9,12 @@
 //! `check` (`View::policy`, for the checks of the operators too), `operators/ome/checks`,
 //! `pipeline` and `diff`. All other code gets a policy, or a value of one, as an argument.
 
-pub mod kserve;
-mod kthena;
-pub mod ome;
 pub mod upgrade;
-
-use kserve::KServeRelease;
-pub use kthena::*;
-use ome::OmeRelease;
 
 use crate::api::{Api, Evidence, Field, Follow, Model, Owned, PerReading, Release, Semantics};
 use ecow::EcoString;
+use std::any::Any;
+use std::fmt::Debug;
 
 /// When objects of the built-in catalog are used (`--builtin`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -259,17 +254,22 @@ pub struct Policy {
     /// See [`QuantizationRule`].
     pub quantization: QuantizationRule,
     /// Rules that only the operator's own module reads.
-    pub own: Own,
+    pub own: &'static dyn Own,
 }
 
-/// Rules that are specific to one operator.
-#[derive(Clone, Copy, Debug)]
-pub enum Own {
-    /// Of OME.
-    Ome(&'static OmeRelease),
-    /// Of KServe.
-    KServe(&'static KServeRelease),
+/// What a release of ModelServings supports for a service that is written as one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServingFeatures {
+    /// Roles are updated one by one.
+    pub role_rolling_update: bool,
+    /// Autoscalers can scale it.
+    pub scale_subresource: bool,
 }
+
+/// Rules that are specific to one operator: the struct of its `rules.rs`.
+pub trait Own: Any + Debug + Sync {}
+
+impl<T: Any + Debug + Sync> Own for T {}
 
 /// A field that only some releases support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -314,26 +314,9 @@ impl Releases {
 }
 
 impl Policy {
-    /// Returns the rules that differ between OME's releases.
-    ///
-    /// # Panics
-    /// If the policy is not one of OME; callers pass services of OME only.
-    pub fn ome(&self) -> &'static OmeRelease {
-        match self.own {
-            Own::Ome(own) => own,
-            Own::KServe(_) => unreachable!("a policy of KServe decides about services of KServe"),
-        }
-    }
-
-    /// Returns the rules that differ between KServe's releases.
-    ///
-    /// # Panics
-    /// If the policy is not one of KServe; callers pass services of KServe only.
-    pub fn kserve(&self) -> &'static KServeRelease {
-        match self.own {
-            Own::KServe(own) => own,
-            Own::Ome(_) => unreachable!("a policy of OME decides about services of OME"),
-        }
+    /// Returns the rules of its operator; `None` when they are of another type.
+    pub fn own<T: Any>(&self) -> Option<&'static T> {
+        (self.own as &dyn Any).downcast_ref()
     }
 
     /// Returns the quantization of a model as this policy compares it.

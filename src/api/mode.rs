@@ -1,7 +1,5 @@
 //! Deployment modes of components, and their names.
 
-use super::{Api, Semantics};
-
 /// How a component is deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeploymentMode {
@@ -29,26 +27,6 @@ impl DeploymentMode {
             Self::MultiNodeRayVllm => "MultiNodeRayVLLM",
             Self::VirtualDeployment => "VirtualDeployment",
             Self::ModelMesh => "ModelMesh",
-        }
-    }
-
-    /// Returns the name that an API uses for the mode: KServe renamed two modes in 0.16.
-    pub fn word(self, api: Api, semantics: Semantics) -> &'static str {
-        match (self, api, semantics) {
-            (Self::RawDeployment, Api::KServe, Semantics::Controller) => "Standard",
-            (Self::Serverless, Api::KServe, Semantics::Controller) => "Knative",
-            _ => self.as_str(),
-        }
-    }
-
-    /// Returns the mode for a KServe name, old or new (KServe 0.10 docs, Control Plane;
-    /// docs/decisions.md#deployment-mode).
-    pub fn from_kserve(text: &str) -> Option<Self> {
-        match text {
-            "RawDeployment" | "Standard" => Some(Self::RawDeployment),
-            "Serverless" | "Knative" => Some(Self::Serverless),
-            "ModelMesh" => Some(Self::ModelMesh),
-            _ => None,
         }
     }
 

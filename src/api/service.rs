@@ -3,7 +3,7 @@
 use super::Failure;
 use super::model::Model;
 use super::object::{Field, Object};
-use crate::yaml::{Node, Origin};
+use crate::yaml::Node;
 use ecow::EcoString;
 use std::sync::Arc;
 
@@ -64,44 +64,6 @@ impl ComponentKind {
             Self::Router => "routerConfig",
             _ => self.as_str(),
         }
-    }
-
-    /// Returns the storage address of a KServe component with its origin: the `storageUri` of its
-    /// model or ART explainer, else the variable `STORAGE_URI` of the serving container. A variable
-    /// without `value` (for example with `valueFrom`) counts as empty.
-    pub fn storage_uri(self, component: &Node) -> Option<(EcoString, Origin)> {
-        let said = |node: &Node| (node.scalar_text().unwrap_or_default(), node.origin);
-        let text = |node: &Node, key: &str| {
-            node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned()
-        };
-        if let Some(model) = component
-            .get("model")
-            .filter(|model| self == Self::Predictor && model.as_map().is_some())
-        {
-            return model.get("storageUri").filter(|uri| !uri.is_null()).map(said);
-        }
-        if let Some(art) =
-            component.get("art").filter(|art| self == Self::Explainer && art.as_map().is_some())
-        {
-            return art.get("storageUri").map(said).filter(|(uri, _)| !uri.is_empty());
-        }
-        let containers = component.get("containers").map(Node::items).unwrap_or_default();
-        let first = containers.first()?;
-        // KServe names a predictor's only container, or a first container without a name,
-        // `kserve-container`.
-        let serves = match self {
-            Self::Predictor if containers.len() > 1 && !text(first, "name").is_empty() => {
-                containers.iter().find(|container| text(container, "name") == "kserve-container")?
-            }
-            _ => first,
-        };
-        let variable = serves
-            .get("env")
-            .map(Node::items)
-            .unwrap_or_default()
-            .iter()
-            .find(|variable| text(variable, "name") == "STORAGE_URI")?;
-        Some(variable.get("value").map_or((EcoString::new(), variable.origin), said))
     }
 }
 

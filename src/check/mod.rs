@@ -12,6 +12,7 @@ pub(crate) mod baseline;
 pub(crate) mod component;
 pub(crate) mod overlapping_entries;
 pub(crate) mod pairs;
+pub(crate) mod references;
 pub(crate) mod refusals;
 pub(crate) mod scalar;
 pub(crate) mod secret;

@@ -5,8 +5,9 @@ use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
 use crate::api::{Api, Follow, Semantics};
 use crate::load::settings::Settings;
 use crate::operators::kthena::releases::{self as kthena, KTHENA_CONTROLLER, KTHENA_HEAD};
+use crate::operators::kthena::rules::{KthenaPolicy, KthenaProfile};
 use crate::operators::{self, released};
-use crate::policy::{KthenaPolicy, KthenaProfile, Releases};
+use crate::policy::Releases;
 
 /// The modes and releases to follow.
 #[derive(Clone, Debug)]

@@ -7,7 +7,6 @@
 mod accelerator;
 mod cache;
 mod criteria;
-mod kserve;
 mod queue;
 mod reason;
 mod runtime;
@@ -18,7 +17,6 @@ pub use accelerator::{
 };
 pub use cache::{CacheFit, Operand};
 pub use criteria::{Attribute, DecidedBy};
-pub use kserve::{KSERVE_MODE_ANNOTATION, kserve_mode};
 pub use queue::{Admitted, FlavorRejection, QueueDecision};
 pub use reason::{Note, Reason, Rejection, range_text};
 pub use runtime::{

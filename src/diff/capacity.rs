@@ -4,11 +4,11 @@
 //! The whole input counts, not only the selected services: all of them share the nodes.
 
 use super::{Fate, Group, Pair, Settings, Side};
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::{
     self, Before, Changes, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout, State,
     Together, Verdict, roll, same_room, together,
 };
-use crate::policy::KthenaPolicy;
 use crate::quantity::Dollars;
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};

@@ -12,7 +12,7 @@ use super::side::{self, Both, Decided, Extent, Made, Subject};
 use super::{Action, Cost, Fate, Group, ObjectChange, Pair, Settings, Side};
 use crate::api::{Api, ComponentKind, Object, Semantics};
 use crate::diag::Diagnostic;
-use crate::merge::history::History;
+use crate::pipeline::History;
 use crate::pipeline::planned::PlannedComponent;
 use crate::pipeline::render::Renderer;
 use crate::pipeline::replaced;

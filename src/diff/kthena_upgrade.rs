@@ -12,10 +12,10 @@ use super::{
     Action, AllEdits, Change, Difference, Fate, Group, ObjectChange, Pair, Proposal, RuleEdit,
 };
 use crate::api::{Api, FieldEdit, ModelServing, Object, ObjectRef, Today};
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::operators::kthena::{read as kthena, upgrade};
 use crate::pipeline::serving::serving_gpus;
 use crate::pipeline::{ServingUpgrade, Upgrades};
-use crate::policy::KthenaPolicy;
 use crate::policy::upgrade::{EditRule, ReleaseRule};
 use crate::quantity::Count;
 use crate::secret::Place;

@@ -39,9 +39,9 @@ pub use inputs::share_nodes;
 
 use crate::api::{Api, ComponentKind, Failure, Follow, ModelServing, ObjectRef, Release, Views};
 use crate::diag::{Code, Diagnostic};
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::render::{Renderer, WINDOW};
 use crate::pipeline::{ServingUpgrade, Upgrades};
-use crate::policy::KthenaPolicy;
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
 use crate::workspace::World;

@@ -5,7 +5,7 @@ use super::cost::{self, Cost};
 use crate::api::{AcceleratorClass, ComponentKind, ModelServing, Object, ObjectRef, Views};
 use crate::decision::Resolution;
 use crate::diag::Diagnostic;
-use crate::merge::history::History;
+use crate::pipeline::History;
 use crate::pipeline::built::identity;
 use crate::pipeline::costs;
 use crate::pipeline::planned::PlannedComponent;

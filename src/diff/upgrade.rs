@@ -7,19 +7,14 @@
 use super::changed::distance;
 use super::comparison::Comparison;
 use super::edit::Player;
-use super::side::make;
+use super::side::{Made, make};
 use super::{Cause, Diff, Group, Note, Pair, Settings, Side, Subject};
 use crate::api::{DeploymentMode, Object, ObjectRef, Scope, Views};
-use crate::decision::kserve_mode;
 use crate::diag::Code;
-use crate::objects::domain::IngressSettings;
 use crate::operators;
-use crate::operators::kserve::upgrade as kserve;
-use crate::operators::ome::compose::service_annotations;
-use crate::operators::ome::upgrade as ome;
 use crate::pipeline::render::Renderer;
-use crate::policy::upgrade::{self, Reach, ReleaseRule, Switch, Upgrade};
-use crate::policy::{Own, Policy};
+use crate::policy::Policy;
+use crate::policy::upgrade::{self, Reach, ReleaseRule, ShippedRules, Switch, Upgrade};
 use crate::source::Location;
 use crate::yaml::{FieldPath, Node, Segment};
 use rayon::prelude::*;
@@ -95,45 +90,7 @@ pub(super) fn explain(
             }
             made = Some(([before, after], own));
         }
-        let by_policy = hit.iter().any(|own| own.id == "A2");
-        hit.extend(match before.own {
-            Own::Ome(_) => {
-                let runs = made.as_ref().is_none_or(|(_, own)| !own[0].has_no_objects());
-                let mut hit = if runs {
-                    set_otherwise(comparison, releases, group, found)
-                } else {
-                    Vec::new()
-                };
-                hit.extend(read_otherwise(releases, group));
-                let is_read =
-                    |own: &ReleaseRule| ome::READ.iter().any(|(rule, _)| own.is(&rule.rule));
-                if hit.iter().any(|own| is_read(own))
-                    && made.as_ref().is_some_and(|(service, own)| !player.reads(*service, own))
-                {
-                    hit.retain(|own| !is_read(own));
-                }
-                let crashes = group.fails.as_ref().is_some_and(|own| own.code == Code::WouldPanic);
-                hit.extend(Some(&ome::CRASH).filter(|_| crashes && by_policy));
-                hit
-            }
-            Own::KServe(_) => {
-                let protocol = found.map(|views| {
-                    let service = views?.of(comparison.settings.semantics);
-                    Some(service.protocol.as_ref()?.value.clone())
-                });
-                let asked =
-                    kserve::PROTOCOL.is_between(before, after) && protocol[0] != protocol[1];
-                let named = |path: &str| {
-                    ["spec.predictor.name", "spec.canary"].iter().any(|own| path.starts_with(own))
-                };
-                let [first, second] = [(&kserve::FIELDS, true), (&kserve::STORAGE_FIELDS, false)]
-                    .map(|(rule, names)| {
-                        fields(rule, releases, group, |path| named(path) == names)
-                    });
-                let asked = asked.then_some(&kserve::PROTOCOL.rule);
-                first.into_iter().chain(second).chain(asked).collect()
-            }
-        });
+        hit.extend(of_input(comparison, releases, group, found, made.as_ref(), &player, &hit));
         if let Some((service, own)) = made {
             (group.edits, group.all_edits) = player.play(place, &first, service, &own, &hit);
         }
@@ -177,8 +134,8 @@ pub(super) fn notes(
         runs_deployments: &|object| {
             services.get(&object.id).is_some_and(|views| {
                 let service = views.of(comparison.settings.semantics);
-                let (mode, _) = kserve_mode(before, service, &catalog.config().kserve);
-                !matches!(mode, DeploymentMode::Serverless | DeploymentMode::ModelMesh)
+                let mode = operators::mode_of(before, service, catalog.config());
+                !matches!(mode, Some(DeploymentMode::Serverless | DeploymentMode::ModelMesh))
             })
         },
     };
@@ -235,9 +192,48 @@ fn count(groups: &[Group], wanted: impl Fn(&Group) -> bool) -> usize {
     groups.iter().filter(|group| wanted(group)).map(|group| group.services.len()).sum()
 }
 
+/// The rules that are found in the input and in what changed, for a group that `hit` affects.
+fn of_input<'a>(
+    comparison: &Comparison<'_, '_>,
+    releases: [&'static Policy; 2],
+    group: &Group,
+    services: [Option<&Views>; 2],
+    made: Option<&([&'a Views; 2], [Made<'a>; 2])>,
+    player: &Player<'_, 'a>,
+    hit: &[&'static ReleaseRule],
+) -> Vec<&'static ReleaseRule> {
+    let [before, after] = releases;
+    let Some(rules) = upgrade_of(before) else { return Vec::new() };
+    let mut found = Vec::new();
+    if let Some(shipped) = &rules.shipped
+        && made.is_none_or(|(_, own)| !own[0].has_no_objects())
+    {
+        found.extend(set_otherwise(comparison, shipped, releases, group, services));
+    }
+    let read = read_otherwise(rules, releases, group);
+    let is_tried = || made.is_none_or(|(service, own)| player.reads(*service, own));
+    if !rules.fields_are_tried || read.is_empty() || is_tried() {
+        found.extend(read);
+    }
+    if let Some(rule) = rules.protocol {
+        let protocol = services.map(|views| {
+            let service = views?.of(comparison.settings.semantics);
+            Some(service.protocol.as_ref()?.value.clone())
+        });
+        let asked = rule.is_between(before, after) && protocol[0] != protocol[1];
+        found.extend(asked.then_some(&rule.rule));
+    }
+    if let Some((rule, policy)) = rules.crash {
+        let crashes = group.fails.as_ref().is_some_and(|own| own.code == Code::WouldPanic);
+        found.extend(Some(rule).filter(|_| crashes && hit.iter().any(|own| own.id == policy)));
+    }
+    found
+}
+
 /// The rules about changed shipped settings, if they change existing objects.
 fn set_otherwise(
     comparison: &Comparison<'_, '_>,
+    rules: &ShippedRules,
     [before, after]: [&'static Policy; 2],
     group: &Group,
     services: [Option<&Views>; 2],
@@ -255,18 +251,17 @@ fn set_otherwise(
     // Annotations of the service take precedence over the settings.
     let asked = [0, 1].map(|side| {
         let service = services[side]?.of(comparison.settings.semantics);
-        let annotations = service_annotations([before, after][side], service, configs[side]);
-        Some(IngressSettings::resolve(configs[side], &annotations).disable_ingress_creation)
+        Some((rules.without_ingress)([before, after][side], service, configs[side]))
     });
     let mut hit = Vec::new();
-    if ome::INGRESS.is_between(before, after)
+    if rules.ingress.is_between(before, after)
         && asked[0] != asked[1]
         && group.objects.iter().any(|object| {
             matches!(object.id.scope, Scope::Namespace(_))
                 && of_service(&object.id.kind, &object.id.name)
         })
     {
-        hit.push(&ome::INGRESS.rule);
+        hit.push(&rules.ingress.rule);
     }
     let changed = |value: &Option<String>| {
         group.objects.iter().flat_map(|object| &object.changes).any(|change| {
@@ -274,29 +269,29 @@ fn set_otherwise(
             text.is_some() && text == value.as_deref()
         })
     };
-    if ome::PROBER.is_between(before, after) && old != new && changed(&new) {
-        hit.push(&ome::PROBER.rule);
+    if rules.prober.is_between(before, after) && old != new && changed(&new) {
+        hit.push(&rules.prober.rule);
     }
     hit
 }
 
 /// The rules about fields that the releases read differently, if they affect a group.
 fn read_otherwise(
+    rules: &'static Upgrade,
     [before, after]: [&'static Policy; 2],
     group: &Group,
 ) -> Vec<&'static ReleaseRule> {
     // A field belongs to the first rule about it.
-    let about = |words: &[&str], field: &str| words.iter().any(|word| field.contains(word));
-    let rules = ome::READ.iter().enumerate().filter_map(|(place, (rule, words))| {
+    let found = rules.fields.iter().enumerate().filter_map(|(place, (rule, is_about))| {
         let own = |field: &str| {
-            let of_others = ome::READ[..place]
+            let of_others = rules.fields[..place]
                 .iter()
-                .any(|(other, words)| other.is_between(before, after) && about(words, field));
-            about(words, field) && !of_others
+                .any(|(other, is_about)| other.is_between(before, after) && is_about(field));
+            is_about(field) && !of_others
         };
         fields(rule, [before, after], group, own)
     });
-    rules.collect()
+    found.collect()
 }
 
 /// The rule about fields that only one of the releases reads, if such a field changes a group;

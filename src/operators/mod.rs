@@ -13,7 +13,9 @@ mod selector;
 
 pub use selector::{Selector, explain_among, judge};
 
-use crate::api::{Api, Failure, PerReading, Release, Service};
+use crate::api::{
+    Api, DeploymentMode, Failure, OperatorConfig, PerReading, Release, Semantics, Service,
+};
 use crate::check::{self, Check};
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
@@ -63,6 +65,29 @@ pub(crate) fn services(api: Api) -> Option<&'static dyn Services> {
 /// Returns the operations on the services that a policy decides about.
 fn services_of(policy: &Policy) -> &'static dyn Services {
     services(policy.api).expect("a policy is one of an operator with services")
+}
+
+/// Returns the deployment mode of all components of a service, where its operator has one for all.
+pub(crate) fn mode_of(
+    policy: &Policy,
+    service: &Service,
+    config: &OperatorConfig,
+) -> Option<DeploymentMode> {
+    services_of(policy).mode(policy, service, config)
+}
+
+/// Returns the name of a deployment mode, as the documents or the release of a policy spell it.
+pub(crate) fn mode_name(mode: DeploymentMode, policy: &Policy) -> &'static str {
+    services_of(policy).mode_name(mode, policy.semantics)
+}
+
+/// Returns the settings that the release of an operator ships.
+pub(crate) fn shipped_config(releases: &Releases) -> OperatorConfig {
+    let shipped = deciding().find_map(|api| {
+        let policy = releases.policy(api, Semantics::Controller)?;
+        services_of(policy).shipped_config(policy)
+    });
+    shipped.unwrap_or_default()
 }
 
 /// Returns the operators with services to plan, in output order.

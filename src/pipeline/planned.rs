@@ -174,6 +174,11 @@ impl<'a> Planned<'a> {
         self.resolution.accelerator(component).and_then(|decision| decision.chosen)
     }
 
+    /// The name of a deployment mode, as its operator spells it.
+    pub fn mode_name(&self, mode: DeploymentMode) -> &'static str {
+        crate::operators::mode_name(mode, self.policy)
+    }
+
     /// The service itself, in the mode that it was planned in.
     pub fn read_in<'c>(&self, catalog: &'c Catalog) -> Option<&'c Service> {
         let own = &self.service;

@@ -13,11 +13,10 @@ use crate::merge::history::History;
 use crate::objects::RenderedObject;
 use crate::objects::accept::accept_rendered;
 use crate::operators::Selector;
-use crate::operators::kthena::releases::KTHENA_DOCUMENTED;
 use crate::operators::ome::objects::workload::Workload;
 use crate::operators::{self, BuildContext};
 use crate::pods::built::{Built, Unfinished};
-use crate::policy::{KthenaPolicy, Policy};
+use crate::policy::{Policy, ServingFeatures};
 use crate::workspace::World;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -63,7 +62,7 @@ pub struct Renderer<'a> {
     world: &'a World,
     semantics: Follow,
     cluster_domain: String,
-    workload: (Workload, &'static KthenaPolicy),
+    workload: (Workload, ServingFeatures),
     selectors: BTreeMap<crate::api::Api, Selector<'a>>,
 }
 
@@ -79,7 +78,7 @@ impl<'a> Renderer<'a> {
             world,
             semantics,
             cluster_domain: cluster_domain.to_owned(),
-            workload: (Workload::Auto, &KTHENA_DOCUMENTED),
+            workload: (Workload::Auto, ServingFeatures::default()),
             selectors,
         }
     }
@@ -104,8 +103,8 @@ impl<'a> Renderer<'a> {
 
     /// The same renderer, with another workload kind around the pods.
     #[must_use]
-    pub fn with_workload(mut self, workload: Workload, kthena: &'static KthenaPolicy) -> Self {
-        self.workload = (workload, kthena);
+    pub fn with_workload(mut self, workload: Workload, features: ServingFeatures) -> Self {
+        self.workload = (workload, features);
         self
     }
 
@@ -243,12 +242,12 @@ impl<'a> Renderer<'a> {
     /// The objects of a composed service.
     fn write(&self, composed: &Built<'a>) -> Result<Checked<Vec<RenderedObject>>, Failure> {
         let mut rendered = self.ask(composed.service).objects(composed)?;
-        let (workload, kthena) = self.workload;
+        let (workload, features) = self.workload;
         let wrapped = crate::operators::ome::objects::workload::apply(
             composed,
             rendered.value,
             workload,
-            kthena,
+            features,
         )?;
         rendered.diagnostics.extend(wrapped.diagnostics);
         Ok(Checked { value: wrapped.value, diagnostics: rendered.diagnostics })

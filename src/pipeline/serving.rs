@@ -3,9 +3,9 @@
 use crate::api::{AcceleratorClass, ModelServing, Role};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::operators::kthena::objects::{MOST_PODS, pod_group};
+use crate::operators::kthena::rules::{GangRule, KthenaPolicy};
 use crate::pipeline::placement::Placement;
 use crate::pods::gpus::by_resource as of_pod;
-use crate::policy::{GangRule, KthenaPolicy};
 use crate::quantity::is_accelerator;
 use crate::quantity::{Count, Range};
 use crate::source::Span;

@@ -8,9 +8,9 @@ use crate::catalog::Catalog;
 use crate::cluster::{Inventory, Shape};
 use crate::operators::kthena::objects::{MOST_PODS, revision};
 use crate::operators::kthena::rollout::{Event, Scenario, Trace, fits, simulate};
+use crate::operators::kthena::rules::{KthenaPolicy, RoleStruct};
 use crate::pipeline::RunningPods;
 use crate::pods::gpus::of_pod;
-use crate::policy::{KthenaPolicy, RoleStruct};
 use crate::quantity::Count;
 use ecow::EcoString;
 

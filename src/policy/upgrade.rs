@@ -7,7 +7,7 @@
 //! each operator.
 
 use super::Policy;
-use crate::api::{FieldEdit, Object, Today};
+use crate::api::{FieldEdit, Object, OperatorConfig, Service, Today};
 
 /// A rule that differs between releases. The identifier is stable.
 #[derive(Debug)]
@@ -77,8 +77,30 @@ pub struct Upgrade {
     pub(crate) rules: &'static [&'static [Switch]],
     /// Rules that change no object of a service, or objects that are not the operator's.
     pub(crate) effects: &'static [Effect],
+    /// Rules about fields that one of the releases drops, each with the fields that it is about: a
+    /// path, or the name of an object. The first rule that matches a field applies.
+    pub(crate) fields: &'static [(&'static Switch, fn(&str) -> bool)],
+    /// Rules about fields count only if the service differs because of the fields.
+    pub(crate) fields_are_tried: bool,
+    /// Rules about the settings that a release ships.
+    pub(crate) shipped: Option<ShippedRules>,
+    /// The rule about the protocol that a service speaks by default.
+    pub(crate) protocol: Option<&'static Switch>,
+    /// The rule about a service that crashes the controller, and the identifier of the rule that
+    /// has to affect the service, too.
+    pub(crate) crash: Option<(&'static ReleaseRule, &'static str)>,
     /// How the rules were determined, unless from recordings.
     pub(crate) basis: Option<&'static str>,
+}
+
+/// Rules about the settings that a release ships.
+pub struct ShippedRules {
+    /// Whether Ingresses are created.
+    pub(crate) ingress: &'static Switch,
+    /// Reports whether a service gets no Ingress; its annotations override the settings.
+    pub(crate) without_ingress: fn(&Policy, &Service, &OperatorConfig) -> bool,
+    /// The image of the multi-node prober.
+    pub(crate) prober: &'static Switch,
 }
 
 /// Facts that are not in the object itself.
@@ -89,15 +111,14 @@ pub struct Reach<'a> {
     pub has_model: &'a (dyn Fn(&str, &str) -> bool + Sync),
     /// Reports whether the operator rejects a service before the upgrade.
     pub is_refused: &'a (dyn Fn(&Object) -> bool + Sync),
-    /// Reports whether a service of KServe runs as Deployments.
+    /// Reports whether a service runs as Deployments.
     pub runs_deployments: &'a (dyn Fn(&Object) -> bool + Sync),
 }
 
 /// Builds one switch per line: identifier, fields of the operator's releases, title, source,
 /// action, the name of its [`EditRule`].
 macro_rules! switches {
-    ($own:ident $kind:ident
-     $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $edit:ident)*) => {
+    ($own:ident $($id:literal [$($field:ident),*] $title:literal $source:literal $action:literal $edit:ident)*) => {
         &[$(Switch {
             rule: ReleaseRule {
                 id: $id,
@@ -110,7 +131,7 @@ macro_rules! switches {
             take: Some(|policy, from| {
                 let mut own = *policy.$own();
                 $(own.$field = from.$own().$field;)*
-                policy.own = Own::$kind(Box::leak(Box::new(own)));
+                policy.own = Box::leak(Box::new(own));
             }),
         },)*]
     };

@@ -215,7 +215,7 @@ fn controller(difference: &Difference) -> Value {
 fn component(component: &PlannedComponent, planned: &Planned<'_>, sources: &SourceMap) -> Value {
     let mut out = json!({
         "name": component.kind.as_str(),
-        "deploymentMode": component.mode.word(planned.policy.api, planned.policy.semantics),
+        "deploymentMode": planned.mode_name(component.mode),
         "minReplicas": component.min_replicas,
         "maxReplicas": component.max_replicas,
         "podsPerReplica": component.pods_per_replica,

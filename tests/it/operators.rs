@@ -26,7 +26,12 @@ fn policies_and_others() -> (Vec<String>, String, String) {
         let path = Path::new(&file.path);
         if path == Path::new("policy/upgrade.rs") {
             // The preview's text about a rule is not a use of it.
-        } else if path.starts_with("policy") || path == Path::new("policy.rs") {
+        } else if path.starts_with("policy")
+            || path == Path::new("policy.rs")
+            || (path.starts_with("operators")
+                && path.ends_with("rules.rs")
+                && path.components().count() == 3)
+        {
             policies.push(file.code);
         } else if path.ends_with("releases.rs") && path.starts_with("operators") {
             releases.push_str(&file.code);

@@ -190,7 +190,7 @@ fn write(
         (Err(failure), _) => return Err(failure),
     };
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
-        .with_workload(args.workload.workload(), session.kthena);
+        .with_workload(args.workload.workload(), session.kthena.features());
     if args.stage == Stage::Merged {
         return merged::merged(&args.output, &renderer, &selected, &session, io);
     }

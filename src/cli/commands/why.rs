@@ -205,7 +205,7 @@ fn of_services(
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Found> {
     let renderer = Renderer::new(&session.world, session.semantics, &args.cluster_domain)
-        .with_workload(args.workload.workload(), session.kthena);
+        .with_workload(args.workload.workload(), session.kthena.features());
     session.select_in(wanted.namespace).into_iter().find_map(|views| {
         let mut history = History::new();
         let rendered = renderer.render(views, &mut history);

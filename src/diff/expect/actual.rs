@@ -38,9 +38,7 @@ pub(super) fn answer(planned: &Planned<'_>, key: &str) -> Option<Value> {
                 .find(|decision| Some(decision.component) == component.map(|own| own.kind));
             own.and_then(|own| own.chosen).map(|class| class.name().to_string().into())
         }
-        "mode" => {
-            component.map(|own| own.mode.word(planned.policy.api, planned.policy.semantics).into())
-        }
+        "mode" => component.map(|own| planned.mode_name(own.mode).into()),
         "gpus" => component.and_then(|own| serde_json::to_value(own.gpus()).ok()),
         "fits" => {
             let components = planned.components.iter();

@@ -346,7 +346,7 @@ fn containers(
 fn mode(translator: &mut Translator<'_>, engine: &mut Map) {
     let Some(asked) = translator.object.annotation(MODE) else { return };
     let path = format!("metadata.annotations.{MODE}");
-    let word = match asked.as_str().and_then(DeploymentMode::from_kserve) {
+    let word = match asked.as_str().and_then(crate::operators::kserve::mode::from_name) {
         Some(DeploymentMode::RawDeployment) => "RawDeployment",
         Some(DeploymentMode::Serverless) => "Serverless",
         Some(_) => return translator.lose(path, asked.origin, "OME has no ModelMesh"),

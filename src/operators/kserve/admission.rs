@@ -14,9 +14,9 @@ pub(crate) use runtime::refused as refused_runtime;
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Object, Service};
 use crate::check::refusals::{Refusals, Violation, first};
-use crate::decision::KSERVE_MODE_ANNOTATION;
 use crate::diag::Code;
 use crate::operators::kserve::compose::names::MAIN;
+use crate::operators::kserve::mode;
 use crate::operators::kserve::read::legacy::FRAMEWORKS;
 use crate::yaml::Node;
 
@@ -27,7 +27,7 @@ const CLASS: &str = "serving.kserve.io/autoscalerClass";
 
 /// Whether the service requests ModelMesh, for which nothing is defaulted.
 fn left_to_modelmesh(object: &Object) -> bool {
-    let mode = object.annotation(KSERVE_MODE_ANNOTATION).and_then(Node::as_str);
+    let mode = object.annotation(mode::ANNOTATION).and_then(Node::as_str);
     mode == Some("ModelMesh")
 }
 
@@ -110,12 +110,10 @@ pub(crate) fn refusal(service: &Service, config: &KServeConfig) -> Option<Failur
 /// default of the settings is not Knative.
 fn mode(service: &Service, config: &KServeConfig) -> Option<DeploymentMode> {
     match service.object.annotation("serving.kserve.io/deploymentMode").and_then(Node::as_str) {
-        Some(written) => DeploymentMode::from_kserve(written),
-        None => config
-            .mode_flag
-            .as_deref()
-            .or(config.default_mode.as_deref())
-            .and_then(DeploymentMode::from_kserve),
+        Some(written) => mode::from_name(written),
+        None => {
+            config.mode_flag.as_deref().or(config.default_mode.as_deref()).and_then(mode::from_name)
+        }
     }
 }
 

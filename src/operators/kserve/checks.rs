@@ -4,24 +4,48 @@
 
 use super::admission::{refused, refused_runtime};
 use super::llm;
-use crate::api::Api;
+use super::mode;
+use crate::api::{Api, DeploymentMode};
+use crate::check::references::missing_runtime;
 use crate::check::refusals::report;
 use crate::check::{Check, View};
 use crate::diag::{Code, Diagnostic};
 
 /// All checks of KServe.
-pub(crate) static CHECKS: &[Check] = &[Check {
-    codes: &[
-        Code::ServerRefuses,
-        Code::InvalidName,
-        Code::InvalidValue,
-        Code::RequiredField,
-        Code::ConflictingFields,
-    ],
-    on_demand: false,
-    cite: "pkg/apis/serving/v1beta1/inference_service_validation.go; pkg/webhook/admission/servingruntime/servingruntime_webhook.go",
-    run: webhook,
-}];
+pub(crate) static CHECKS: &[Check] = &[
+    Check {
+        codes: &[Code::RuntimeNotFound],
+        on_demand: false,
+        cite: "pkg/controller/v1beta1/inferenceservice/components/predictor.go, reconcileModel",
+        run: runtimes,
+    },
+    Check {
+        codes: &[
+            Code::ServerRefuses,
+            Code::InvalidName,
+            Code::InvalidValue,
+            Code::RequiredField,
+            Code::ConflictingFields,
+        ],
+        on_demand: false,
+        cite: "pkg/apis/serving/v1beta1/inference_service_validation.go; pkg/webhook/admission/servingruntime/servingruntime_webhook.go",
+        run: webhook,
+    },
+];
+
+/// Reports references to runtimes that are not loaded. In ModelMesh mode, another controller selects
+/// the runtime of a service.
+fn runtimes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    let catalog = view.catalog;
+    let Some(policy) = catalog.policy(Api::KServe, view.semantics) else { return };
+    let services = catalog.services().map(|views| views.of(view.semantics));
+    for service in services.filter(|service| service.object.api == Api::KServe) {
+        let (mode, _) = mode::of_service(policy, service, &catalog.config().kserve);
+        if mode != DeploymentMode::ModelMesh {
+            found.extend(missing_runtime(catalog, service));
+        }
+    }
+}
 
 /// Reports every service and runtime that the webhooks would refuse.
 fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {

@@ -1,8 +1,9 @@
 //! KServe as an operator: its names, and its operations on services.
 
-use super::{admission, build, checks, llm, objects, read, releases, select, upgrade};
+use super::{admission, build, checks, llm, mode, objects, read, releases, select, upgrade};
 use crate::api::{
-    Api, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics, Service,
+    Api, DeploymentMode, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics,
+    Service,
 };
 use crate::catalog::Catalog;
 use crate::check::Check;
@@ -92,6 +93,19 @@ impl Services for KServe {
             return llm::read::refusal(service, config);
         }
         admission::refusal(service, &config.kserve)
+    }
+
+    fn mode(
+        &self,
+        policy: &Policy,
+        service: &Service,
+        config: &OperatorConfig,
+    ) -> Option<DeploymentMode> {
+        Some(mode::of_service(policy, service, &config.kserve).0)
+    }
+
+    fn mode_name(&self, mode: DeploymentMode, semantics: Semantics) -> &'static str {
+        mode::name(mode, semantics)
     }
 
     fn resolver<'a>(&self, _: &'static Policy, catalog: &'a Catalog) -> Box<dyn Resolver<'a> + 'a> {

@@ -8,9 +8,9 @@
 //! Source: kserve/kserve at the tags. The fields of [`KServeRelease`] name the upstream functions.
 
 use crate::api::{Api, Release, Semantics};
-use crate::policy::kserve::{ImageSuffixRule, KServeRelease};
+use crate::operators::kserve::rules::{ImageSuffixRule, KServeRelease};
 use crate::policy::{
-    AutoSelectRule, FaultRule, FormatRule, MergeRule, OverlapRule, Own, Policy, ProtocolRule,
+    AutoSelectRule, FaultRule, FormatRule, MergeRule, OverlapRule, Policy, ProtocolRule,
     QuantizationRule, RangeRule, RankRule, TemplateRule, Unknown, UnsetRule, VersionRule,
 };
 
@@ -34,7 +34,7 @@ pub static DOCUMENTED: Policy = Policy {
     quantization: QuantizationRule::Finest,
     unknown: &[],
     retired: &[],
-    own: Own::KServe(&DOCUMENTED_OWN),
+    own: &DOCUMENTED_OWN,
 };
 
 /// kserve/kserve @aaac4e2.
@@ -50,14 +50,14 @@ pub static HEAD: Policy = Policy {
     rank: RankRule::Protocol,
     template: TemplateRule::HtmlTemplate,
     quantization: QuantizationRule::Written,
-    own: Own::KServe(&HEAD_OWN),
+    own: &HEAD_OWN,
     ..DOCUMENTED
 };
 
 /// v0.20.0.
 pub static V0_20_0: Policy = Policy {
     id: Release { tag: "v0.20.0", date: "2026-08-06", commit: "1fb78105" },
-    own: Own::KServe(&V0_20_0_OWN),
+    own: &V0_20_0_OWN,
     ..HEAD
 };
 
@@ -66,7 +66,7 @@ pub static V0_19_0: Policy = Policy {
     release: "v0.19.0",
     id: Release { tag: "v0.19.0", date: "2026-06-12", commit: "b0eda63d" },
     unknown: UNKNOWN_TO_V0_19_0,
-    own: Own::KServe(&V0_19_0_OWN),
+    own: &V0_19_0_OWN,
     ..V0_20_0
 };
 

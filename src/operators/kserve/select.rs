@@ -7,10 +7,9 @@
 
 use crate::api::{DeploymentMode, Failure, KServeConfig, Model, Runtime, RuntimeRef, Service};
 use crate::catalog::RuntimeSet;
-use crate::decision::{
-    Basis, Candidate, Protocol, Reason, Rejection, Resolution, RuntimeDecision, kserve_mode,
-};
+use crate::decision::{Basis, Candidate, Protocol, Reason, Rejection, Resolution, RuntimeDecision};
 use crate::diag::{Code, nearest};
+use crate::operators::kserve::mode;
 use crate::policy::{Policy, ProtocolRule, RankRule};
 use crate::select::format_name::lowest;
 use crate::select::messages::{help_of_runtime, help_of_service};
@@ -73,7 +72,7 @@ pub(crate) fn resolve<'a>(
         // A service with its own containers needs no runtime.
         return Resolution::unchosen(protocol);
     };
-    if kserve_mode(policy, service, config).0 == DeploymentMode::ModelMesh {
+    if mode::of_service(policy, service, config).0 == DeploymentMode::ModelMesh {
         // The ModelMesh controller selects the runtime, by its own rules.
         return Resolution::unchosen(protocol);
     }

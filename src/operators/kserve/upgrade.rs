@@ -3,7 +3,7 @@
 use super::edits::{
     KEEP_IMAGE, MODELCAR, NO_PATH, NO_TRAFFIC, NO_WAY, OLD_PROTOCOL, ONE_IMAGE, REFUSED_TODAY,
 };
-use crate::policy::Own;
+use crate::operators::kserve::rules::Rules as _;
 use crate::policy::upgrade::{
     EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, Upgrade, effects, switches,
 };
@@ -12,13 +12,23 @@ use crate::policy::upgrade::{
 pub(crate) static UPGRADE: Upgrade = Upgrade {
     rules: &[RULES],
     effects: EFFECTS,
+    fields: &[(&FIELDS, is_named), (&STORAGE_FIELDS, |field| !is_named(field))],
+    fields_are_tried: false,
+    shipped: None,
+    protocol: Some(&PROTOCOL),
+    crash: None,
     basis: Some(
         "the rules of KServe's releases were read in their source and counted over recorded services; they were not recorded case by case",
     ),
 };
 
+/// Whether a field is one of [`FIELDS`].
+fn is_named(field: &str) -> bool {
+    ["spec.predictor.name", "spec.canary"].iter().any(|own| field.starts_with(own))
+}
+
 /// Rules whose effect on a service is found by deciding it again with the other release.
-static RULES: &[Switch] = switches! { kserve KServe
+static RULES: &[Switch] = switches! { kserve
     "I3" [image_suffix] "the suffix of an image (`-gpu`, `-cpu`) follows the server type of the runtime, and vLLM without a GPU runs the CPU image"
         "#4769, pkg/controller/v1beta1/inferenceservice/utils/utils.go UpdateImageTag" "set `spec.predictor.model.runtimeVersion` to the tag of today's image" KEEP_IMAGE
     "I4" [several_images] "every image of `storageUris` becomes a modelcar of its own, and other URIs beside images are fetched; before, only the first image was used"
@@ -37,7 +47,7 @@ static RULES: &[Switch] = switches! { kserve KServe
 
 /// A rule about fields that only newer releases read. It is detected in the input, not in the
 /// rendered objects.
-pub static FIELDS: Switch = Switch {
+static FIELDS: Switch = Switch {
     rule: ReleaseRule {
         id: "I1",
         title: "`spec.predictor.name` and `spec.canary` are supported: Deployment, Service, autoscaler and route use the name, and canaries get pods of their own; before, the CRD dropped the fields",
@@ -50,7 +60,7 @@ pub static FIELDS: Switch = Switch {
 };
 
 /// A rule about storage fields that only newer releases read, detected like [`FIELDS`].
-pub static STORAGE_FIELDS: Switch = Switch {
+static STORAGE_FIELDS: Switch = Switch {
     rule: ReleaseRule {
         id: "I5",
         title: "`spec.predictor.storageContainerName` selects the ClusterStorageContainer that fetches the model, and `confidential` configures its decryption; before, the CRD dropped the fields",
@@ -63,7 +73,7 @@ pub static STORAGE_FIELDS: Switch = Switch {
 };
 
 /// The rule about the default protocol of vLLM models, detected like [`FIELDS`].
-pub static PROTOCOL: Switch = Switch {
+static PROTOCOL: Switch = Switch {
     rule: ReleaseRule {
         id: "I2",
         title: "a model of the format vLLM uses protocol v2 by default: a named runtime that does not list v2 is refused, and automatic selection chooses a runtime that does",

@@ -16,4 +16,5 @@ pub(crate) mod operator;
 pub mod read;
 pub mod releases;
 pub mod rollout;
+pub mod rules;
 pub mod upgrade;

@@ -4,10 +4,11 @@
 //! release lists its differences from another one. A new release is a row of [`RELEASES`].
 
 use crate::api::Release;
-use crate::policy::{
+use crate::operators::kthena::rules::{
     Admission, GangForm, GangResources, GangRule, KthenaPolicy, KthenaProfile, OrdinalRule,
-    RoleRecreateRule, RoleScaling, RoleStruct, ScaleDownRule, Unknown, UnlistedRole, UpdatePace,
+    RoleRecreateRule, RoleScaling, RoleStruct, ScaleDownRule, UnlistedRole, UpdatePace,
 };
+use crate::policy::Unknown;
 
 /// The releases that can be followed, oldest first.
 pub static RELEASES: [&KthenaPolicy; 4] = [&KTHENA_V0_1, &KTHENA_V0_4, &KTHENA_V1_0, &KTHENA_HEAD];

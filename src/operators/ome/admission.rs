@@ -9,6 +9,7 @@
 use crate::api::{ComponentKind, Failure, Runtime, Service};
 use crate::check::refusals::{Refusals, Violation, first};
 use crate::diag::Code;
+use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
 use crate::quantity::parse_go_float;
 use crate::yaml::Node;

@@ -11,6 +11,7 @@ use crate::decision::{AcceleratorDecision, Resolution};
 use crate::diag::Checked;
 use crate::merge::history::Record;
 use crate::objects::Settings;
+use crate::operators::ome::rules::Rules as _;
 use crate::pods::built::{Component, Outcome, Outline, Unfinished};
 
 /// Builds a service up to its first failure, which may be a failure of the decisions.

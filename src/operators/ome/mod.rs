@@ -19,5 +19,6 @@ pub(crate) mod objects;
 pub(crate) mod operator;
 pub mod read;
 pub mod releases;
+pub mod rules;
 pub mod select;
 pub mod upgrade;

@@ -23,8 +23,9 @@ use crate::operators::ome::objects::kind::{
     service, sidecar, virtual_service,
 };
 use crate::operators::ome::objects::model_config::ModelConfig;
+use crate::operators::ome::rules::ExternalPortRule;
+use crate::operators::ome::rules::Rules as _;
 use crate::pods::built::{Built, Component, Stopped, Unfinished};
-use crate::policy::ome::ExternalPortRule;
 use crate::source::Span;
 use crate::yaml::{Node, Origin};
 use decide::{Entrance, Surface, Workload};

@@ -2,6 +2,7 @@
 
 use super::accelerators::memo::Memo;
 use super::objects::model_config::ModelConfig;
+use super::rules::Rules as _;
 use super::{admission, build, checks, objects, read, releases, select, upgrade};
 use crate::api::{
     Api, Failure, Model, Object, OperatorConfig, Release, Runtime, Semantics, Service,
@@ -88,6 +89,10 @@ impl Services for Ome {
 
     fn refuse(&self, service: &Service, _: &OperatorConfig) -> Option<Failure> {
         admission::refusal(service)
+    }
+
+    fn shipped_config(&self, policy: &Policy) -> Option<OperatorConfig> {
+        Some(policy.ome().config())
     }
 
     fn resolver<'a>(

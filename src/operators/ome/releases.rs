@@ -7,13 +7,13 @@
 //! Source: trees of sgl-project/ome at the tags; the fields cite the functions.
 
 use crate::api::{Api, NEWEST_PROBER, Release, Semantics};
-use crate::policy::ome::{
+use crate::operators::ome::rules::{
     AcceleratorRule, AgentRule, ArgumentRule, ClassResourceRule, ClassRule, ExternalPortRule,
     ExternalServiceRule, LongNameRule, MainContainerRule, ModelKindRule, ModelVolumeRule,
     OmeRelease, ParallelismRule, ReplicaRule, VariableRule,
 };
 use crate::policy::{
-    AutoSelectRule, FaultRule, FormatRule, MergeRule, OverlapRule, Own, Policy, ProtocolRule,
+    AutoSelectRule, FaultRule, FormatRule, MergeRule, OverlapRule, Policy, ProtocolRule,
     QuantizationRule, RangeRule, RankRule, TemplateRule, Unknown, UnsetRule, VersionRule,
 };
 
@@ -37,7 +37,7 @@ pub static DOCUMENTED: Policy = Policy {
     quantization: QuantizationRule::Finest,
     unknown: &[],
     retired: &[],
-    own: Own::Ome(&DOCUMENTED_OWN),
+    own: &DOCUMENTED_OWN,
 };
 
 /// OME v0.1.5.
@@ -60,13 +60,13 @@ pub static V0_1_5: Policy = Policy {
     quantization: QuantizationRule::Written,
     unknown: RETIRED_WITH_V0_1_5,
     retired: &[],
-    own: Own::Ome(&V0_1_5_OWN),
+    own: &V0_1_5_OWN,
 };
 
 /// OME at @17b77ed, whose rules are those of v0.1.5.
 pub static HEAD: Policy = Policy {
     id: Release { tag: "head", date: "2026-05-06", commit: "17b77eda" },
-    own: Own::Ome(&HEAD_OWN),
+    own: &HEAD_OWN,
     ..V0_1_5
 };
 
@@ -77,7 +77,7 @@ pub static V0_1_4: Policy = Policy {
     version: VersionRule::ThreeParts,
     unknown: UNKNOWN_TO_V0_1_4,
     retired: RETIRED_WITH_V0_1_5,
-    own: Own::Ome(&V0_1_4_OWN),
+    own: &V0_1_4_OWN,
     ..V0_1_5
 };
 
@@ -87,7 +87,7 @@ pub static V0_1_3: Policy = Policy {
     release: "v0.1.3",
     unknown: UNKNOWN_TO_V0_1_3,
     retired: &[],
-    own: Own::Ome(&V0_1_3_OWN),
+    own: &V0_1_3_OWN,
     ..V0_1_4
 };
 

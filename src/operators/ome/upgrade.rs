@@ -1,5 +1,6 @@
 //! Changes of an upgrade of OME: one rule per field of its releases.
 
+use super::compose::service_annotations;
 use super::edits::{
     KEEP_INGRESS, KEEP_PROBER, NAME_CLASS, NAME_RUNTIME, NO_ARGUMENTS, NO_LABEL, NO_MODE,
     NO_POLICY, NO_SELECTOR, NO_SIZES, NO_UNUSED_CONFIG, NO_VARIABLE, NOTHING, OF_OPERATOR,
@@ -7,21 +8,37 @@ use super::edits::{
     STABLE_SERVICE,
 };
 use super::read::predictor::used_by_most_alone;
-use crate::api::{DeploymentMode, Object};
-use crate::policy::ome::ClassResourceRule;
+use crate::api::{DeploymentMode, Object, OperatorConfig, Service};
+use crate::objects::domain::IngressSettings;
+use crate::operators::ome::rules::ClassResourceRule;
+use crate::operators::ome::rules::Rules as _;
+use crate::policy::Policy;
 use crate::policy::upgrade::{
-    EditRule, Effect, NO_OBJECT, ReleaseRule, Switch, Upgrade, effects, switches,
+    EditRule, Effect, NO_OBJECT, ReleaseRule, ShippedRules, Switch, Upgrade, effects, switches,
 };
-use crate::policy::{Own, Policy};
 use crate::yaml::Node;
 
 /// Changes between the releases of OME, except rules that are found in the input.
-pub(crate) static UPGRADE: Upgrade =
-    Upgrade { rules: &[RULES, &WHOLE], effects: EFFECTS, basis: None };
+pub(crate) static UPGRADE: Upgrade = Upgrade {
+    rules: &[RULES, &WHOLE],
+    effects: EFFECTS,
+    fields: &READ,
+    fields_are_tried: true,
+    shipped: Some(ShippedRules { ingress: &INGRESS, without_ingress, prober: &PROBER }),
+    protocol: None,
+    crash: Some((&CRASH, "A2")),
+    basis: None,
+};
 
-/// Rules that are fields of [`OmeRelease`](crate::policy::ome::OmeRelease), by the
+/// Whether a service gets no Ingress, by its annotations or by the settings.
+fn without_ingress(policy: &Policy, service: &Service, config: &OperatorConfig) -> bool {
+    let annotations = service_annotations(policy, service, config);
+    IngressSettings::resolve(config, &annotations).disable_ingress_creation
+}
+
+/// Rules that are fields of [`OmeRelease`](crate::operators::ome::rules::OmeRelease), by the
 /// consequence: restarts first.
-static RULES: &[Switch] = switches! { ome Ome
+static RULES: &[Switch] = switches! { ome
     "A1" [default_class] "a service without accelerator class and policy no longer gets the first class of its runtime's list"
         "#512, pkg/acceleratorclassselector/selector.go" "name the class: `spec.acceleratorSelector.acceleratorClass`" NAME_CLASS
     "A2" [policies] "the policies BestFit, Cheapest and MostCapable now choose a class; before, they chose none"
@@ -72,7 +89,7 @@ static RULES: &[Switch] = switches! { ome Ome
         "reconcilers/hpa" "scale these services by hand until v0.1.5" OF_OPERATOR
 };
 
-/// Rules that differ by more than fields of an [`OmeRelease`](crate::policy::ome::OmeRelease).
+/// Rules that differ by more than fields of an [`OmeRelease`](crate::operators::ome::rules::OmeRelease).
 static WHOLE: [Switch; 3] = [
     Switch {
         rule: ReleaseRule {
@@ -118,11 +135,11 @@ static WHOLE: [Switch; 3] = [
 fn take_resources(policy: &mut Policy, from: &Policy) {
     let mut own = *policy.ome();
     own.class_resources = from.ome().class_resources;
-    policy.own = Own::Ome(Box::leak(Box::new(own)));
+    policy.own = Box::leak(Box::new(own));
 }
 
 /// A rule about the input: it is found there, without deciding the service again.
-pub static INGRESS: Switch = Switch {
+static INGRESS: Switch = Switch {
     rule: ReleaseRule {
         id: "B1",
         title: "the shipped config map disables Ingresses: a Service named like the InferenceService is created instead",
@@ -135,7 +152,7 @@ pub static INGRESS: Switch = Switch {
 };
 
 /// See [`INGRESS`].
-pub static PROBER: Switch = Switch {
+static PROBER: Switch = Switch {
     rule: ReleaseRule {
         id: "F",
         title: "the shipped config map sets another image for the multi-node prober",
@@ -147,30 +164,31 @@ pub static PROBER: Switch = Switch {
     take: None,
 };
 
-/// Rules about fields that one of the releases drops, each with kinds and parts of paths. The first
-/// rule that matches a field applies.
-pub static READ: [(&Switch, &[&str]); 4] = [
-    (&DIFFUSION, &["diffusionPipeline"]),
-    (
-        &CONSTRAINTS,
-        &[
+/// Rules about fields that one of the releases drops, each with the fields that it is about.
+static READ: [(&Switch, fn(&str) -> bool); 4] = [
+    (&DIFFUSION, |field| field.contains("diffusionPipeline")),
+    (&CONSTRAINTS, |field| {
+        [
             "minComputeCapability",
             "minComputePerformanceTFLOPS",
             "minArchitectureVersion",
             "preferredPrecisions",
-        ],
-    ),
-    (
-        &CLASSES,
-        &[
+        ]
+        .iter()
+        .any(|word| field.contains(word))
+    }),
+    (&CLASSES, |field| {
+        [
             "AcceleratorClass/",
             "acceleratorRequirements",
             "acceleratorSelector",
             "acceleratorOverride",
             "acceleratorConfig",
-        ],
-    ),
-    (&FIELDS, &[""]),
+        ]
+        .iter()
+        .any(|word| field.contains(word))
+    }),
+    (&FIELDS, |_| true),
 ];
 
 static DIFFUSION: Switch = Switch {
@@ -210,7 +228,7 @@ static CLASSES: Switch = Switch {
 };
 
 /// A policy that crashes the controller; found where a service fails.
-pub static CRASH: ReleaseRule = ReleaseRule {
+static CRASH: ReleaseRule = ReleaseRule {
     id: "C1",
     title: "BestFit without constraints crashes the controller if two or more classes are candidates: the service is no longer updated, and its running pods are not touched",
     source: "pkg/acceleratorclassselector/policy_helpers.go",

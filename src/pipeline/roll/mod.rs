@@ -32,7 +32,7 @@ use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::cluster::schedule::{PodTemplate, Scheduler};
 use crate::diag::Diagnostic;
-use crate::policy::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::rollout::Start;
 use crate::source::Span;
 use crate::workspace::World;

@@ -28,8 +28,8 @@ use crate::cluster::fleet::{Fleet, Growth, Holder, Manner, Other, Packing, Place
 use crate::cluster::schedule::{
     Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
 };
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::serving::{PlannedServing, plan_servings};
-use crate::policy::KthenaPolicy;
 use crate::quantity::{Dollars, Quantity};
 use claims::{Claim, Who};
 use ecow::EcoString;

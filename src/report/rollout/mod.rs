@@ -11,7 +11,7 @@ use super::{markdown, meaning};
 use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::kthena::rollout::{Capacity, Cell, GroupStatus, Kind, Outcome, Row, Trace};
-use crate::policy::KthenaProfile;
+use crate::operators::kthena::rules::KthenaProfile;
 use crate::quantity::Count;
 use serde_json::{Map, Value, json};
 

@@ -10,7 +10,8 @@ use crate::catalog::{Builder, Catalog, Item, Options};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded};
 use crate::operators;
-use crate::policy::{BuiltinMode, KthenaPolicy, Policy, Releases};
+use crate::operators::kthena::rules::KthenaPolicy;
+use crate::policy::{BuiltinMode, Policy, Releases};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
@@ -155,11 +156,7 @@ fn read_all(loaded: Loaded, given: &ReadOptions, kept: Option<&mut Kept>) -> Wor
         *kept = Kept::new(given, &sources, read);
     }
     boosters::unite(&mut typed);
-    let mut config = given
-        .releases
-        .policy(Api::Ome, Semantics::Controller)
-        .map(|release| release.ome().config())
-        .unwrap_or_default();
+    let mut config = operators::shipped_config(&given.releases);
     let mut others = RelatedObjects::default();
     let mut services: Vec<Box<Views>> = Vec::new();
     let mut builder = Builder::new(Options {

@@ -6,6 +6,7 @@ use crate::api::{ComponentKind, DeploymentMode, Service};
 use crate::check::refusals::Refusals;
 use crate::operators::kserve::compose::names;
 use crate::operators::kserve::read::FRAMEWORKS;
+use crate::operators::kserve::storage_uri::storage_uri;
 use crate::yaml::Node;
 
 /// Fields that only the stable predictor has.
@@ -29,7 +30,7 @@ pub(super) fn service(
             help,
         );
     }
-    if stable.get("model").is_none() && ComponentKind::Predictor.storage_uri(stable).is_none() {
+    if stable.get("model").is_none() && storage_uri(ComponentKind::Predictor, stable).is_none() {
         judge.value(
             "spec.predictor",
             Some(stable),

@@ -4,12 +4,13 @@
 use super::{items, text};
 use crate::api::ComponentKind;
 use crate::check::refusals::Refusals;
+use crate::operators::kserve::storage_uri::storage_uri;
 use crate::yaml::Node;
 
 pub(super) fn component(judge: &mut Refusals<'_>, kind: ComponentKind, component: &Node) {
     let path = format!("spec.{}.storageUris", kind.as_str());
     let several = items(component, "storageUris");
-    if let (Some((_, origin)), false) = (kind.storage_uri(component), several.is_empty()) {
+    if let (Some((_, origin)), false) = (storage_uri(kind, component), several.is_empty()) {
         let one = Node::map(origin);
         judge.value(
             path.as_str(),

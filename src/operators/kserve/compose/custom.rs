@@ -7,6 +7,8 @@ use crate::api::{Amounts, ComponentKind, Failure};
 use crate::diag::Diagnostic;
 use crate::merge::edit::{list_mut, map_mut, text};
 use crate::merge::typed;
+use crate::operators::kserve::rules::Rules as _;
+use crate::operators::kserve::storage_uri::storage_uri;
 use crate::pods::container::set_env;
 use crate::pods::quantities;
 use crate::pods::rules::{
@@ -182,7 +184,7 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Fai
     {
         tell("--workers".into(), workers);
     }
-    if ComponentKind::Explainer.storage_uri(spec).is_some() {
+    if storage_uri(ComponentKind::Explainer, spec).is_some() {
         tell("--storage_uri".into(), "/mnt/models".into());
     }
     tell(

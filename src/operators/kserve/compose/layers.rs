@@ -8,6 +8,7 @@ use crate::api::Failure;
 use crate::merge::edit::{each_mut, text, within};
 use crate::merge::history::{Record, Step};
 use crate::merge::{typed, written as merge};
+use crate::operators::kserve::rules::Rules as _;
 use crate::policy::MergeRule;
 use crate::yaml::{Node, Places};
 

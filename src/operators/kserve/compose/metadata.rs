@@ -3,11 +3,13 @@
 
 use super::Facts;
 use super::fields::INTERNAL;
-use crate::api::{Api, ComponentKind, DeploymentMode, KServeConfig, Semantics, Service};
-use crate::decision::KSERVE_MODE_ANNOTATION as ANNOTATION;
+use crate::api::{ComponentKind, DeploymentMode, KServeConfig, Semantics, Service};
 use crate::merge::edit::union;
 use crate::merge::edit::{lost, within};
 use crate::merge::history::{Record, Step};
+use crate::operators::kserve::mode::{self, ANNOTATION};
+use crate::operators::kserve::rules::Rules as _;
+use crate::operators::kserve::storage_uri::storage_uri;
 use crate::pods::rules::{KSERVE_FORMAT, KSERVE_INTERNAL, KSERVE_LABELS, KSERVE_MODE};
 use crate::policy::Policy;
 use crate::yaml::{Map, Node, Origin, Value};
@@ -35,13 +37,13 @@ pub(super) fn of_service(
     }
     if policy.kserve().webhook_annotations {
         let written = annotations.get(ANNOTATION).and_then(Node::as_str);
-        let default = config.default_mode.as_deref().and_then(DeploymentMode::from_kserve);
+        let default = config.default_mode.as_deref().and_then(mode::from_name);
         let mode = match written {
-            Some(text) => DeploymentMode::from_kserve(text),
+            Some(text) => mode::from_name(text),
             None => default.filter(|mode| *mode != DeploymentMode::Serverless),
         };
         if let Some(mode) = mode {
-            let word = mode.word(Api::KServe, Semantics::Controller);
+            let word = mode::name(mode, Semantics::Controller);
             if written != Some(word) {
                 annotations.insert(ANNOTATION, Node::str(word, Origin::Default(&KSERVE_MODE)));
             }
@@ -131,7 +133,7 @@ fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &m
     let mut put = |key: &str, value: EcoString, origin: Origin| {
         annotations.insert(eco_format!("{INTERNAL}{key}"), Node::str(value, origin));
     };
-    if let Some((uri, origin)) = kind.storage_uri(spec) {
+    if let Some((uri, origin)) = storage_uri(kind, spec) {
         put("storage-initializer-sourceuri", uri, origin);
         // Quirk: the annotation with the container's name is only set together with `storageUri`.
         if let Some(name) = spec

@@ -29,10 +29,11 @@ pub(crate) mod workload;
 pub(crate) use effective::effective;
 
 use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Object, Runtime, Service};
-use crate::decision::kserve_mode;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::history::Record;
 use crate::merge::typed;
+use crate::operators::kserve::mode;
+use crate::operators::kserve::rules::Rules as _;
 use crate::pods::built::Component;
 use crate::pods::lint;
 use crate::pods::lint::Place;
@@ -81,7 +82,7 @@ fn of<'a>(
     config: &'a KServeConfig,
 ) -> (Facts<'a>, Option<Node>) {
     let model = predictor.get("model").filter(|model| model.as_map().is_some());
-    let (mode, basis) = kserve_mode(policy, service, config);
+    let (mode, basis) = mode::of_service(policy, service, config);
     let server = runtime.map(server::of).unwrap_or_default();
     let mut labels = service.object.labels();
     let mut facts = Facts {

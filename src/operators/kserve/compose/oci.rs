@@ -8,6 +8,7 @@ use super::names::{INITIALIZER, MAIN, MODELS, TRANSFORMER, WORKER};
 use super::{Facts, empty, fields};
 use crate::api::Failure;
 use crate::merge::edit::{list_mut, map_mut, mapping, position, text};
+use crate::operators::kserve::rules::Rules as _;
 use crate::pods::container::{has_volume, push, set_env};
 use crate::pods::rules::KSERVE_OCI;
 use crate::yaml::{Node, Origin};

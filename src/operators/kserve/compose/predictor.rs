@@ -12,11 +12,12 @@ use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{each_mut, position, text, within};
 use crate::merge::history::{Record, Step};
 use crate::merge::typed;
+use crate::operators::kserve::rules::ImageSuffixRule;
+use crate::operators::kserve::rules::Rules as _;
 use crate::pods::container::set_env;
 use crate::pods::rules::SERVICE_NAME_ENV;
 use crate::pods::{lint, quantities, variables};
 use crate::policy::MergeRule;
-use crate::policy::kserve::ImageSuffixRule;
 use crate::yaml::{Map, Node, Value};
 
 /// Fields of a runtime that belong to the pod; no other is copied to it.

@@ -14,6 +14,8 @@ use super::{Facts, oci};
 use crate::api::{ComponentKind, DeploymentMode, Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, list_mut, position, text};
+use crate::operators::kserve::rules::Rules as _;
+use crate::operators::kserve::storage_uri::storage_uri;
 use crate::pods::container::push;
 use crate::pods::rules::KSERVE_STORAGE;
 use crate::yaml::{Map, Node, Origin};
@@ -41,7 +43,7 @@ const SCHEMES: [&str; 12] = [
 /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, ValidateStorageURI; KServe docs,
 /// Serving Runtimes).
 pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result<(), Failure> {
-    let Some((text, origin)) = kind.storage_uri(spec) else { return Ok(()) };
+    let Some((text, origin)) = storage_uri(kind, spec) else { return Ok(()) };
     if kind == ComponentKind::Predictor
         && facts.model("storage").is_some_and(|storage| storage.get("path").is_some())
     {

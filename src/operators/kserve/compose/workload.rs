@@ -6,15 +6,15 @@
 
 use super::Facts;
 use crate::api::{DeploymentMode, Failure};
-use crate::decision::KSERVE_MODE_ANNOTATION;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::host::{HostParts, host};
+use crate::operators::kserve::mode::ANNOTATION;
 use crate::yaml::{Map, Node};
 
 impl Facts<'_> {
     /// Whether the annotation requests ModelMesh, even if another source decides the mode.
     pub(super) fn asks_for_modelmesh(&self) -> bool {
-        let asked = self.annotations.get(KSERVE_MODE_ANNOTATION).and_then(Node::as_str);
+        let asked = self.annotations.get(ANNOTATION).and_then(Node::as_str);
         asked == Some("ModelMesh")
     }
 
@@ -106,7 +106,7 @@ impl Facts<'_> {
         // A mode from the status was set by an earlier reconcile, and the controller does not check
         // it again.
         let settled = self.basis == "status";
-        if let Some(mode) = annotations.get(KSERVE_MODE_ANNOTATION).filter(|mode| {
+        if let Some(mode) = annotations.get(ANNOTATION).filter(|mode| {
             !settled && !matches!(mode.as_str(), Some("" | "Standard" | "RawDeployment"))
         }) {
             return fault(

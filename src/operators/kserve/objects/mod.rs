@@ -21,6 +21,7 @@ use crate::operators::kserve::compose::effective::probed as kserve_probed;
 use crate::operators::kserve::compose::{
     Facts, effective as kserve_effective, facts as kserve_facts, stops as kserve_stops,
 };
+use crate::operators::kserve::rules::Rules as _;
 use crate::pods::built::{Built, Component};
 use crate::yaml::{Map, Node};
 use ecow::{EcoString, eco_format};

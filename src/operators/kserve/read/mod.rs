@@ -15,6 +15,7 @@ use crate::api::{
     RuntimeConfigurations, RuntimeRef, Scope, Semantics, Service, Version,
 };
 use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::operators::kserve::rules::Rules as _;
 use crate::policy::Policy;
 use crate::schema;
 use crate::yaml::{Node, Rule};

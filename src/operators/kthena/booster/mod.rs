@@ -20,7 +20,7 @@ use crate::api::{Booster, ModelServing, Object, ObjectRef};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::build::node;
 use crate::operators::kthena::objects::rules::BOOSTER;
-use crate::policy::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::schema;
 use crate::yaml::{Map, Node, Origin, Value};
 use backend::Backend;

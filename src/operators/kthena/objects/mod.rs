@@ -17,7 +17,7 @@ use crate::api::ModelServing;
 use crate::diag::{Code, Diagnostic};
 use crate::objects::accept::judge_role_pod;
 use crate::objects::build::node;
-use crate::policy::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::schema::{self, Library};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};

@@ -3,7 +3,9 @@
 use super::{names, rules};
 use crate::api::{ModelServing, Role};
 use crate::objects::build::{mapping, node};
-use crate::policy::{GangForm, GangResources, GangRule, KthenaPolicy, UnlistedRole};
+use crate::operators::kthena::rules::{
+    GangForm, GangResources, GangRule, KthenaPolicy, UnlistedRole,
+};
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::EcoString;

@@ -4,7 +4,7 @@ use super::plugins::{Chain, Place, Pod};
 use super::{Expanded, Replaced, names, rules};
 use crate::api::{ModelServing, PodTemplate, Role};
 use crate::objects::build::{IntoNode, mapping, node};
-use crate::policy::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::schema::{self, Library};
 use crate::yaml::{Entry, FieldPath, Map, Node, Origin};
 use ecow::{EcoString, eco_format};

@@ -3,7 +3,7 @@
 use super::ROLE_NAME_LENGTH;
 use crate::api::RolloutType;
 use crate::diag::{Code, Diagnostic, nearest};
-use crate::policy::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::quantity::{IntOrPercent, names};
 use crate::yaml::{Node, Value};
 

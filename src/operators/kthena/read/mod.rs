@@ -16,7 +16,7 @@ use crate::api::{
     RolloutType, Scope, Topology,
 };
 use crate::diag::{Code, Diagnostic};
-use crate::policy::{Admission, KthenaPolicy};
+use crate::operators::kthena::rules::{Admission, KthenaPolicy};
 use crate::quantity::{IntOrPercent, Range};
 use crate::schema;
 use crate::yaml::{Map, Node, Origin, Rule, Value};

@@ -6,7 +6,7 @@ use super::trace::Trace;
 use crate::api::Role;
 use crate::cluster::{Inventory, Shape};
 use crate::operators::kthena::objects::revision;
-use crate::policy::RoleStruct;
+use crate::operators::kthena::rules::RoleStruct;
 
 /// Whether the pods of each stage fit; `None` if the requests of a pod are unreadable. The pods of
 /// all stages are made from the templates of the scenario.

@@ -9,7 +9,7 @@ use super::strip::Strip;
 use super::target::{Id, Target, TargetRole};
 use super::trace::{Action, Cause, Event, Kind, Reason, Trace};
 use crate::operators::kthena::rollout::group::{Group, Pod, Replica};
-use crate::policy::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaPolicy;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a pod is.

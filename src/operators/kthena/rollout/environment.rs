@@ -6,7 +6,7 @@ use super::target::Target;
 use super::trace::{Action, Cause, Kind, Reason};
 use crate::api::RecoveryPolicy;
 use crate::operators::kthena::objects::names;
-use crate::policy::RoleRecreateRule;
+use crate::operators::kthena::rules::RoleRecreateRule;
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::BTreeMap;

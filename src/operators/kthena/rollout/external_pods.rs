@@ -10,7 +10,7 @@ use super::group::{Group, Status};
 use super::target::{Id, Target};
 use super::trace::{Cause, Reason, Trace};
 use crate::api::{ModelServing, serving_names};
-use crate::policy::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@ use crate::api::{ModelServing, Role, RolloutType};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::kthena::objects::revision;
 use crate::operators::kthena::rollout::{Action, Cause, Kind, Outcome, Scenario, simulate};
-use crate::policy::{KthenaPolicy, RoleScaling};
+use crate::operators::kthena::rules::{KthenaPolicy, RoleScaling};
 use crate::quantity::Range;
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@
 use super::cluster::{Address, Cluster};
 use super::trace::{Cause, Reason};
 use crate::api::RecoveryPolicy;
-use crate::policy::RoleRecreateRule;
+use crate::operators::kthena::rules::RoleRecreateRule;
 
 impl Cluster {
     /// A pod was deleted that the controller did not delete.

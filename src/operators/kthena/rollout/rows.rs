@@ -4,7 +4,7 @@ use super::cluster::Cluster;
 use super::group::{Group, Status};
 use super::target::Target;
 use super::trace::{Capacity, Cell, GroupStatus, Row};
-use crate::policy::OrdinalRule;
+use crate::operators::kthena::rules::OrdinalRule;
 use std::collections::BTreeSet;
 
 impl Cluster {

@@ -5,7 +5,7 @@ use super::cluster::Cluster;
 use super::group::Status;
 use super::target::{Id, TargetRole};
 use super::trace::{Cause, Reason};
-use crate::policy::{OrdinalRule, ScaleDownRule};
+use crate::operators::kthena::rules::{OrdinalRule, ScaleDownRule};
 use std::collections::BTreeSet;
 
 /// A candidate for deletion: not running first, then cheapest, then highest ordinal.

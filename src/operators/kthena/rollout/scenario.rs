@@ -6,7 +6,7 @@ use super::target::Target;
 use super::trace::{Action, Cause, Event, Kind, Reason, Trace};
 use crate::api::{ModelServing, RecoveryPolicy};
 use crate::operators::kthena::objects::names;
-use crate::policy::{KthenaPolicy, RoleRecreateRule, RoleStruct};
+use crate::operators::kthena::rules::{KthenaPolicy, RoleRecreateRule, RoleStruct};
 use crate::yaml::Node;
 use ecow::EcoString;
 
@@ -368,7 +368,7 @@ impl Cluster {
                 "{name} waits for a pod that does not get ready; nothing else is left to do"
             );
         }
-        let most = if self.policy.pace == crate::policy::UpdatePace::OneByOne {
+        let most = if self.policy.pace == crate::operators::kthena::rules::UpdatePace::OneByOne {
             1
         } else {
             self.target.max_unavailable

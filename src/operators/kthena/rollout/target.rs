@@ -2,8 +2,8 @@
 
 use crate::api::{ModelServing, RecoveryPolicy, RolloutType};
 use crate::operators::kthena::objects::{names, plugins, pod_group, revision};
+use crate::operators::kthena::rules::{KthenaPolicy, RoleStruct};
 use crate::pods::gpus::of_pod as gpus;
-use crate::policy::{KthenaPolicy, RoleStruct};
 use crate::yaml::Node;
 use ecow::EcoString;
 use indexmap::IndexSet;

@@ -7,7 +7,7 @@ use crate::operators::kthena::read as kthena;
 use crate::operators::kthena::releases::{
     KTHENA_DOCUMENTED, KTHENA_HEAD, KTHENA_V0_1, KTHENA_V1_0,
 };
-use crate::policy::KthenaPolicy;
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Limits, parse};
 use ecow::EcoString;

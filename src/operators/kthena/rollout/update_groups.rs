@@ -3,7 +3,7 @@
 
 use super::cluster::Cluster;
 use super::trace::{Cause, Reason};
-use crate::policy::UpdatePace;
+use crate::operators::kthena::rules::UpdatePace;
 
 impl Cluster {
     /// Deletes as many outdated groups as the budget allows; they come back with the new revision.

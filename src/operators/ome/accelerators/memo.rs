@@ -5,8 +5,8 @@ use super::{Request, class_facts, decide, listed, requirements};
 use crate::api::{ComponentKind, Failure, Model, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, ClassReason};
-use crate::policy::ome::AcceleratorRule;
-use crate::policy::{Own, Policy};
+use crate::operators::ome::rules::{AcceleratorRule, OmeRelease};
+use crate::policy::Policy;
 use crate::quantity::Memory;
 use ecow::{EcoString, EcoVec};
 use std::collections::HashMap;
@@ -38,12 +38,11 @@ pub(crate) struct Memo<'a> {
 impl<'a> Memo<'a> {
     /// A memo without choices.
     pub(crate) fn new(policy: &'static Policy, catalog: &'a Catalog) -> Self {
-        let rule = match policy.own {
-            Own::Ome(own) => own.accelerators,
-            // KServe has no classes: the resource requests of a runtime's pods decide where they
-            // can run.
-            Own::KServe(_) => AcceleratorRule::Requirements,
-        };
+        // Other operators have no classes: the resource requests of a runtime's pods decide where
+        // they can run.
+        let rule = policy
+            .own::<OmeRelease>()
+            .map_or(AcceleratorRule::Requirements, |own| own.accelerators);
         Self {
             policy,
             rule,

@@ -12,8 +12,9 @@ use crate::api::{ComponentKind, Failure, Model, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, ClassReason};
 use crate::diag::Code;
+use crate::operators::ome::rules::AcceleratorRule;
+use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
-use crate::policy::ome::AcceleratorRule;
 
 /// The inputs of a choice.
 #[derive(Clone, Copy)]

@@ -14,6 +14,7 @@ use crate::decision::{
 };
 use crate::diag::{Code, nearest};
 use crate::operators::ome::accelerators::policy::rank::{Ranking, hourly, rank};
+use crate::operators::ome::rules::Rules as _;
 use crate::quantity::Quantity;
 use crate::select::gates::entry_weight;
 use crate::yaml::{Origin, Rule};

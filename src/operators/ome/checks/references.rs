@@ -3,13 +3,13 @@
 //! A missing model of an OME service is reported where the service is decided; nothing else of that
 //! service is checked then. This module reports the references that a decision does not reach.
 
-use crate::api::{Api, DeploymentMode, Field, Model, Object, Runtime, Scope};
+use crate::api::{Api, Model, Runtime, Scope};
+use crate::check::references::{missing, missing_runtime};
 use crate::check::{View, about};
-use crate::decision::{Candidate, kserve_mode};
+use crate::decision::Candidate;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::policy::Policy;
 use crate::select::request::{could_serve, nearest_miss};
-use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -19,28 +19,8 @@ pub(crate) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = view.catalog;
     for views in catalog.services() {
         let service = views.of(view.semantics);
-        // In ModelMesh mode, another controller selects the runtime of a service.
-        let left = catalog.policy(service.object.api, view.semantics).is_some_and(|policy| {
-            service.object.api == Api::KServe
-                && kserve_mode(policy, service, &catalog.config().kserve).0
-                    == DeploymentMode::ModelMesh
-        });
-        if let Some(named) = service.runtime.as_ref().map(|runtime| &runtime.name).filter(|_| !left)
-        {
-            let runtimes = catalog.runtimes(service.object.api);
-            let own = Scope::Namespace(service.namespace.clone());
-            if runtimes.get(&own, &named.value).is_none()
-                && runtimes.get(&Scope::Cluster, &named.value).is_none()
-            {
-                let near = runtimes.nearest(&service.namespace, &named.value);
-                let mut finding =
-                    missing(Code::RuntimeNotFound, &service.object, "runtime", named, near);
-                finding.message = format!(
-                    "runtime {} not found in namespace {} or at cluster scope",
-                    named.value, service.namespace
-                );
-                found.push(finding);
-            }
+        if service.object.api == Api::Ome {
+            found.extend(missing_runtime(catalog, service));
         }
         for class in service.accelerator_classes.iter().filter(|class| {
             !class.value.is_empty() && catalog.accelerator_class(&class.value).is_none()
@@ -121,20 +101,6 @@ pub(crate) fn queues(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
     }
-}
-
-fn missing(
-    code: Code,
-    object: &Object,
-    kind: &str,
-    name: &Field<EcoString>,
-    near: Option<&str>,
-) -> Diagnostic {
-    let help = near
-        .map_or_else(|| "load it with `-f`".to_owned(), |near| format!("did you mean `{near}`?"));
-    about(code, object, format!("no {kind} with the name `{}` is loaded", name.value))
-        .at(name.span().or_else(|| Some(object.name_span())))
-        .help(help)
 }
 
 /// The fields by which a model is matched: models with equal keys match the same runtimes.

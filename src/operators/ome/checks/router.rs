@@ -3,6 +3,7 @@
 use crate::api::{ComponentKind, Service};
 use crate::cluster::{Machine, Shape, affinity_matches};
 use crate::diag::{Code, Diagnostic};
+use crate::operators::ome::rules::Rules as _;
 use crate::pods::built::Component;
 use crate::policy::Policy;
 use crate::quantity::is_accelerator;

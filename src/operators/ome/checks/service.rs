@@ -6,6 +6,7 @@ use crate::check::refusals::report;
 use crate::check::{View, about};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::ome::admission::{refused, refused_runtime};
+use crate::operators::ome::rules::Rules as _;
 use crate::yaml::Node;
 
 /// A decoder requires an engine (OME docs, Serving Runtime, Decoder Configuration).

@@ -8,7 +8,7 @@ use crate::decision::AcceleratorDecision;
 use crate::merge::edit::{list_mut, lost, map_mut, mapping, position, within};
 use crate::merge::history::{Record, Step};
 use crate::merge::written as merge;
-use crate::policy::ome::{ArgumentRule, ClassResourceRule, OmeRelease};
+use crate::operators::ome::rules::{ArgumentRule, ClassResourceRule, OmeRelease};
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Node, Value};
 use ecow::EcoVec;

@@ -10,12 +10,13 @@ use crate::decision::Resolution;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit;
 use crate::merge::history::{Record, Step};
+use crate::operators::ome::rules::Rules as _;
+use crate::operators::ome::rules::{ClassRule, MainContainerRule};
 use crate::pods::built::{Built, Component, Stopped, Unfinished};
 use crate::pods::lint::Place;
 use crate::pods::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
 use crate::pods::variables::PodRole;
 use crate::pods::{lint, quantities, variables};
-use crate::policy::ome::{ClassRule, MainContainerRule};
 use crate::policy::{FaultRule, MergeRule, Policy, TemplateRule};
 use crate::yaml::{Map, Node, Origin};
 

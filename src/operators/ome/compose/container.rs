@@ -10,6 +10,10 @@ use crate::api::Model;
 use crate::merge::edit::{list_mut, map_mut, mapping, position, text, within};
 use crate::merge::history::{Record, Step};
 use crate::merge::{typed, written as merge};
+use crate::operators::ome::rules::Rules as _;
+use crate::operators::ome::rules::{
+    ClassResourceRule, ClassRule, ModelVolumeRule, ParallelismRule, VariableRule,
+};
 use crate::pods::container::{
     default_env, has_mount, has_volume, pod_mounts, push, set_env, variable,
 };
@@ -17,9 +21,6 @@ use crate::pods::gpus;
 use crate::pods::rules::{
     BLOCKLIST, FINE_TUNED_MOUNT, MODEL_DIRECTORY_VOLUME, MODEL_MOUNT, MODEL_PATH, MODEL_VOLUME,
     PARALLELISM_SIZE, SERVED_MODEL_NAME, TFEW_PATH,
-};
-use crate::policy::ome::{
-    ClassResourceRule, ClassRule, ModelVolumeRule, ParallelismRule, VariableRule,
 };
 use crate::policy::{MergeRule, Policy};
 use crate::quantity::hash::model_config_name;

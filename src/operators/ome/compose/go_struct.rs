@@ -9,6 +9,7 @@ use crate::api::{ComponentKind, Runtime};
 use crate::merge::history::Record;
 use crate::merge::smp;
 use crate::merge::typed::decoded;
+use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
 use crate::schema::{self, Library, Type};
 use crate::yaml::Node;

@@ -8,9 +8,10 @@ use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{lost, mapping, within};
 use crate::merge::history::{Record, Step};
 use crate::merge::written as merge;
+use crate::operators::ome::rules::ReplicaRule;
+use crate::operators::ome::rules::Rules as _;
 use crate::pods::rules::{IMPLIED_ENGINE, WEBHOOK_REPLICAS};
 use crate::policy::Policy;
-use crate::policy::ome::ReplicaRule;
 use crate::yaml::{Map, Node, Origin, Value};
 
 /// Pod fields that a runtime may set directly in its spec: the older form, one engine without

@@ -8,6 +8,7 @@ use super::mode::MODE_ANNOTATION;
 use crate::api::{Evidence, Model, OperatorConfig, Runtime, Service};
 use crate::merge::edit::{lost, union, within};
 use crate::merge::history::{Record, Step};
+use crate::operators::ome::rules::Rules as _;
 use crate::pods::rules::{
     COMPONENT_LABELS, FINE_TUNED_ANNOTATIONS, FINE_TUNED_LABELS, MODEL_ANNOTATIONS, MODEL_LABELS,
     RUNTIME_ANNOTATION, WEBHOOK_DEPRECATION, WEBHOOK_MODE,

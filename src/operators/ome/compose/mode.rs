@@ -1,6 +1,7 @@
 //! Deployment modes of components, derived from the merged specs.
 
 use crate::api::{ComponentKind, DeploymentMode, OperatorConfig, Service};
+use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
 use crate::yaml::Node;
 

@@ -3,6 +3,7 @@
 use crate::api::Model;
 use crate::merge::edit::{lost, map_mut, within};
 use crate::merge::history::{Record, Step};
+use crate::operators::ome::rules::Rules as _;
 use crate::pods::rules::MODEL_READY;
 use crate::policy::Policy;
 use crate::quantity::hash::model_ready_label;

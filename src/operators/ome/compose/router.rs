@@ -2,6 +2,7 @@
 
 use crate::merge::edit::{list_mut, lost, mapping, text};
 use crate::merge::history::{Record, Step};
+use crate::operators::ome::rules::Rules as _;
 use crate::pods::container::{lost_variable, push};
 use crate::pods::rules::{ROUTER_ACCOUNT, ROUTER_CONFIG};
 use crate::policy::Policy;

@@ -3,8 +3,8 @@
 use crate::api::Service;
 use crate::objects::metadata::{label, metadata, queue_labels, with};
 use crate::objects::{metadata, rules};
+use crate::operators::ome::rules::OmeRelease;
 use crate::pods::built::Component;
-use crate::policy::ome::OmeRelease;
 use crate::quantity::hash;
 use crate::yaml::{Entry, Map, Node};
 use ecow::{EcoString, eco_format};

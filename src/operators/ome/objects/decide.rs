@@ -12,8 +12,9 @@ use crate::objects::metadata::VISIBILITY;
 use crate::objects::{Settings, domain, metadata};
 use crate::operators::ome::compose;
 use crate::operators::ome::objects::kind::{autoscaler, ingress, ray, route, sidecar};
+use crate::operators::ome::rules::Rules as _;
+use crate::operators::ome::rules::{ExternalServiceRule, LongNameRule, ReplicaRule};
 use crate::pods::built::{Built, Component};
-use crate::policy::ome::{ExternalServiceRule, LongNameRule, ReplicaRule};
 use crate::source::Span;
 use crate::yaml::{Map, Node};
 

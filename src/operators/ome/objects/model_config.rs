@@ -2,8 +2,9 @@
 
 use crate::api::{FineTunedWeight, Model, ModelLookup, Scope, Service};
 use crate::catalog::Catalog;
+use crate::operators::ome::rules::ModelKindRule;
+use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
-use crate::policy::ome::ModelKindRule;
 use crate::yaml::Node;
 use ecow::EcoString;
 

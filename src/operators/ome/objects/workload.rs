@@ -14,7 +14,7 @@ use crate::objects::build::{node, set};
 use crate::objects::metadata::{queue_labels, without};
 use crate::operators::ome::objects::workload::by_queue::{at_mut, gathered};
 use crate::pods::built::{Built, Component};
-use crate::policy::KthenaPolicy;
+use crate::policy::ServingFeatures;
 use crate::quantity::{IntOrPercent, Rounding, names};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
@@ -52,14 +52,14 @@ pub(crate) fn apply(
     composed: &Built<'_>,
     objects: Vec<RenderedObject>,
     workload: Workload,
-    kthena: &KthenaPolicy,
+    features: ServingFeatures,
 ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     match workload {
         Workload::Auto => Ok(Checked::clean(objects)),
         Workload::Deployment => gathered(composed, objects, DEPLOYMENT),
         Workload::LeaderWorkerSet => gathered(composed, objects, LEADER_WORKER_SET),
         Workload::ModelServing => {
-            Converter { composed, kthena, diagnostics: Vec::new(), lost: Vec::new() }
+            Converter { composed, features, diagnostics: Vec::new(), lost: Vec::new() }
                 .convert(objects)
         }
     }
@@ -101,7 +101,7 @@ struct Part<'a> {
 
 struct Converter<'a> {
     composed: &'a Built<'a>,
-    kthena: &'a KthenaPolicy,
+    features: ServingFeatures,
     diagnostics: Vec<Diagnostic>,
     /// Fields that a ModelServing does not have.
     lost: Vec<String>,
@@ -315,7 +315,7 @@ impl<'a> Converter<'a> {
             _ => "engine",
         };
         let groups = if disaggregated { 1 } else { replicas(first) };
-        let by_role = disaggregated && self.kthena.role_rolling_update;
+        let by_role = disaggregated && self.features.role_rolling_update;
         let mut roles = Vec::new();
         for part in parts {
             let count = if disaggregated { replicas(part) } else { 1 };
@@ -425,7 +425,7 @@ impl<'a> Converter<'a> {
                 Some(object)
             }
             "HorizontalPodAutoscaler" | "ScaledObject"
-                if !disaggregated && self.kthena.scale_subresource =>
+                if !disaggregated && self.features.scale_subresource =>
             {
                 let target = node!(rule; { apiVersion: "workload.serving.volcano.sh/v1alpha1", kind: "ModelServing", name: name });
                 if let Some(spec) = at_mut(&mut object.node, &["spec"]).and_then(Node::as_map_mut) {

@@ -13,6 +13,7 @@ use crate::api::{
     Service, SizeRange,
 };
 use crate::diag::{Code, Diagnostic, nearest};
+use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
 use crate::yaml::{Node, Origin, Rule};
 use ecow::EcoString;

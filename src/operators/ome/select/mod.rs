@@ -11,6 +11,7 @@ use crate::api::{DeploymentMode, Failure, Model, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::decision::{Basis, Reason, Rejection, Resolution, RuntimeDecision};
 use crate::diag::Code;
+use crate::operators::ome::rules::Rules as _;
 use crate::policy::{Policy, ProtocolRule};
 use crate::select::messages::{help_of_runtime, help_of_service};
 use crate::select::request::{asked_protocol, failure, named, named_without_model};

@@ -4,8 +4,9 @@ use crate::api::{Failure, Field, Model, ModelLookup, Scope, Service};
 use crate::catalog::Catalog;
 use crate::diag::Code;
 use crate::diag::{did_you_mean, proposed};
+use crate::operators::ome::rules::ModelKindRule;
+use crate::operators::ome::rules::Rules as _;
 use crate::policy::Policy;
-use crate::policy::ome::ModelKindRule;
 use ecow::EcoString;
 
 /// Finds the model; `Ok(None)` when the service names none.

@@ -10,7 +10,7 @@
 mod quantity;
 mod types;
 
-use crate::policy::RoleStruct;
+use crate::operators::kthena::rules::RoleStruct;
 use crate::yaml::{Map, Node, Value};
 use ecow::EcoString;
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! The Go declarations that a revision is printed by.
 
-use crate::policy::RoleStruct;
+use crate::operators::kthena::rules::RoleStruct;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 

@@ -1,11 +1,11 @@
 //! Differences between the document on ModelServing (the Kthena blog of 2025-10) and the releases
 //! of Kthena, as named values.
 //!
-//! The values are in `operators/kthena/releases.rs`. A rule that differs reads one field; no rule
+//! The values are in `releases.rs`. A rule that differs reads one field; no rule
 //! checks which constant it received.
 
-use super::Unknown;
 use crate::api::Release;
+use crate::policy::{ServingFeatures, Unknown};
 use std::fmt;
 
 /// A constant by its name in `--kthena-profile`. Declaration order is release order.
@@ -228,4 +228,14 @@ pub struct KthenaPolicy {
     /// Requests come in the order of the controller's reconciles. Otherwise groups are handled one
     /// at a time, as the document describes.
     pub reconciles: bool,
+}
+
+impl KthenaPolicy {
+    /// Returns what the release supports for a service that is written as a ModelServing.
+    pub fn features(&self) -> ServingFeatures {
+        ServingFeatures {
+            role_rolling_update: self.role_rolling_update,
+            scale_subresource: self.scale_subresource,
+        }
+    }
 }

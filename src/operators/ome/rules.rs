@@ -1,14 +1,14 @@
 //! Differences between releases of OME's operator, as named values.
 //!
 //! In: nothing. Out: [`OmeRelease`], whose fields the rules read; no rule checks which release it
-//! runs under. The releases themselves are in `operators/ome/releases.rs`.
+//! runs under. The releases themselves are in `releases.rs`.
 //!
 //! Source: trees of sgl-project/ome at the tags; each field cites the upstream function and the
 //! pull request that changed it. Paths are under pkg/controller/v1beta1/inferenceservice unless
 //! they begin with pkg/.
 
-use super::{FaultRule, MergeRule};
 use crate::api::OperatorConfig;
+use crate::policy::{FaultRule, MergeRule, Policy};
 
 /// How a class's resources change container resources that the service does not set
 /// (utils/merging.go, MergeResource).
@@ -338,5 +338,21 @@ impl OmeRelease {
     /// Returns the operator's default settings.
     pub fn config(&self) -> OperatorConfig {
         OperatorConfig::shipped(self.ingress_disabled, self.prober_image)
+    }
+}
+
+/// Gives a policy of OME its rules.
+pub(crate) trait Rules {
+    /// Returns the rules that only OME has.
+    ///
+    /// # Panics
+    /// If the policy is not one of OME. Its constants have both, and the operator of a policy is
+    /// found by its API.
+    fn ome(&self) -> &'static OmeRelease;
+}
+
+impl Rules for Policy {
+    fn ome(&self) -> &'static OmeRelease {
+        self.own().expect("a policy of OME has the rules of OME")
     }
 }

@@ -1,9 +1,9 @@
 //! Differences between releases of KServe's controller, as named values.
 //!
 //! In: nothing. Out: [`KServeRelease`], whose fields the rules read; no rule checks which release
-//! it runs under. The releases themselves are in `operators/kserve/releases.rs`.
+//! it runs under. The releases themselves are in `releases.rs`.
 
-use super::{FaultRule, MergeRule};
+use crate::policy::{FaultRule, MergeRule, Policy};
 
 /// Which images get a suffix for the hardware
 /// (pkg/controller/v1beta1/inferenceservice/utils/utils.go, UpdateImageTag).
@@ -56,4 +56,20 @@ pub struct KServeRelease {
     pub one_value: bool,
     /// Services are created before Deployments (#5630; reconcilers/raw/raw_kube_reconciler.go).
     pub services_first: bool,
+}
+
+/// Gives a policy of KServe its rules.
+pub(crate) trait Rules {
+    /// Returns the rules that only KServe has.
+    ///
+    /// # Panics
+    /// If the policy is not one of KServe. Its constants have both, and the operator of a policy is
+    /// found by its API.
+    fn kserve(&self) -> &'static KServeRelease;
+}
+
+impl Rules for Policy {
+    fn kserve(&self) -> &'static KServeRelease {
+        self.own().expect("a policy of KServe has the rules of KServe")
+    }
 }
