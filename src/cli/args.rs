@@ -21,6 +21,10 @@ pub(crate) struct InputArgs {
     /// directory.
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     pub files: Vec<PathBuf>,
+    /// File or directory with the LLMInferenceServiceConfigs of the cluster, read besides the
+    /// input; repeatable.
+    #[arg(long, value_name = "FILE|DIR")]
+    pub presets: Vec<PathBuf>,
     /// Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable.
     #[arg(short = 'k', long = "kustomize", value_name = "DIR")]
     pub kustomize: Vec<PathBuf>,
@@ -324,12 +328,16 @@ impl InputArgs {
             let tags = operators::release_tags();
             settings::read(file, SourceId(u32::MAX), &tags, *trust, self.follow_outside).ok()
         };
-        let added: Vec<PathBuf> =
-            files.iter().filter_map(read).flat_map(|(settings, ..)| settings.paths).collect();
+        let (mut added, mut presets) = (Vec::new(), Vec::new());
+        for (settings, ..) in files.iter().filter_map(read) {
+            added.extend(settings.paths);
+            presets.extend(settings.presets);
+        }
         let mut paths = [self.files.clone(), self.kustomize.clone(), added].concat();
         if paths.is_empty() {
             paths.push(PathBuf::from("."));
         }
+        paths.extend(presets.into_iter().chain(self.presets.iter().cloned()));
         paths.extend(files.into_iter().map(|(file, _)| file));
         paths
     }

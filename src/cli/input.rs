@@ -134,6 +134,11 @@ impl Session {
         let bare = builtin == BuiltinMode::Never && semantics.of(Api::Ome) == Semantics::Controller;
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());
+        let presets = settings.presets.iter().chain(&args.presets);
+        if files.is_empty() && args.kustomize.is_empty() && presets.clone().next().is_some() {
+            files.push(PathBuf::from("."));
+        }
+        files.extend(presets.cloned());
         let request = Request {
             paths: &files,
             context: ask.context,

@@ -25,7 +25,8 @@ pub use runtime::{
 };
 
 use crate::api::{ComponentKind, Failure, Model, Runtime};
-use ecow::EcoVec;
+use crate::source::Span;
+use ecow::{EcoString, EcoVec};
 
 /// The decisions for one service. Borrows from the catalog.
 #[derive(Clone, Debug)]
@@ -36,8 +37,22 @@ pub struct Resolution<'a> {
     pub runtime: RuntimeDecision<'a>,
     /// The accelerators of engine and decoder, in this order; empty when no runtime was chosen.
     pub accelerators: EcoVec<AcceleratorDecision<'a>>,
+    /// Configurations that are merged into the service, in the order of the merge; empty for kinds
+    /// without any.
+    pub configs: EcoVec<AppliedConfig>,
     /// Why the service cannot be planned.
     pub error: Option<Box<Failure>>,
+}
+
+/// A configuration that is merged into a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppliedConfig {
+    /// Its name.
+    pub name: EcoString,
+    /// The operator selected it; otherwise the service names it.
+    pub preset: bool,
+    /// Its namespace, and where its name is; none when it was not read.
+    pub found: Option<(EcoString, Span)>,
 }
 
 impl<'a> Resolution<'a> {
@@ -47,6 +62,7 @@ impl<'a> Resolution<'a> {
             model: None,
             runtime: RuntimeDecision { protocol, ..RuntimeDecision::none() },
             accelerators: EcoVec::new(),
+            configs: EcoVec::new(),
             error: None,
         }
     }

@@ -426,6 +426,8 @@ codes! {
         "a ServiceAccount, Secret or CA bundle that a download needs was not read"
     ReferenceNotRead "reference-not-read" Finding Info
         "an object that a service refers to was not read"
+    PresetsNotRead "presets-not-read" Finding Error
+        "a configuration that KServe ships and merges into the service was not read"
     CanaryRuntime "canary-runtime" Finding Warning
         "a variant sets another runtime or format than the stable predictor"
     ConversionLoss "conversion-loss" Finding Warning

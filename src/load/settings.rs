@@ -24,12 +24,13 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "required-version",
     "semantics",
     "kthena-profile",
     "releases",
     "paths",
+    "presets",
     "builtin",
     "no-builtin",
     "kustomize-command",
@@ -61,6 +62,8 @@ pub struct Settings {
     pub releases: BTreeMap<&'static str, String>,
     /// `paths`: read in addition to `-f`, relative to the file.
     pub paths: Vec<PathBuf>,
+    /// `presets`: configurations of the cluster, read besides the input, relative to the file.
+    pub presets: Vec<PathBuf>,
     /// `builtin`, or `no-builtin`, which is `never` or `auto`.
     pub builtin: Option<BuiltinMode>,
     /// `kustomize-command`: program and arguments, before the directory.
@@ -142,6 +145,7 @@ impl Settings {
             kthena_profile: self.kthena_profile.or(other.kthena_profile),
             releases,
             paths: [self.paths, other.paths].concat(),
+            presets: [self.presets, other.presets].concat(),
             builtin: self.builtin.or(other.builtin),
             kustomize_command: self.kustomize_command.or(other.kustomize_command),
             model_configs: self.model_configs.or(other.model_configs),
@@ -321,21 +325,28 @@ impl Reader<'_> {
                 ("model-facts", _) => {
                     self.invalid("model-facts", value, "one of \"auto\", \"always\", \"never\"");
                 }
-                ("paths", DeValue::Array(items)) => {
+                ("paths" | "presets", DeValue::Array(items)) => {
                     let base = self.base();
+                    let mut read = Vec::new();
                     for item in items {
                         match item.get_ref() {
                             DeValue::String(text) => {
                                 let path = base.join(text.as_ref());
                                 if self.stays(&path, item) {
-                                    self.settings.paths.push(seen_from_here(path));
+                                    read.push(seen_from_here(path));
                                 }
                             }
-                            _ => self.invalid("paths", item, "a list of paths"),
+                            _ => self.invalid(key.get_ref(), item, "a list of paths"),
                         }
                     }
+                    match key.get_ref().as_ref() {
+                        "paths" => self.settings.paths.extend(read),
+                        _ => self.settings.presets.extend(read),
+                    }
                 }
-                ("paths", _) => self.invalid("paths", value, "a list of paths"),
+                ("paths" | "presets", _) => {
+                    self.invalid(key.get_ref(), value, "a list of paths");
+                }
                 ("severity", DeValue::Table(table)) => self.severity(table),
                 ("severity", _) => self.invalid("severity", value, "a table of codes"),
                 ("limits", DeValue::Table(table)) => self.limits(table),

@@ -112,6 +112,8 @@ impl PlannedComponent {
 pub struct PlannedService {
     /// Its API.
     pub api: Api,
+    /// Its kind.
+    pub kind: EcoString,
     /// Namespace.
     pub namespace: EcoString,
     /// Name.
@@ -130,6 +132,7 @@ impl From<&Service> for PlannedService {
     fn from(service: &Service) -> Self {
         Self {
             api: service.object.api,
+            kind: service.object.id.kind.clone(),
             namespace: service.namespace.clone(),
             name: service.name().clone(),
             place: service.object.name_span(),

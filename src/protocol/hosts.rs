@@ -73,7 +73,18 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
             service(objects, |found| found.ends_with(&suffix))
         })
     };
-    let base = |found: &str| format!("http://{found}.{namespace}{inside}");
+    let secure = |found: &str| {
+        objects.iter().any(|object| {
+            let ports = object.at(&["spec", "ports"]).map(Node::items).unwrap_or_default();
+            text(object, &["kind"]) == "Service"
+                && text(object, &["metadata", "name"]) == found
+                && ports.first().is_some_and(|port| text(port, &["appProtocol"]) == "https")
+        })
+    };
+    let base = |found: &str| {
+        let scheme = if secure(found) { "https" } else { "http" };
+        format!("{scheme}://{found}.{namespace}{inside}")
+    };
     let internal = match own.or_else(of_component) {
         Some((found, Some(port))) if port != 80 => format!("{}:{port}", base(found)),
         Some((found, _)) => base(found),

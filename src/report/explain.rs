@@ -111,6 +111,15 @@ fn facts(planned: &Planned<'_>, sources: &SourceMap, out: &mut Sheet) {
         }
         None => out.fact("model", "none"),
     }
+    for (index, own) in planned.resolution.configs.iter().enumerate() {
+        let by = if own.preset { "shipped" } else { "named by the service" };
+        let place = match &own.found {
+            Some((namespace, span)) => format!("{namespace}  {}", sources.locate(*span)),
+            None => "not read".to_owned(),
+        };
+        let line = format!("{} ({by})  {place}", own.name);
+        if index == 0 { out.fact("configs", line) } else { out.more(line) }
+    }
     let decision = &planned.resolution.runtime;
     let protocol = &decision.protocol;
     let default = if protocol.default { " (default)" } else { "" };

@@ -3,7 +3,7 @@
 
 use super::{SCHEMA_VERSION, findings, places};
 use crate::api::{Api, ComponentKind, DeploymentMode, Follow, Model, ObjectRef, Runtime};
-use crate::decision::{Candidate, Check, EntryChecks, RuntimeDecision};
+use crate::decision::{AppliedConfig, Candidate, Check, EntryChecks, RuntimeDecision};
 use crate::diag::Diagnostic;
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
@@ -145,6 +145,7 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
         "name": planned.service.name.as_str(),
         "namespace": planned.service.namespace.as_str(),
         "api": planned.service.api.as_str(),
+        "kind": planned.service.kind.as_str(),
         "model": planned.resolution.model.map(|model| self::model(model, planned.policy, depth, sources)),
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
         "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth, sources)).collect::<Vec<_>>(),
@@ -157,12 +158,28 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
     });
     if planned.policy.api == Api::KServe {
         out["protocol"] = planned.resolution.runtime.protocol.name.as_str().into();
-        out["graph"] = json!(graph(planned));
+        // An LLMInferenceService names no components: its pods are one or two workloads.
+        if planned.service.kind == "InferenceService" {
+            out["graph"] = json!(graph(planned));
+        } else {
+            let configs = planned.resolution.configs.iter();
+            out["configs"] = configs.map(|own| config(own, sources)).collect();
+        }
     }
     if let Some(difference) = &planned.controller {
         out["controller"] = controller(difference);
     }
     out
+}
+
+/// A configuration that is merged into a service.
+fn config(own: &AppliedConfig, sources: &SourceMap) -> Value {
+    json!({
+        "name": own.name.as_str(),
+        "namespace": own.found.as_ref().map(|(namespace, _)| namespace.as_str()),
+        "source": if own.preset { "preset" } else { "baseRefs" },
+        "place": own.found.as_ref().map(|(_, span)| sources.locate(*span).to_string()),
+    })
 }
 
 /// The model of a service; `explain` adds how well its fields are known.

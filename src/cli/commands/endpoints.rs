@@ -123,6 +123,7 @@ fn endpoints(args: &Args, scheme: &str, rendered: &Rendered<'_>) -> ServiceEndpo
         .and_then(protocol::served_model)
         .or_else(|| workloads.into_iter().find_map(|object| protocol::served_model(&object.node)))
         .or_else(|| rendered.resolution.model.map(|model| model.object.id.name.to_string()))
+        .or_else(|| Some(service.object.spec("model")?.get("name")?.as_str()?.to_owned()))
         .unwrap_or_else(|| service.name().to_string());
     let name = if serves_openai(rendered) {
         Protocol::OpenAi.kserve_name().to_owned()

@@ -43,7 +43,7 @@ impl Operator for KServe {
     }
 
     fn entrance(&self) -> &'static [&'static str] {
-        &["transformer", "predictor"]
+        &["transformer", "predictor", "kserve-workload-svc"]
     }
 
     fn definitions(&self) -> Vec<(Release, &'static [Unknown])> {
@@ -143,6 +143,17 @@ impl Services for KServe {
         }
     }
 
+    fn workloads(
+        &self,
+        context: &Context<'_, '_>,
+        built: &Built<'_>,
+    ) -> Result<Vec<RenderedObject>, Failure> {
+        if llm::is_llm(built.service) {
+            return llm::workloads(llm_context(context), built);
+        }
+        self.objects(context, built).map(|objects| objects.value)
+    }
+
     fn goes_on(&self, service: &Service) -> bool {
         llm::is_llm(service)
     }
@@ -170,7 +181,9 @@ struct Decisions<'a>(&'a Catalog);
 impl<'a> Resolver<'a> for Decisions<'a> {
     fn resolve(&self, search: &Search<'a, '_>, service: &Service) -> Resolution<'a> {
         if llm::is_llm(service) {
-            return llm::decide(search.policy, service);
+            let context =
+                llm::Context { catalog: self.0, policy: search.policy, cluster_domain: "" };
+            return llm::decide(context, service);
         }
         select::resolve(search, &self.0.config().kserve, service)
     }

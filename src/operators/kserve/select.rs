@@ -87,7 +87,13 @@ pub(crate) fn resolve<'a>(
             let error = failure(&WORDS, runtimes, &request, service, runtime, &decision)
                 .filter(|_| decision.chosen.is_none())
                 .map(Box::new);
-            Resolution { model: None, runtime: decision, accelerators: EcoVec::new(), error }
+            Resolution {
+                model: None,
+                runtime: decision,
+                accelerators: EcoVec::new(),
+                configs: EcoVec::new(),
+                error,
+            }
         }
         Err(error) => failed(error),
     }

@@ -47,9 +47,8 @@ pub(crate) struct Applied<'a> {
 }
 
 /// The specification that objects are made from.
-pub(super) struct Combined<'a> {
+pub(super) struct Combined {
     pub(super) spec: Node,
-    pub(super) applied: Vec<Applied<'a>>,
 }
 
 fn look_up<'a>(scene: &Scene<'a>, name: &str) -> Option<&'a Object> {
@@ -221,14 +220,11 @@ pub(super) fn merged<R: Record>(
 /// # Errors
 /// The controller's, when a configuration is missing, cannot be merged or expanded, or the result
 /// would be refused.
-pub(super) fn combine<'a, R: Record>(
-    scene: &Scene<'a>,
-    rec: &mut R,
-) -> Result<Combined<'a>, Failure> {
+pub(super) fn combine<R: Record>(scene: &Scene<'_>, rec: &mut R) -> Result<Combined, Failure> {
     let mut own = scene.own();
     let applied = applied(scene, &mut own)?;
-    if let Some(absent) = applied.iter().find(|applied| applied.found.is_none()) {
-        return Err(absent_preset(scene, &absent.name));
+    if applied.iter().any(|applied| applied.found.is_none()) {
+        return Err(missing_preset(scene));
     }
     let specs = applied.iter().filter_map(|applied| applied.found?.node.get("spec"));
     let mut spec: Option<Node> = None;
@@ -249,18 +245,46 @@ pub(super) fn combine<'a, R: Record>(
         ))
     })?;
     dry_run(scene, &spec)?;
-    Ok(Combined { spec, applied })
+    Ok(Combined { spec })
 }
 
-/// The failure for a shipped configuration that was not read: what it would write is unknown.
-fn absent_preset(scene: &Scene<'_>, name: &str) -> Failure {
-    let failure = scene.failure(not_found(scene, name));
+/// The shipped configurations that apply and were not read.
+fn absent_presets(scene: &Scene<'_>) -> Vec<EcoString> {
+    let applied = applied(scene, &mut scene.own()).unwrap_or_default();
+    applied.into_iter().filter(|own| own.found.is_none()).map(|own| own.name).collect()
+}
+
+/// Whether a shipped configuration that applies was not read.
+pub(super) fn lacks_preset(scene: &Scene<'_>) -> bool {
+    !absent_presets(scene).is_empty()
+}
+
+/// How to get the shipped configurations.
+const GET_PRESETS: &str = "`kubectl get llminferenceserviceconfigs -n kserve -o yaml > presets.yaml`, then `--presets presets.yaml`";
+
+/// The failure for shipped configurations that were not read: what they would write is unknown.
+pub(super) fn missing_preset(scene: &Scene<'_>) -> Failure {
+    let absent = absent_presets(scene);
+    let failure = scene.failure(not_found(scene, absent.first().map_or("", EcoString::as_str)));
+    let names = absent.join(", ");
     Failure {
-        help: Some(format!(
-            "the shipped configurations are the cluster's: `kubectl get llminferenceserviceconfigs -n {SYSTEM} -o yaml > presets.yaml`, then add `--presets presets.yaml`"
-        )),
+        code: Code::PresetsNotRead,
+        help: Some(format!("the cluster's own configurations are needed ({names}): {GET_PRESETS}")),
         ..failure
     }
+}
+
+/// The finding about them in a plan, which counts without them.
+pub(super) fn presets_not_read(scene: &Scene<'_>, _: &Failure) -> Diagnostic {
+    let names = absent_presets(scene).join(", ");
+    Diagnostic::new(
+        Code::PresetsNotRead,
+        format!("shipped configurations were not read: {names}; replicas and devices are counted without them"),
+    )
+    .severity(Severity::Info)
+    .at(Some(scene.service.object.name_span()))
+    .object(scene.service.object.id.to_string())
+    .help(GET_PRESETS)
 }
 
 /// Labels that select the pods of a service.

@@ -25,19 +25,15 @@ mod transform;
 mod validate;
 mod workload;
 
-pub(crate) use combine::Applied;
-
 use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
 use crate::catalog::Catalog;
-use crate::decision::{Basis, Resolution};
+use crate::decision::{AppliedConfig, Basis, Protocol, Resolution};
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Record;
 use crate::objects::RenderedObject;
 use crate::pods::built::{Built, Component, Outcome, Outline, count_of_pods};
 use crate::policy::Policy;
-use crate::select::request::asked_protocol;
 use crate::yaml::{Map, Node, Origin};
-use combine::Combined;
 use scene::Scene;
 use workload::{Part, Workload};
 
@@ -64,20 +60,23 @@ fn scene<'a>(context: Context<'a>, service: &'a Service) -> Scene<'a> {
     Scene { catalog, service, policy, cluster_domain }
 }
 
-/// The configurations that apply to a service, in the order of the merge.
-pub(crate) fn applied<'a>(context: Context<'a>, service: &'a Service) -> Vec<Applied<'a>> {
-    let scene = scene(context, service);
-    let mut own = scene.own();
-    combine::applied(&scene, &mut own).unwrap_or_default()
-}
-
-/// Decides about a service: there is no runtime to select.
-pub(crate) fn decide<'a>(policy: &Policy, service: &Service) -> Resolution<'a> {
-    let protocol = asked_protocol(policy, service);
-    match service.refused() {
-        Some(refusal) => Resolution::failed(None, Basis::None, protocol, refusal),
-        None => Resolution::unchosen(protocol),
+/// Decides about a service: which configurations apply. There is no runtime to select.
+pub(crate) fn decide<'a>(context: Context<'_>, service: &Service) -> Resolution<'a> {
+    let protocol = Protocol { name: "openAI".into(), default: true };
+    if let Some(refusal) = service.refused() {
+        return Resolution::failed(None, Basis::None, protocol, refusal);
     }
+    let scene = scene(context, service);
+    let applied = combine::applied(&scene, &mut scene.own()).unwrap_or_default();
+    let configs = applied.into_iter().map(|own| AppliedConfig {
+        name: own.name,
+        preset: own.preset,
+        found: own.found.map(|object| {
+            let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+            (namespace, object.name_span())
+        }),
+    });
+    Resolution { configs: configs.collect(), ..Resolution::unchosen(protocol) }
 }
 
 /// Builds a service up to its first failure.
@@ -96,11 +95,23 @@ pub(crate) fn build<'s, R: Record>(
         let built = Built { service, model: None, runtime: None, components: Vec::new() };
         return Outcome { built: Some(built), ..Outcome::default() };
     }
-    let built = combine::combine(&scene, rec)
-        .and_then(|combined| Ok((components(&scene, &combined, &mut diagnostics)?, combined)));
+    let (combined, incomplete) = match combine::combine(&scene, rec) {
+        Ok(combined) => (Ok(combined.spec), false),
+        // What a shipped configuration would add is unknown, but none adds devices or replicas.
+        Err(error) if combine::lacks_preset(&scene) => {
+            diagnostics.push(combine::presets_not_read(&scene, &error));
+            (Ok(topology(&scene)), true)
+        }
+        Err(error) => (Err(error), false),
+    };
+    let mut quiet = Vec::new();
+    let built = combined.and_then(|spec| {
+        let findings = if incomplete { &mut quiet } else { &mut diagnostics };
+        Ok((components(&scene, &spec, findings)?, spec))
+    });
     match built {
-        Ok((components, combined)) => Outcome {
-            outlines: outlines_of(&combined.spec, &components),
+        Ok((components, spec)) => Outcome {
+            outlines: outlines_of(&spec, &components),
             built: Some(Built { service, model: None, runtime: None, components }),
             error: None,
             unfinished: None,
@@ -209,20 +220,16 @@ fn outlines_of(spec: &Node, components: &[Component]) -> Vec<Outline> {
 /// The components of a combined service. The specification is kept in the first one.
 fn components(
     scene: &Scene<'_>,
-    combined: &Combined<'_>,
+    spec: &Node,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Component>, Failure> {
-    let spec = &combined.spec;
     let adapters = lora::adapters(spec).map_err(|message| scene.failure(message))?;
     let workloads = workload::workloads(scene, spec, &adapters, findings)?;
     Ok(workloads.into_iter().map(|own| of_workload(spec, own)).collect())
 }
 
 fn of_workload(spec: &Node, own: Workload) -> Component {
-    let kind = match own.part {
-        Part::Main => ComponentKind::Workload,
-        Part::Prefill => ComponentKind::Prefill,
-    };
+    let kind = kind_of(own.part);
     let workload = match own.part {
         Part::Main => Some(spec),
         Part::Prefill => spec.get("prefill"),
@@ -241,6 +248,39 @@ fn of_workload(spec: &Node, own: Workload) -> Component {
     component
 }
 
+/// The whole specification of a service, which its first component keeps; none when it is stopped.
+fn specification(built: &Built<'_>) -> Option<Node> {
+    let first = built.components.iter().find(|own| own.kind == ComponentKind::Workload)?;
+    Some(first.spec.clone())
+}
+
+/// The workloads of a service, also where shipped configurations were not read.
+///
+/// # Errors
+/// As for [`objects`].
+pub(crate) fn workloads(
+    context: Context<'_>,
+    built: &Built<'_>,
+) -> Result<Vec<RenderedObject>, Failure> {
+    let scene = scene(context, built.service);
+    let Some(spec) = specification(built) else { return Ok(Vec::new()) };
+    let adapters = lora::adapters(&spec).unwrap_or_default();
+    let found = workload::workloads(&scene, &spec, &adapters, &mut Vec::new())?;
+    let objects = found.into_iter().map(|own| RenderedObject {
+        component: Some(kind_of(own.part)),
+        node: own.node,
+        wave: 1,
+    });
+    Ok(objects.collect())
+}
+
+fn kind_of(part: Part) -> ComponentKind {
+    match part {
+        Part::Main => ComponentKind::Workload,
+        Part::Prefill => ComponentKind::Prefill,
+    }
+}
+
 /// The objects of a service, in the order in which the controller writes them.
 ///
 /// # Errors
@@ -252,10 +292,12 @@ pub(crate) fn objects(
     let scene = scene(context, built.service);
     let mut written = Vec::new();
     let mut diagnostics = Vec::new();
-    if scene.stopped() {
+    let Some(spec) = specification(built) else {
         return Ok(Checked { value: written, diagnostics });
+    };
+    if combine::lacks_preset(&scene) {
+        return Err(combine::missing_preset(&scene));
     }
-    let Combined { spec, .. } = combine::combine(&scene, &mut ())?;
     let mut push = |node: Node, component: Option<ComponentKind>, wave: i32| {
         written.push(RenderedObject { node, component, wave });
     };
@@ -269,14 +311,10 @@ pub(crate) fn objects(
     let adapters = lora::adapters(&spec).map_err(|message| scene.failure(message))?;
     // Findings of the pods are those of `build`.
     for own in workload::workloads(&scene, &spec, &adapters, &mut Vec::new())? {
-        let kind = match own.part {
-            Part::Main => ComponentKind::Workload,
-            Part::Prefill => ComponentKind::Prefill,
-        };
         for before in own.before {
             push(before, None, 0);
         }
-        push(own.node, Some(kind), 1);
+        push(own.node, Some(kind_of(own.part)), 1);
     }
     push(workload::service(&scene, &spec), None, 1);
     for scaler in scaling::objects(&scene, &spec)? {

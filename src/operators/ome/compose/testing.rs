@@ -206,6 +206,7 @@ impl Fixture {
             model: self.model.as_ref(),
             runtime,
             accelerators: ecow::EcoVec::new(),
+            configs: ecow::EcoVec::new(),
             error: None,
         };
         let weights = |name: &str| self.weights.iter().find(|weight| weight.object.id.name == name);

@@ -251,5 +251,6 @@ fn with_accelerators<'a>(
             scene.accelerators.decide(service, model, chosen, named, traced)
         }
     };
-    Resolution { model, runtime, accelerators, error: error.or(failed).map(Box::new) }
+    let error = error.or(failed).map(Box::new);
+    Resolution { model, runtime, accelerators, configs: ecow::EcoVec::new(), error }
 }
