@@ -87,6 +87,10 @@ pub(crate) trait Services: Sync {
         None
     }
 
+    /// The path at which a service references its runtime; `None` in a form of the service that has
+    /// no such field.
+    fn runtime_field(&self, service: &Service) -> Option<&'static str>;
+
     /// The deployment mode of all components of a service, where the operator has one for all.
     fn mode(
         &self,

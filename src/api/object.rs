@@ -57,6 +57,15 @@ impl Api {
         }
     }
 
+    /// Returns what follows the name of a service where services of several operators are shown:
+    /// nothing for OME, whose services are the default.
+    pub fn behind_name(self) -> &'static str {
+        match self {
+            Self::KServe => " (KServe)",
+            Self::Ome | Self::Kthena | Self::Cluster => "",
+        }
+    }
+
     /// Returns the name as its project spells it.
     pub fn title(self) -> &'static str {
         match self {

@@ -76,6 +76,12 @@ pub(crate) fn mode_of(
     services_of(policy).mode(policy, service, config)
 }
 
+/// Returns the path at which a service references its runtime; `None` in a form of the service that
+/// has no such field.
+pub(crate) fn runtime_field(policy: &Policy, service: &Service) -> Option<&'static str> {
+    services_of(policy).runtime_field(service)
+}
+
 /// Returns the name of a deployment mode, as the documents or the release of a policy spell it.
 pub(crate) fn mode_name(mode: DeploymentMode, policy: &Policy) -> &'static str {
     services_of(policy).mode_name(mode, policy.semantics)

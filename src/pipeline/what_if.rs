@@ -3,12 +3,12 @@
 //! Only the runtime is edited; the service is edited only if it names another runtime. The result
 //! is verified: the decision is computed again with the edited object.
 
-use crate::api::{Api, Object, Runtime, Scope, Service};
+use crate::api::{Object, Runtime, Scope, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{Attribute, Candidate, DecidedBy, Reason, Verdict};
 use crate::diag::Diagnostic;
-use crate::operators::Selector;
-use crate::policy::Policy;
+use crate::operators::{self, Selector};
+use crate::policy::{FormatRule, Policy};
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 use ecow::EcoString;
@@ -69,16 +69,12 @@ pub fn flip<'a>(
     if let Some(named) = &service.runtime
         && named.name.value != *name
     {
-        if policy.api == Api::KServe && service.predictor.migrated {
+        let Some(field) = operators::runtime_field(policy, service) else {
             return impossible("the service is written in the previous schema, whose key means a runtime: run `ome convert` first".to_owned());
-        }
+        };
         edits.push(Edit {
             span: named.name.span(),
-            path: path(if policy.api == Api::KServe {
-                "spec.predictor.model.runtime"
-            } else {
-                "spec.runtime.name"
-            }),
+            path: path(field),
             from: named.name.value.as_str().into(),
             to: name.as_str().into(),
             object: service.object.id.to_string(),
@@ -113,7 +109,7 @@ pub fn flip<'a>(
             return impossible(message);
         };
         let found = if own.verdict == Verdict::Rejected {
-            repairs(own, service)
+            repairs(policy, own, service)
         } else {
             outrank(own, resolution.runtime.candidates.first(), explicit)
         };
@@ -151,6 +147,7 @@ fn typed(object: &Object, policy: &Policy) -> Runtime {
 /// The edits that repair the rejections of a candidate. Of the entries of supportedModelFormats,
 /// the one with the fewest mismatches is repaired.
 fn repairs(
+    policy: &Policy,
     candidate: &Candidate<'_>,
     service: &Service,
 ) -> Result<Vec<(FieldPath, Value)>, String> {
@@ -175,10 +172,10 @@ fn repairs(
             Reason::Disabled => edits.push((path("spec.disabled"), false.into())),
             Reason::NoFormats => return Err("it lists no supported model formats".into()),
             Reason::Attribute { attribute, model, entry: index, .. } if *index == entry => {
-                // Entries of KServe, and deprecated entries of OME, have name and version of the
+                // Entries of formats by name, and deprecated entries, have name and version of the
                 // format as direct fields.
                 let legacy =
-                    candidate.runtime.object.api == Api::KServe
+                    policy.formats == FormatRule::Name
                         || candidate.runtime.formats.get(entry).is_some_and(|entry| {
                             entry.format.is_none() && entry.legacy_name.is_some()
                         });

@@ -5,7 +5,7 @@ use super::accelerator;
 use super::judged::{Detail, listing, steps, verdict};
 use super::phrases::inline;
 use super::sheet::Sheet;
-use crate::api::{Api, Failure};
+use crate::api::Failure;
 use crate::decision::{Basis, Candidate, RuntimeDecision, Verdict};
 use crate::diag::Diagnostic;
 use crate::pipeline::{Flip, Planned, PlannedComponent};
@@ -24,7 +24,7 @@ pub fn service(
     sources: &SourceMap,
 ) -> Sheet {
     let mut out = Sheet::default();
-    let of = if planned.service.api == Api::KServe { " (KServe)" } else { "" };
+    let of = planned.service.api.behind_name();
     out.heading(format!("{}{of}  {}", planned.service, sources.locate(planned.service.place)));
     out.answer(match &planned.error {
         Some(error) => failure(error, planned, sources),

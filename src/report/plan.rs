@@ -6,7 +6,7 @@ use super::markdown;
 use super::phrases::{first_of, inline, plural};
 use super::screen::{Page, line, printable, put};
 use super::table::{self, Style, wrapped};
-use crate::api::{Api, Failure, Follow, Model};
+use crate::api::{Failure, Follow, Model};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{Costs, Planned, PlannedComponent};
 use crate::quantity::{Count, ParamCount};
@@ -565,8 +565,8 @@ fn small(title: &str) -> String {
 
 /// The name of a service, with its operator if the table has services of several operators.
 fn name(planned: &Planned<'_>, is_mixed: bool) -> String {
-    let of_kserve = is_mixed && planned.service.api == Api::KServe;
-    format!("{}{}", planned.service.name, if of_kserve { " (KServe)" } else { "" })
+    let of = if is_mixed { planned.service.api.behind_name() } else { "" };
+    format!("{}{of}", planned.service.name)
 }
 
 /// A row per component; only the first row names the service.

@@ -1,7 +1,7 @@
 //! `ome convert`: deprecated forms to current ones and back; services and runtimes of KServe to
 //! OME.
 
-use crate::api::{Api, Object, Runtime, Scope};
+use crate::api::{Api, Object, Runtime, Scope, Service};
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::session_options::SessionOptions;
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 
 /// Deprecated forms in the current one.
 fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
-    for runtime in runtimes(session).filter(|runtime| runtime.object.api == Api::Ome) {
+    for runtime in runtimes_of(session, Api::Ome) {
         if let Some(spec) = ome::current_formats(&runtime.object.node) {
             converted.add(&runtime.object, spec, "supportedModelFormats[].name", Vec::new());
         }
@@ -146,16 +146,15 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
 
 /// The current form in the deprecated one, where there is one.
 fn previous(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
-    for runtime in runtimes(session).filter(|runtime| runtime.object.api == Api::Ome) {
+    for runtime in runtimes_of(session, Api::Ome) {
         if let Some((spec, losses)) = ome::previous_formats(&runtime.object.node) {
             converted.add(&runtime.object, spec, "supportedModelFormats[].modelFormat", losses);
         }
     }
-    for views in session.select(&[])? {
-        let object = &views.of(session.semantics).object;
-        if object.api == Api::KServe
-            && let Some((spec, losses)) =
-                kserve::previous(&object.node, session.semantics.of(object.api))
+    for service in services_of(session, Api::KServe)? {
+        let object = &service.object;
+        if let Some((spec, losses)) =
+            kserve::previous(&object.node, session.semantics.of(object.api))
         {
             converted.add(object, spec, "spec.predictor.model", losses);
         }
@@ -175,13 +174,8 @@ fn reshaped(
     let classes = catalog
         .accelerator_classes()
         .filter(|object| !object.builtin && session.is_selected(object));
-    let of_ome =
-        runtimes(session).map(|runtime| &runtime.object).filter(|object| object.api == Api::Ome);
-    let services = session
-        .select(&[])?
-        .into_iter()
-        .map(|views| &views.of(session.semantics).object)
-        .filter(|object| object.api == Api::Ome);
+    let of_ome = runtimes_of(session, Api::Ome).map(|runtime| &runtime.object);
+    let services = services_of(session, Api::Ome)?.into_iter().map(|service| &service.object);
     let models = catalog
         .models()
         .map(|model| &model.object)
@@ -201,12 +195,7 @@ fn reshaped(
 /// names, and the services.
 fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
     let known = session.world.catalog.runtimes(Api::KServe);
-    let services: Vec<_> = session
-        .select(&[])?
-        .into_iter()
-        .map(|views| views.of(session.semantics))
-        .filter(|service| service.object.api == Api::KServe)
-        .collect();
+    let services = services_of(session, Api::KServe)?;
     let named = |service: &crate::api::Service| {
         let name = &service.runtime.as_ref()?.name.value;
         known
@@ -219,9 +208,7 @@ fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
                 .iter()
                 .any(|service| named(service).is_some_and(|one| one.object.id == runtime.object.id))
     });
-    for runtime in
-        runtimes(session).filter(|runtime| runtime.object.api == Api::KServe).chain(builtin)
-    {
+    for runtime in runtimes_of(session, Api::KServe).chain(builtin) {
         let translation = from_kserve::runtime(&runtime.object);
         converted.note(&runtime.object, "KServe");
         converted.objects.extend(translation.objects);
@@ -250,6 +237,18 @@ fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
         converted.losses.extend(translation.losses);
     }
     Ok(())
+}
+
+/// The selected services of an operator.
+fn services_of(session: &Session, api: Api) -> Result<Vec<&Service>, Failure> {
+    let selected = session.select(&[])?.into_iter();
+    let services = selected.map(|views| views.of(session.semantics));
+    Ok(services.filter(|service| service.object.api == api).collect())
+}
+
+/// The runtimes of an operator that were read and that namespace and selector leave.
+fn runtimes_of(session: &Session, api: Api) -> impl Iterator<Item = &Runtime> {
+    runtimes(session).filter(move |runtime| runtime.object.api == api)
 }
 
 /// The runtimes that were read and that namespace and selector leave.

@@ -95,6 +95,11 @@ impl Services for KServe {
         admission::refusal(service, &config.kserve)
     }
 
+    /// In the previous schema, the key of a framework means a runtime.
+    fn runtime_field(&self, service: &Service) -> Option<&'static str> {
+        (!service.predictor.migrated).then_some("spec.predictor.model.runtime")
+    }
+
     fn mode(
         &self,
         policy: &Policy,

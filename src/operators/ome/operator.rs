@@ -91,6 +91,10 @@ impl Services for Ome {
         admission::refusal(service)
     }
 
+    fn runtime_field(&self, _: &Service) -> Option<&'static str> {
+        Some("spec.runtime.name")
+    }
+
     fn shipped_config(&self, policy: &Policy) -> Option<OperatorConfig> {
         Some(policy.ome().config())
     }
