@@ -353,7 +353,7 @@ pub fn plan(bytes: &[u8]) {
             kthena,
             &mut planned,
             &mut servings,
-            PlacementOptions { look: true, map: true },
+            PlacementOptions { look: true, map: true, settled: true },
         );
         let (together, costs) = (together.as_ref(), costs(&planned, &servings));
         let totals = totals(&planned, &servings, world.catalog.machines(), together);

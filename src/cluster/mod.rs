@@ -16,7 +16,7 @@ pub(crate) mod terms;
 mod tests;
 
 pub use crate::cluster::placement::{
-    Blocked, BlockedNodes, Fit, Inventory, Milli, Shape, is_known, mismatch, running, short_of,
+    Blocked, BlockedNodes, Inventory, Milli, Shape, is_known, mismatch, running, short_of,
 };
 pub use class::{Matcher, class_matches, class_product, matching};
 

@@ -61,17 +61,6 @@ pub struct Blocked {
     pub detail: EcoString,
 }
 
-/// The answer for one component.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fit {
-    /// Replicas that fit on the machines as they are.
-    pub replicas: i64,
-    /// The minReplicas fit.
-    pub fits: bool,
-    /// Machines without room for a main pod.
-    pub blocked: BlockedNodes,
-}
-
 /// Machines without room: their number by reason, and the first of them; a fleet has too many to
 /// list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -300,18 +289,6 @@ impl Room<'_> {
         }
         None
     }
-
-    fn blocked(&self, shape: &Shape) -> Option<Blocked> {
-        let blocked = |code: &'static str, detail: EcoString| {
-            Some(Blocked { node: self.machine.name.clone(), code, detail })
-        };
-        if let Some((code, detail)) = self.barrier(shape) {
-            return blocked(code, detail);
-        }
-        let lacking = shape.amounts.iter().filter(|(name, amount)| self.left(name) < **amount);
-        short_of(lacking.map(|(name, amount)| (name, *amount, self.left(name))))
-            .and_then(|(code, detail)| blocked(code, detail))
-    }
 }
 
 /// The most important of the lacking resources, given as name, request and free amount: its reason
@@ -406,33 +383,6 @@ impl<'m> Inventory<'m> {
             }
         }
         own
-    }
-
-    /// How many replicas of one main pod and so many workers fit.
-    pub fn fit(&self, main: &Shape, workers: Option<(&Shape, i64)>, fewest: i64) -> Fit {
-        let replicas = match workers.filter(|(_, count)| *count > 0) {
-            None => self
-                .queue(main)
-                .rooms
-                .iter()
-                .map(|room| self.rooms[*room].room_for(main))
-                .fold(0, |sum, more| (sum + more).min(MOST)),
-            Some((worker, count)) => {
-                let mut left = self.clone();
-                let (mut main, mut worker) = (self.queue(main), self.queue(worker));
-                let mut replicas = 0;
-                while replicas < MOST && left.place(&mut main, 1) && left.place(&mut worker, count)
-                {
-                    replicas += 1;
-                }
-                replicas
-            }
-        };
-        Fit {
-            replicas,
-            fits: replicas >= fewest,
-            blocked: BlockedNodes::new(self.rooms.iter().filter_map(|room| room.blocked(main))),
-        }
     }
 
     /// Places pods if all of them find a place; else nothing changes.

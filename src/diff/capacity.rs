@@ -6,8 +6,8 @@
 use super::{Fate, Group, Pair, Settings, Side};
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::{
-    self, Before, Changes, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout, State,
-    Together, Verdict, roll, same_room, together,
+    self, Before, Changes, PlacementOptions, Planner, RollEnd, RollOptions, ServiceRollout,
+    SettledWorkload, State, Together, Verdict, roll, same_room, together_after,
 };
 use crate::quantity::Dollars;
 use ecow::{EcoString, eco_format};
@@ -45,8 +45,12 @@ pub struct Capacity {
     pub before: Option<Room>,
     /// Afterwards.
     pub after: Room,
-    /// Components that wait afterwards and did not before.
+    /// Components that wait afterwards and did not before: their own pods change or are evicted.
     pub lost: Vec<Waits>,
+    /// Components that wait and did not exist before.
+    pub new: Vec<Waits>,
+    /// Components that wait as before.
+    pub same: Vec<Waits>,
     /// Updates that are stuck on the nodes, together with everything else; `None` if updates were
     /// not simulated.
     pub stuck: Option<Vec<Waits>>,
@@ -71,32 +75,41 @@ pub(super) fn capacity(
     groups: &[Group],
     between_releases: bool,
 ) -> Option<Capacity> {
-    if groups.is_empty() && same_room(&before.world.catalog, &after.world.catalog) {
+    let same_room = same_room(&before.world.catalog, &after.world.catalog);
+    if groups.is_empty() && same_room && !settings.places {
         return None;
     }
-    let placed = placed(after, settings.kthena[1], settings)?;
     // The same input has the same placement if no pod differs.
     let [from, to] = settings.kthena;
     let all = [before, after].iter().all(|side| is_whole(side));
     let same =
         between_releases && all && from.profile == to.profile && groups.iter().all(keeps_pods);
-    let before_alone = if same { None } else { self::placed(before, from, settings) };
-    let earlier = if same { Some(&placed) } else { before_alone.as_ref() };
+    let earlier_alone = if same { None } else { self::placed(before, from, settings, None) };
+    let placed = self::placed(after, to, settings, earlier_alone.as_ref())?;
+    let earlier = if same { Some(&placed) } else { earlier_alone.as_ref() };
     let waited: BTreeSet<(&EcoString, &EcoString)> = earlier
         .iter()
         .flat_map(|own| &own.pending)
         .map(|own| (&own.service, &own.component))
         .collect();
+    let known: BTreeSet<&EcoString> =
+        earlier.iter().flat_map(|own| &own.settled).map(SettledWorkload::service).collect();
     let mut seen = BTreeSet::new();
-    let lost = placed.pending.iter().filter(|own| {
-        let key = (&own.service, &own.component);
-        !waited.contains(&key) && seen.insert(key)
-    });
-    let lost = lost.map(|own| Waits {
-        service: own.service.clone(),
-        component: own.component.clone(),
-        message: own.message.clone(),
-    });
+    let (mut lost, mut new, mut as_before) = (Vec::new(), Vec::new(), Vec::new());
+    for own in placed.pending.iter().filter(|own| seen.insert((&own.service, &own.component))) {
+        let list = if waited.contains(&(&own.service, &own.component)) {
+            &mut as_before
+        } else if known.contains(&own.service) || same {
+            &mut lost
+        } else {
+            &mut new
+        };
+        list.push(Waits {
+            service: own.service.clone(),
+            component: own.component.clone(),
+            message: own.message.clone(),
+        });
+    }
     let restarts = groups.iter().any(|group| group.fate == Fate::Changed && group.restart);
     let (stuck, order) = if restarts {
         self::stuck(before, after, settings)
@@ -109,7 +122,9 @@ pub(super) fn capacity(
         servings: Pair { from: earlier.map(servings).unwrap_or_default(), to: servings(&placed) },
         before: earlier.map(room),
         after: room(&placed),
-        lost: lost.collect(),
+        lost,
+        new,
+        same: as_before,
         stuck,
     })
 }
@@ -130,12 +145,12 @@ fn keeps_pods(group: &Group) -> bool {
 
 /// Whether any pod of a state has no node.
 pub fn is_short(side: &Side<'_>, settings: Settings<'_>) -> bool {
-    placed(side, settings.kthena[1], settings).is_some_and(|placed| placed.pods.pending > 0)
+    placed(side, settings.kthena[1], settings, None).is_some_and(|placed| placed.pods.pending > 0)
 }
 
 /// Cost of ModelServings if nothing differs; empty if none is selected.
 pub(super) fn unchanged(after: &Side<'_>, settings: Settings<'_>) -> Pair<ServingCosts> {
-    let placed = || placed(after, settings.kthena[1], settings);
+    let placed = || placed(after, settings.kthena[1], settings, None);
     let asked = (!after.servings.is_empty()).then(placed).flatten();
     let costs = asked.as_ref().map(servings).unwrap_or_default();
     Pair { from: costs.clone(), to: costs }
@@ -151,9 +166,17 @@ fn room(placed: &Together) -> Room {
     Room { verdict: placed.verdict, wanted: pods.wanted, pending: pods.pending }
 }
 
-fn placed(side: &Side<'_>, kthena: &KthenaPolicy, settings: Settings<'_>) -> Option<Together> {
+/// Places a side; what was placed `before` runs where it was placed.
+fn placed(
+    side: &Side<'_>,
+    kthena: &KthenaPolicy,
+    settings: Settings<'_>,
+    before: Option<&Together>,
+) -> Option<Together> {
     let planner = Planner::new(&side.world.catalog, settings.semantics);
-    together(&planner, kthena, &mut Vec::new(), &mut Vec::new(), PlacementOptions::default())
+    let beside = PlacementOptions { settled: before.is_none(), ..PlacementOptions::default() };
+    let before = before.map_or(&[][..], |before| &before.settled);
+    together_after(&planner, kthena, &mut Vec::new(), &mut Vec::new(), beside, before)
 }
 
 /// Updates that are stuck if everything changes at once. Components that wait for capacity but are

@@ -76,6 +76,8 @@ pub struct Settings<'a> {
     pub cluster_domain: &'a str,
     /// The policy of ModelServings on each side.
     pub kthena: [&'static KthenaPolicy; 2],
+    /// The pods are placed even if nothing differs.
+    pub places: bool,
 }
 
 /// How a service changes.

@@ -147,7 +147,7 @@ impl PodContext {
         self.tolerate(Arc::make_mut(pod));
     }
 
-    fn deployment(
+    pub(super) fn deployment(
         &self,
         namespace: &str,
         name: &str,
@@ -159,14 +159,18 @@ impl PodContext {
         Ok(WorkloadKind::Deployment { spec, sized })
     }
 
-    fn groups(&self, namespace: &str, object: &Node) -> Result<WorkloadKind, InvalidPod> {
+    pub(super) fn groups(&self, namespace: &str, object: &Node) -> Result<WorkloadKind, InvalidPod> {
         let mut spec = LeaderWorkerSetSpec::read(namespace, object, &self.classes, self.groups)?;
         self.shared(&mut spec.revision.leader);
         self.shared(&mut spec.revision.worker);
         Ok(WorkloadKind::Groups(spec))
     }
 
-    fn template(&self, namespace: &str, template: &Node) -> Result<Arc<PodTemplate>, InvalidPod> {
+    pub(super) fn template(
+        &self,
+        namespace: &str,
+        template: &Node,
+    ) -> Result<Arc<PodTemplate>, InvalidPod> {
         let spec = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
         let labels = labels(template.at(&["metadata", "labels"]));
         self.read(namespace, labels, &spec).map(Arc::new)

@@ -51,8 +51,9 @@ pub use roll::{
 pub use running::{RunningPod, RunningPods};
 
 pub use together::{
-    Example, Filtered, HalfGroup, Look, MoreNodes, NodeUse, Pending, Placement, PlacementOptions,
-    PodCounts, Stands, Together, Verdict, Victim, Waiting, advice, has_room, same_room, together,
+    Example, Filtered, HalfGroup, Look, MoreNodes, NodeUse, NotCounted, NotJudged, OtherWorkloads,
+    Pending, Placement, PlacementOptions, PodCounts, RemedyFound, SettledWorkload, Stands,
+    Together, Verdict, Victim, Waiting, advice, has_room, same_room, together, together_after,
 };
 
 pub use totals::{ClassTotal, Totals, totals};

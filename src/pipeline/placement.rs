@@ -15,6 +15,12 @@ pub struct Placement {
     pub placed: usize,
     /// Nodes by name, each with the number of pods of this component.
     pub nodes: Vec<(EcoString, usize)>,
+    /// Replicas that fit, more than those that are wanted included.
+    pub replicas: usize,
+    /// How many more replicas would fit.
+    pub more: usize,
+    /// Whether all of `wanted` would have a node if nothing else were planned; `None` if unknown.
+    pub alone: Option<bool>,
     /// Why the other pods have no node.
     pub waiting: Option<Arc<Waiting>>,
     /// How the nodes respond to one more pod, if that was requested.
@@ -42,12 +48,14 @@ pub struct Example {
 /// Why pods wait. Pods that wait for the same reason share this value.
 #[derive(Clone, Debug)]
 pub struct Waiting {
-    /// Code of the most common reason; `quota` if a queue does not admit the pods.
+    /// Code of the reason of the nearest node; `quota` if a queue does not admit the pods.
     pub code: &'static str,
     /// Message of the scheduler or of the queue.
     pub message: EcoString,
     /// The node that is closest to a match.
     pub example: Option<Example>,
+    /// A requested resource that no node has.
+    pub missing: Option<EcoString>,
     /// Nodes without room for a single pod of the waiting kind.
     pub blocked: Arc<BlockedNodes>,
 }

@@ -5,10 +5,9 @@ use super::difference::{Side, difference, differs};
 use super::engines::Engines;
 use super::planned::{Depth, Planned, PlannedComponent};
 use super::question::Question;
-use super::running::{RunningPod, RunningPods};
 use crate::api::{Api, Failure, Field, Follow, PerReading, Semantics, Service, Views};
 use crate::catalog::Catalog;
-use crate::cluster::{Fit, Inventory, Shape};
+use crate::cluster::{self as machines, Shape};
 use crate::decision::{QueueDecision, Resolution};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::history::History;
@@ -21,7 +20,7 @@ use crate::quantity::Range;
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::borrow::Borrow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Resource requests of the pods of a component.
@@ -44,16 +43,13 @@ pub struct Planner<'a> {
     catalog: &'a Catalog,
     semantics: Follow,
     selectors: BTreeMap<Api, PerReading<Selector<'a>>>,
-    /// Free resources of the nodes; `None` if no node reports its resources.
-    inventory: Option<Inventory<'a>>,
-    /// Running pods; `shapes` holds their requests in the same order.
-    running: RunningPods<'a>,
-    shapes: Vec<Shape>,
+    /// Whether any node reports its resources.
+    has_nodes: bool,
     context: PodContext,
     /// The engines in the pods.
     engines: Engines<'a>,
-    /// Every question so far, with its answer once that is computed: a fleet has few pod shapes.
-    fits: Mutex<HashMap<Arc<Question>, Option<Arc<Fit>>>>,
+    /// The pods of queues so far: a fleet has few pod shapes.
+    questions: Mutex<HashSet<Arc<Question>>>,
     /// Queue decisions so far.
     admitted: Mutex<HashMap<Admission, QueueDecision>>,
 }
@@ -99,20 +95,14 @@ impl<'a> Planner<'a> {
                 Some((api, PerReading { documented, controller }))
             })
             .collect();
-        let running = RunningPods::new(catalog.others());
-        let shapes: Vec<Shape> = running.all.iter().map(RunningPod::shape).collect();
-        let used = running.all.iter().map(|pod| &pod.node).zip(&shapes);
-        let inventory = Inventory::new(catalog.machines(), used);
         Self {
             catalog,
             semantics,
             selectors,
-            inventory,
-            running,
-            shapes,
+            has_nodes: machines::is_known(catalog.machines()),
             context: PodContext::new(catalog.machines(), catalog.others()),
             engines: Engines::new(catalog),
-            fits: Mutex::default(),
+            questions: Mutex::default(),
             admitted: Mutex::default(),
         }
     }
@@ -120,6 +110,15 @@ impl<'a> Planner<'a> {
     /// The engines in the pods.
     pub(crate) fn engines(&self) -> &Engines<'a> {
         &self.engines
+    }
+
+    /// A planner whose pods are placed on nodes of another input, which `context` describes.
+    pub(crate) fn placing(
+        catalog: &'a Catalog,
+        semantics: impl Into<Follow>,
+        context: PodContext,
+    ) -> Self {
+        Self { has_nodes: true, context, ..Self::new(catalog, semantics) }
     }
 
     /// The catalog that services are decided with.
@@ -175,7 +174,7 @@ impl<'a> Planner<'a> {
             planned.diagnostics.extend(
                 planned.components.iter().filter_map(|component| not_counted(component, service)),
             );
-            self.place(&mut planned, service, outcome.pods);
+            self.queue(&mut planned, service, outcome.pods);
         }
         if selector.policy().semantics == Semantics::Documented {
             let other = self.outcome(&selectors.controller, &views.controller, Depth::Plan);
@@ -191,12 +190,10 @@ impl<'a> Planner<'a> {
         (planned, built)
     }
 
-    /// Determines whether the pods of each component fit on the nodes, and what their queue admits.
-    /// Each component is evaluated on its own.
-    fn place(&self, planned: &mut Planned<'a>, service: &Service, pods: Vec<Pods>) {
-        let owner = (service.object.api, service.namespace.clone(), service.name().clone());
-        let own = self.running.of(&owner, planned.workloads.iter().map(|own| &own.name));
+    /// Determines what the queues of the components admit, each on its own.
+    fn queue(&self, planned: &mut Planned<'a>, service: &Service, pods: Vec<Pods>) {
         for (component, Pods { main, worker, queue }) in planned.components.iter_mut().zip(pods) {
+            let Some(queue) = queue else { continue };
             // Workers without a shape of their own (RayCluster) have the shape of the head.
             let (Some(fewest), Some(pods), true) = (
                 component.min_replicas.known(),
@@ -210,24 +207,14 @@ impl<'a> Planner<'a> {
                 continue;
             }
             let question = self.shared(Question { main, workers, fewest });
-            if let Some(queue) = queue {
-                let decision = self.admit(&service.namespace, queue, &question);
-                planned.diagnostics.extend(crate::operators::kueue::findings::findings(
-                    &decision,
-                    component.kind,
-                    service,
-                    self.catalog,
-                ));
-                component.queue = Some(Box::new(decision));
-            }
-            if let Some(inventory) = &self.inventory {
-                component.fit = Some(if own.is_empty() {
-                    self.fit(inventory, &question)
-                } else {
-                    let own = own.iter().map(|at| (&self.running.all[*at].node, &self.shapes[*at]));
-                    Arc::new(question.fit(&inventory.without(own)))
-                });
-            }
+            let decision = self.admit(&service.namespace, queue, &question);
+            planned.diagnostics.extend(crate::operators::kueue::findings::findings(
+                &decision,
+                component.kind,
+                service,
+                self.catalog,
+            ));
+            component.queue = Some(Box::new(decision));
             component.question = Some(question);
         }
     }
@@ -252,24 +239,14 @@ impl<'a> Planner<'a> {
         decision
     }
 
-    /// How many replicas of these pods fit. Cached: the answer depends on nothing else.
-    fn fit(&self, inventory: &Inventory<'a>, question: &Arc<Question>) -> Arc<Fit> {
-        let lock = || self.fits.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Some(known)) = lock().get(question) {
-            return Arc::clone(known);
-        }
-        let fit = Arc::new(question.fit(inventory));
-        Arc::clone(lock().entry(Arc::clone(question)).or_default().get_or_insert(fit))
-    }
-
     /// The equal question of an earlier call, if there is one, so that equal questions are shared.
     fn shared(&self, question: Question) -> Arc<Question> {
-        let mut asked = self.fits.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, _)) = asked.get_key_value(&question) {
+        let mut asked = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = asked.get(&question) {
             return Arc::clone(known);
         }
         let question = Arc::new(question);
-        asked.insert(Arc::clone(&question), None);
+        asked.insert(Arc::clone(&question));
         question
     }
 
@@ -312,10 +289,10 @@ impl<'a> Planner<'a> {
             diagnostics.extend(ask.remarks(service, components));
             let queued =
                 || components.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
-            if followed && (self.inventory.is_some() || queued()) {
+            if followed && queued() {
                 pods = components.iter().map(|built| Pods::of(policy.api, built)).collect();
             }
-            if followed && self.inventory.is_some() {
+            if followed && self.has_nodes {
                 workloads = self.workloads(&ask, composed);
             }
         }

@@ -8,7 +8,6 @@ use crate::api::{
     AcceleratorClass, Api, ComponentKind, DeploymentMode, Failure, NamedVersion, Service,
 };
 use crate::catalog::Catalog;
-use crate::cluster::Fit;
 use crate::decision::{AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution};
 use crate::diag::{Code, Diagnostic};
 use crate::pods::built::Outline;
@@ -45,13 +44,11 @@ pub struct PlannedComponent {
     pub pods_per_replica: Count,
     /// GPUs of one replica by resource name; `None` when they cannot be counted.
     pub gpus_by_resource: Option<EcoVec<(EcoString, i64)>>,
-    /// Whether its pods fit on the nodes if nothing else is planned; `None` if no node reports its
-    /// capacity.
-    pub fit: Option<Arc<Fit>>,
     /// Where its pods are placed together with everything else that is planned; `None` if that was
     /// not requested or no node reports its resources.
     pub placement: Option<Placement>,
-    /// The pods that have to fit; `None` if their requests or number are unknown.
+    /// The pods that its queue has to admit; `None` if it has none, or their requests or number are
+    /// unknown.
     pub(crate) question: Option<Arc<Question>>,
     /// The decision of its Kueue queue; `None` if its pods name no queue.
     pub queue: Option<Box<QueueDecision>>,
@@ -71,7 +68,6 @@ impl From<Outline> for PlannedComponent {
             max_replicas: outline.max_replicas,
             pods_per_replica: outline.pods_per_replica.into(),
             gpus_by_resource: outline.accelerators.map(|found| found.into_iter().collect()),
-            fit: None,
             placement: None,
             question: None,
             queue: None,
@@ -100,6 +96,12 @@ impl PlannedComponent {
         self.min_replicas * self.gpus()
     }
 
+    /// Whether all its pods have a node, together with everything else; `None` if no node reports
+    /// its resources.
+    pub fn fits(&self) -> Option<bool> {
+        self.placement.as_ref().map(|placement| placement.pending() == 0)
+    }
+
     /// Whether the totals include its pods and GPUs.
     pub fn is_counted(&self) -> bool {
         self.least_pods().is_known() && self.least_gpus().is_known()
@@ -118,6 +120,8 @@ pub struct PlannedService {
     pub namespace: EcoString,
     /// Name.
     pub name: EcoString,
+    /// `metadata.creationTimestamp`.
+    pub created: Option<EcoString>,
     /// Where its name is set.
     pub place: Span,
     /// The components that it sets, in order.
@@ -135,6 +139,7 @@ impl From<&Service> for PlannedService {
             kind: service.object.id.kind.clone(),
             namespace: service.namespace.clone(),
             name: service.name().clone(),
+            created: service.object.created().map(Into::into),
             place: service.object.name_span(),
             components: service.components.iter().map(|component| component.kind).collect(),
             inline: service.inline.is_some(),

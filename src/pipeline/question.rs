@@ -1,9 +1,9 @@
-//! The pods of a component that have to fit, as a cache key.
+//! The pods of a component that wait in a queue, as a cache key.
 
-use crate::cluster::{Fit, Inventory, Shape};
+use crate::cluster::Shape;
 use crate::operators::kueue::admit::PodSet;
 
-/// The pods to fit: main pod, workers with their number, and minReplicas.
+/// The pods to admit: main pod, workers with their number, and minReplicas.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
     pub(crate) main: Shape,
@@ -12,12 +12,6 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// How many replicas fit.
-    pub(super) fn fit(&self, inventory: &Inventory<'_>) -> Fit {
-        let workers = self.workers.as_ref().map(|(shape, count)| (shape, *count));
-        inventory.fit(&self.main, workers, self.fewest)
-    }
-
     /// The pods of one replica.
     pub(crate) fn sets(&self) -> Vec<PodSet<'_>> {
         let workers = self.workers.as_ref().map(|(shape, count)| PodSet { shape, count: *count });

@@ -5,7 +5,7 @@
 
 use super::planned::Planned;
 use super::serving::PlannedServing;
-use super::together::{Together, asked};
+use super::together::{OtherWorkloads, Together, asked};
 use crate::api::AcceleratorClass;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -30,6 +30,8 @@ pub struct Totals {
     pub components_not_counted: usize,
     /// ModelServings whose devices are unknown and not counted.
     pub servings_not_counted: usize,
+    /// Workloads that no operator writes, if nodes were read.
+    pub others: OtherWorkloads,
     /// Accelerator classes, by name.
     pub classes: Vec<ClassTotal>,
 }
@@ -82,6 +84,7 @@ pub fn totals(
         totals.add(pods, devices.map(|(name, count)| (name, *count)), 1.into());
         totals.servings_not_counted += usize::from(own.gpus_by_resource.is_none());
     }
+    totals.others = together.map(|own| own.others.clone()).unwrap_or_default();
     totals.classes = asked(planned, servings)
         .into_values()
         .map(|(class, asked)| of_class(class, asked, machines, together))

@@ -109,19 +109,9 @@ pub(super) fn by_class(totals: &Totals) -> Value {
     Value::Object(rows.collect::<Map<_, _>>())
 }
 
-/// Whether the component fits at minReplicas, and how many replicas fit; `None` if no node reports
-/// its resources.
+/// How many of its pods have a node; `None` if no node reports its resources.
 pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
-    if let Some(cell) = super::together::cell(component) {
-        return Some(cell);
-    }
-    component.fit.as_ref().map(|fit| {
-        if fit.fits {
-            format!("✓ room for {}", fit.replicas)
-        } else {
-            format!("✗ {} of {}", fit.replicas, component.min_replicas)
-        }
-    })
+    super::together::cell(component)
 }
 
 /// [`fitting`] as a cell.
@@ -133,7 +123,7 @@ pub(super) fn fits(component: &PlannedComponent) -> String {
 
 /// Why a component does not fit on the nodes, one line per reason; empty if it fits.
 pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
-    if super::together::fits(component) != Some(false) {
+    if component.fits() != Some(false) {
         return Vec::new();
     }
     let blocked = super::together::blocked(component);
@@ -153,14 +143,6 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
         && let Some(said) = super::together::said(component)
     {
         lines.push(said.to_owned());
-    } else if lines.is_empty()
-        && let Some(fit) = &component.fit
-    {
-        lines.push(format!(
-            "only {} {} room on the nodes",
-            fit.replicas,
-            if fit.replicas == 1 { "replica has" } else { "replicas have" }
-        ));
     }
     lines
 }

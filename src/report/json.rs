@@ -125,6 +125,9 @@ fn totals(totals: &Totals) -> Value {
         "gpus": totals.gpus.iter().map(|(name, count)| (name.to_string(), (*count).into())).collect::<Map<_, Value>>(),
         "byClass": super::accelerator::by_class(totals),
     });
+    if totals.others.pods > 0 {
+        out["others"] = json!({ "pods": totals.others.pods, "gpus": totals.others.gpus });
+    }
     if totals.servings > 0 {
         out["modelServings"] = totals.servings.into();
     }
@@ -237,9 +240,9 @@ fn component(component: &PlannedComponent, planned: &Planned<'_>, sources: &Sour
         "maxReplicas": component.max_replicas,
         "podsPerReplica": component.pods_per_replica,
         "gpus": component.gpus(),
-        "fits": super::together::fits(component),
-        "fitsAlone": component.fit.as_ref().map(|fit| fit.fits),
-        "fitsReplicas": component.fit.as_ref().map(|fit| fit.replicas),
+        "fits": component.fits(),
+        "fitsAlone": component.placement.as_ref().and_then(|own| own.alone),
+        "fitsReplicas": component.placement.as_ref().map(|own| own.replicas),
         "blocked": super::together::blocked_json(super::together::blocked(component)),
     });
     if let Some(placement) = &component.placement {

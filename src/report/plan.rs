@@ -180,7 +180,7 @@ impl<'a> Plan<'a> {
     /// Whether any component has a fit, which requires a node that reports its resources.
     fn shows_fits(&self) -> bool {
         let mut components = self.planned.iter().flat_map(|planned| &planned.components);
-        components.any(|component| component.fit.is_some())
+        components.any(|component| component.placement.is_some())
     }
 
     fn titles(&self) -> Vec<&'static str> {

@@ -5,7 +5,7 @@ use super::phrases::plural;
 use super::screen::{Page, put};
 use super::table::{self, Style};
 use super::{markdown, meaning};
-use crate::pipeline::{Amounts, ComponentRollout, Fix, RollEdit, RollEnd, RollStage};
+use crate::pipeline::{Amounts, ComponentRollout, Fix, RollEdit, RollEnd, RollStage, Stuck};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 
@@ -76,11 +76,21 @@ pub(super) fn json(own: &ComponentRollout, sources: &SourceMap) -> Value {
     json!({ "name": own.component, "rollout": out })
 }
 
+/// One component without its stages.
+pub(super) fn end_json(own: &ComponentRollout, sources: &SourceMap) -> Value {
+    let mut out = json(own, sources);
+    if let Some(rollout) = out["rollout"].as_object_mut() {
+        rollout.remove("stages");
+    }
+    out
+}
+
 /// `✓ complete`, `✗ stuck`, `nothing to do`.
 pub(super) fn end(end: RollEnd) -> String {
     let symbol = match end {
         RollEnd::Complete => "✓ ",
         RollEnd::Stuck => "✗ ",
+        RollEnd::Waits => "! ",
         RollEnd::NothingToDo => "",
     };
     format!("{symbol}{}", end.as_str())
@@ -121,7 +131,7 @@ pub(super) fn title(own: &ComponentRollout) -> String {
 }
 
 /// How it ends, and the edits that would complete it, one sentence each.
-pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
+pub fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
     let groups = matches!(own.kind, "LeaderWorkerSet" | "ModelServing");
     let what = if groups { "group" } else { "pod" };
     let cost = |lowest: i64, peak: i64| {
@@ -133,16 +143,26 @@ pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<Stri
             plural(peak, "GPU")
         )
     };
+    let why = |stuck: &Option<Stuck>| {
+        stuck.as_ref().map_or(String::new(), |stuck| format!(": {}: {}", stuck.pod, stuck.message))
+    };
     let mut out = Vec::new();
     match (own.end, &own.stuck) {
         (RollEnd::Complete, _) => {
             out.push(format!("✓ complete; meanwhile {}", cost(own.lowest_ready, own.peak_gpus)));
         }
         (RollEnd::NothingToDo, _) => out.push("nothing to do: no pod is replaced".to_owned()),
+        (RollEnd::Waits, stuck) => {
+            let pending = own.stages.last().map_or(0, |own| own.old.pending + own.new.pending);
+            let waits = if pending == 1 { "waits" } else { "wait" };
+            out.push(format!(
+                "! nothing to do: no pod is replaced; {} {waits} as before{}",
+                plural(pending, what),
+                why(stuck)
+            ));
+        }
         (RollEnd::Stuck, stuck) => {
-            let why = stuck
-                .as_ref()
-                .map_or(String::new(), |stuck| format!(": {}: {}", stuck.pod, stuck.message));
+            let why = why(stuck);
             out.push(format!("✗ stuck{why}"));
             out.push(format!("meanwhile {}", cost(own.lowest_ready, own.peak_gpus)));
         }
@@ -194,7 +214,7 @@ pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: 
     let mut out = Page::default();
     for own in components {
         put!(out, "\n{}\n\n", title(own));
-        if own.end != RollEnd::NothingToDo {
+        if own.end.is_change() {
             out.draw(&table::table(&TITLES, rows(own), style));
             out.end_line();
         }
@@ -212,7 +232,7 @@ pub(super) fn markdown(components: &[ComponentRollout], sources: &SourceMap) -> 
     let titles = TITLES.map(str::to_lowercase);
     for own in components {
         put!(out, "\n**{}**\n\n", markdown::text(&title(own)));
-        if own.end != RollEnd::NothingToDo {
+        if own.end.is_change() {
             markdown::table(&mut out, &titles.each_ref().map(String::as_str), rows(own));
             out.end_line();
         }

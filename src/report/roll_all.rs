@@ -3,7 +3,7 @@
 
 use super::answer::Answer;
 use super::fill::fill;
-use super::phrases::plural;
+use super::phrases::{first_of, plural};
 use super::screen::{Page, line, put};
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings, roll};
@@ -17,6 +17,9 @@ use std::fmt::Write as _;
 
 const TITLES: [&str; 8] =
     ["SERVICE", "COMPONENT", "KIND", "STRATEGY", "STAGES", "READY AT LEAST", "GPUS AT MOST", "END"];
+
+/// Number of services to name in a sentence.
+const NAMED: usize = 3;
 
 /// The simulated rollout of a fleet.
 #[derive(Clone, Copy, Debug)]
@@ -39,13 +42,32 @@ impl All<'_> {
     /// Changed components, with their services.
     fn changed(&self) -> impl Iterator<Item = (&ServiceRollout, &ComponentRollout)> {
         self.services.iter().flat_map(|own| {
-            let changed = own.components.iter().filter(|own| own.end != RollEnd::NothingToDo);
+            let changed = own.components.iter().filter(|own| own.end.is_change());
             changed.map(move |component| (own, component))
         })
     }
 
     fn is_changed(own: &ServiceRollout) -> bool {
-        own.components.iter().any(|own| own.end != RollEnd::NothingToDo)
+        own.components.iter().any(|own| own.end.is_change())
+    }
+
+    fn waits(own: &ServiceRollout) -> bool {
+        own.components.iter().any(|own| own.end == RollEnd::Waits)
+    }
+
+    /// The services that do not change and have pods without a node.
+    fn waiting(&self) -> Option<String> {
+        let all: Vec<String> = self
+            .services
+            .iter()
+            .filter(|own| Self::waits(own) && !Self::is_changed(own))
+            .map(name)
+            .collect();
+        if all.is_empty() {
+            return None;
+        }
+        let verb = if all.len() == 1 { "waits" } else { "wait" };
+        Some(format!("{verb} as before: {}", first_of(all.into_iter(), NAMED)))
     }
 
     /// Number of services with a stuck update.
@@ -104,8 +126,10 @@ impl All<'_> {
 impl Answer for All<'_> {
     /// Services that do not change are counted, not listed.
     fn json(&self) -> Value {
-        let listed =
-            self.services.iter().filter(|own| Self::is_changed(own) || own.error.is_some());
+        let listed = self
+            .services
+            .iter()
+            .filter(|own| Self::is_changed(own) || Self::waits(own) || own.error.is_some());
         let service = |own: &ServiceRollout| {
             let components = own.components.iter().map(|own| roll::json(own, self.sources));
             let mut out = json!({
@@ -151,6 +175,9 @@ impl Answer for All<'_> {
             }
             out.end_line();
         }
+        if let Some(waiting) = self.waiting() {
+            line!(out, "{waiting}");
+        }
         out.draw(&meaning::shown(&self.summary(), style.color));
         out.end_line();
         out.finish()
@@ -164,6 +191,9 @@ impl Answer for All<'_> {
             out.end_line();
             let titles = TITLES.map(str::to_lowercase);
             markdown::table(&mut out, &titles.each_ref().map(String::as_str), rows);
+        }
+        if let Some(waiting) = self.waiting() {
+            put!(out, "\n{}\n", markdown::text(&waiting));
         }
         for (component, sentences) in self.said() {
             put!(out, "\n**{}**\n\n", markdown::text(&component));

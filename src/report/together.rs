@@ -8,7 +8,8 @@ use crate::cluster::BlockedNodes;
 use crate::cluster::fleet::{Packing, Verdict};
 use crate::pipeline::serving::PlannedServing;
 use crate::pipeline::{
-    Costs, HalfGroup, MoreNodes, Placement, Planned, PlannedComponent, Together, Waiting, advice,
+    Costs, HalfGroup, MoreNodes, NotJudged, Pending, Placement, Planned, PlannedComponent,
+    RemedyFound, Together, Waiting, advice,
 };
 use ecow::{EcoString, eco_format};
 use serde_json::{Map, Value, json};
@@ -71,14 +72,14 @@ fn packing(packing: Packing) -> Value {
 pub(super) fn json(together: &Together) -> Value {
     let pods = together.pods;
     let mut out = json!({
-        "verdict": verdict(together.verdict),
+        "verdict": together.verdict_word(),
         "nodes": together.nodes,
         "order": "priority, running before new, namespace/name",
         "pods": { "running": pods.running, "own": pods.own, "wanted": pods.wanted, "placed": pods.placed, "pending": pods.pending },
         "pending": together
             .pending
             .iter()
-            .map(|one| json!({ "service": one.service.as_str(), "component": one.component.as_str(), "replica": one.replica, "code": one.code, "message": one.message.as_str() }))
+            .map(pending_json)
             .collect::<Vec<_>>(),
         "add": together
             .add
@@ -93,6 +94,13 @@ pub(super) fn json(together: &Together) -> Value {
     }
     if together.hangs_on_ties {
         out["hangsOnTies"] = true.into();
+    }
+    if !together.remedies.is_empty() {
+        out["remedies"] = together.remedies.iter().map(remedy).collect();
+    }
+    if !together.not_judged.is_empty() {
+        let one = |own: &NotJudged| json!({ "what": own.what.as_str(), "pods": own.pods, "message": own.message.as_str() });
+        out["notJudged"] = together.not_judged.iter().map(one).collect();
     }
     if !together.half_groups.is_empty() {
         out["halfGroups"] = together
@@ -109,6 +117,74 @@ pub(super) fn json(together: &Together) -> Value {
             .collect();
     }
     out
+}
+
+/// A remedy.
+fn remedy(own: &RemedyFound) -> Value {
+    let mut out = json!({ "kind": own.kind, "edits": [own.edit.as_str()], "fits": own.pending == 0, "pending": own.pending });
+    let names = |all: &[EcoString]| json!(all.iter().map(EcoString::as_str).collect::<Vec<_>>());
+    if !own.nodes.is_empty() {
+        out["nodes"] = names(&own.nodes);
+    }
+    if !own.services.is_empty() {
+        out["services"] = names(&own.services);
+    }
+    if !own.moves.is_empty() {
+        let one = |[pod, from, to]: &[EcoString; 3]| json!({ "pod": pod.as_str(), "from": from.as_str(), "to": to.as_str() });
+        out["moves"] = own.moves.iter().map(one).collect();
+    }
+    out
+}
+
+/// The remedies that no other sentence names, one line each.
+fn remedies_into(together: &Together, out: &mut Page) {
+    let named = ["add-nodes", "pack"];
+    for own in together.remedies.iter().filter(|own| !named.contains(&own.kind)) {
+        let then = match own.pending {
+            0 => "everything fits".to_owned(),
+            1 => "1 pod still waits".to_owned(),
+            more => format!("{more} pods still wait"),
+        };
+        line!(out, "{}: then {then}", own.edit);
+    }
+}
+
+fn victims_into(together: &Together, out: &mut Page) {
+    for victim in &together.victims {
+        line!(
+            out,
+            "{} evicts {} from {}: its priority is lower",
+            victim.cause,
+            victim.pod,
+            victim.node
+        );
+    }
+}
+
+/// Who evicts pods, and what would give pending pods a node: below the page of one service.
+pub fn below(together: &Together) -> String {
+    let mut out = Page::default();
+    victims_into(together, &mut out);
+    remedies_into(together, &mut out);
+    if !together.add.is_empty() {
+        line!(out, "{} would hold everything", nodes(&together.add));
+    }
+    out.finish()
+}
+
+/// A pending replica. A workload without an operator has its kind before its name.
+fn pending_json(one: &Pending) -> Value {
+    let mut out = json!({ "service": one.service.as_str(), "component": one.component.as_str(), "replica": one.replica, "code": one.code, "message": one.message.as_str() });
+    if is_workload(&one.service) {
+        out["workload"] = one.service.as_str().into();
+    }
+    out
+}
+
+/// Whether the name of an owner of pods is that of a workload without an operator:
+/// `Kind/namespace/name`.
+fn is_workload(owner: &str) -> bool {
+    owner.matches('/').count() == 2
 }
 
 /// `placement` of a component.
@@ -167,16 +243,22 @@ pub(super) fn placed(component: &PlannedComponent) -> Option<String> {
         running => format!(", {running} of them where they run"),
     };
     let (first, last) = (look.filters.first()?, look.filters.last()?);
+    let would = match placement.more {
+        0 => "no more would fit".to_owned(),
+        more => format!("{more} more would fit"),
+    };
+    let take = match last.out {
+        0 => String::new(),
+        out => format!(" on {out} of {}", plural(first.r#in, "node")),
+    };
     let refuse = look.filters.iter().filter(|own| own.out < own.r#in);
     let refuse: Vec<String> =
         refuse.map(|own| format!("{} rejects {}", own.filter, own.r#in - own.out)).collect();
     let refuse = if refuse.is_empty() { String::new() } else { format!(": {}", refuse.join(", ")) };
     Some(format!(
-        "{} of {}{on}{stay}; one more fits on {} of {}{refuse}",
+        "{} of {}{on}{stay}; {would}{take}{refuse}",
         placement.placed,
         plural(placement.wanted, "pod"),
-        last.out,
-        plural(first.r#in, "node"),
     ))
 }
 
@@ -205,21 +287,10 @@ pub(super) fn look(component: &PlannedComponent, out: &mut Sheet) {
     }
 }
 
-/// Whether all pods of a component have a node: together with everything else or, if that was not
-/// requested, if nothing else is planned.
-pub(super) fn fits(component: &PlannedComponent) -> Option<bool> {
-    match &component.placement {
-        Some(placement) => Some(placement.pending() == 0),
-        None => component.fit.as_ref().map(|fit| fit.fits),
-    }
-}
-
-/// The nodes without room for the main pod; if a pod of the component waits, after everything is
-/// placed.
+/// The nodes without room for the main pod, if a pod of the component waits.
 pub(super) fn blocked(component: &PlannedComponent) -> Option<&BlockedNodes> {
-    let waiting = component.placement.as_ref().and_then(|placement| placement.waiting.as_ref());
-    let of_fit = component.fit.as_ref().map(|fit| &fit.blocked);
-    waiting.map(|waiting| &*waiting.blocked).or(of_fit)
+    let waiting = component.placement.as_ref()?.waiting.as_ref()?;
+    Some(&*waiting.blocked)
 }
 
 /// Up to `LISTED` nodes; the others are counted by code.
@@ -241,6 +312,9 @@ pub(super) fn blocked_json(blocked: Option<&BlockedNodes>) -> Value {
 /// What a waiting pod lacks, in brackets: the reason of the nearest node.
 fn shortage(waiting: Option<&Waiting>) -> String {
     let Some(waiting) = waiting else { return String::new() };
+    if let Some(resource) = &waiting.missing {
+        return format!(" (no node has {resource})");
+    }
     match &waiting.example {
         Some(example) => format!(" ({}: {})", example.node, example.detail),
         None => format!(" ({})", waiting.message),
@@ -274,15 +348,7 @@ pub fn text(
     servings: &[PlannedServing<'_>],
 ) -> String {
     let mut out = Page::default();
-    for victim in &together.victims {
-        line!(
-            out,
-            "{} evicts {} from {}: its priority is lower",
-            victim.cause,
-            victim.pod,
-            victim.node
-        );
-    }
+    victims_into(together, &mut out);
     let shown: HashSet<EcoString> = planned
         .iter()
         .map(|own| eco_format!("{}", own.service))
@@ -290,6 +356,25 @@ pub fn text(
         .collect();
     let mut seen = HashSet::new();
     let waiting = together.pending.iter().map(|own| &own.service).filter(|own| seen.insert(*own));
+    let (workloads, waiting): (Vec<&EcoString>, Vec<&EcoString>) =
+        waiting.partition(|own| is_workload(own));
+    for name in workloads.iter().take(NAMED) {
+        let own: Vec<&Pending> =
+            together.pending.iter().filter(|own| own.service == **name).collect();
+        let pods = plural(own.len(), "pod");
+        line!(out, "{name}: {pods} without a node ({})", own[0].message);
+    }
+    if workloads.len() > NAMED {
+        let more = plural(workloads.len() - NAMED, "more workload");
+        line!(out, "{more} with pods without a node");
+    }
+    for own in together.not_judged.iter().take(NAMED) {
+        line!(out, "not judged: {}: {}", own.what, own.message);
+    }
+    if together.not_judged.len() > NAMED {
+        line!(out, "not judged: {} more", together.not_judged.len() - NAMED);
+    }
+    let waiting = waiting.into_iter();
     let (short, others): (Vec<&EcoString>, Vec<&EcoString>) =
         waiting.partition(|own| shown.contains(*own));
     if short.is_empty() {
@@ -325,6 +410,7 @@ pub fn text(
         put!(out, "; {} would hold {waits}", nodes(&together.add));
     }
     out.end_line();
+    remedies_into(together, &mut out);
     beside(&mut out, &others);
     if let Some(half) = half_groups(&together.half_groups) {
         line!(out, "{half}");
@@ -365,15 +451,8 @@ const TIES: &str =
 /// The cell of a component: how many of its pods have a node.
 pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
     let placement = component.placement.as_ref()?;
-    let alone = component
-        .fit
-        .as_ref()
-        .map_or_else(String::new, |fit| format!(" room for {}", fit.replicas));
-    Some(if placement.pending() == 0 {
-        format!("✓{alone}")
-    } else {
-        format!("✗ {} of {} pods", placement.placed, placement.wanted)
-    })
+    let sign = if placement.pending() == 0 { "✓" } else { "✗" };
+    Some(format!("{sign} {} of {}", placement.placed, placement.wanted))
 }
 
 /// Why pods of a component have no node.

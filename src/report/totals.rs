@@ -40,6 +40,17 @@ fn total(total: &ClassTotal) -> Vec<String> {
     ]
 }
 
+/// What was asked and read.
+#[derive(Clone, Copy, Debug)]
+pub struct Read {
+    /// All services are shown.
+    pub whole: bool,
+    /// A part of the input was not read.
+    pub is_partly_read: bool,
+    /// The command fails.
+    pub fails: bool,
+}
+
 /// The last sentence: how many services are planned and in error, their total requests, whether
 /// they fit, and whether a part of the input was not read.
 pub fn verdict(
@@ -47,22 +58,26 @@ pub fn verdict(
     planned: &[Planned<'_>],
     servings: &[PlannedServing<'_>],
     together: Option<&Together>,
-    is_partly_read: bool,
+    Read { whole, is_partly_read, fails }: Read,
     style: Style,
 ) -> Option<String> {
     if planned.is_empty() {
         return None;
     }
-    let pending = together::pending(planned, servings);
+    let pending = together::pending(planned, servings)
+        + together.filter(|_| whole).map_or(0, |own| own.others.pending);
+    let unknown = together.filter(|own| !own.not_judged.is_empty());
     let fits = match pending {
         _ if together.is_none() => String::new(),
+        0 if unknown.is_some() => "; not everything was judged".to_owned(),
+        0 if together.is_some_and(|own| own.pods.wanted == 0) => String::new(),
         0 => "; all pods fit the nodes".to_owned(),
         1 => "; 1 pod stays without a node".to_owned(),
         more => format!("; {more} pods stay without a node"),
     };
     let stopped = stopped(planned);
-    let mark = match mark(totals, pending, is_partly_read) {
-        "✓" if !stopped.is_empty() => "!",
+    let mark = match mark(totals, pending, is_partly_read || fails) {
+        "✓" if unknown.is_some() || !stopped.is_empty() => "!",
         mark => mark,
     };
     let summary = summary(totals);
@@ -114,6 +129,14 @@ pub(super) fn summary(totals: &Totals) -> String {
         if number > 0 {
             let _ = write!(beside, ", {} not counted", plural(number, word));
         }
+    }
+    if totals.others.pods > 0 {
+        let _ = write!(
+            beside,
+            "; beside them {} and {} of other workloads",
+            plural(totals.others.pods, "pod"),
+            plural(totals.others.gpus, "GPU")
+        );
     }
     format!(
         "{services}{servings}{failed}; {} and {} at minReplicas{beside}",

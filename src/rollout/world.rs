@@ -7,7 +7,7 @@ use super::leader_worker_set::{GroupRevision, LeaderWorkerSet, LeaderWorkerSetSp
 use super::single::{BarePod, BareSet};
 use super::stateful_workload::{StatefulSetSpec, StatefulWorkload};
 use crate::cluster::schedule::{
-    First, PodId, PodState, PodTemplate, Scheduler, TemplateId, TieBreak,
+    First, Options, PodId, PodState, PodTemplate, Scheduler, TemplateId, TieBreak,
 };
 use crate::rollout::pods::{Life, PodPhase, Pods, Revision, Start};
 use ecow::EcoString;
@@ -65,6 +65,15 @@ impl World {
     fn push(&mut self, workload: Workload) -> WorkloadId {
         self.workloads.push(workload);
         WorkloadId(self.workloads.len() - 1)
+    }
+
+    /// Adds pods with the scheduler of the cluster. They are pods of controllers that adopt them.
+    pub fn arrive<T>(&mut self, add: impl FnOnce(Scheduler) -> (Scheduler, T)) -> T {
+        let none = Scheduler::new([], &Options::default());
+        let scheduler = std::mem::replace(&mut self.pods.scheduler, none);
+        let (scheduler, added) = add(scheduler);
+        self.pods.scheduler = scheduler;
+        added
     }
 
     /// Registers a pod template.

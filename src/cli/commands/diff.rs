@@ -129,7 +129,8 @@ impl FailOn {
                 None => is_short(after, settings),
             },
             Self::Any => {
-                let lost = |capacity: &Capacity| !capacity.lost.is_empty();
+                let lost =
+                    |capacity: &Capacity| !capacity.lost.is_empty() || !capacity.new.is_empty();
                 !answer.groups.is_empty() || answer.capacity.as_ref().is_some_and(lost)
             }
         }
@@ -184,6 +185,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         semantics: after.semantics,
         cluster_domain: &args.cluster_domain,
         kthena: [before.kthena, after.kthena],
+        places: args.fail_on.contains(&FailOn::DoesNotFit),
     };
     let mut answer = diff(&sides[0], &sides[1], settings);
     let base_found = before.settle([]);

@@ -9,6 +9,7 @@ use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::{
     Depth, Flip, Layers, PlacementOptions, Planned, Planner, flip, merge, named, together, totals,
 };
+use crate::report;
 use crate::report::sheet::Sheet;
 use crate::report::together::is_short;
 use crate::report::{explain, graph, json, judged, serving, why};
@@ -130,7 +131,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut servings = session.plan_servings(&servings);
     let beside = PlacementOptions { look: true, ..PlacementOptions::default() };
-    together(&planner, session.kthena, &mut planned, &mut servings, beside);
+    let placed = together(&planner, session.kthena, &mut planned, &mut servings, beside);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));
     let catalog = &session.world.catalog;
@@ -166,6 +167,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             if !planned.is_empty() || servings.is_empty() {
                 page.lines([format!("mode: {}{}", session.mode(), session.header())]);
             }
+            let below = placed.as_ref().filter(|_| is_short(&planned, &servings));
+            let below = below.map(report::together::below).unwrap_or_default();
             for (index, planned) in planned.iter_mut().enumerate() {
                 if flips.is_some() {
                     // The question is about a runtime.
@@ -178,6 +181,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 if let Some(flip) = flips.as_ref().and_then(|flips| flips.get(index)) {
                     page.append(explain::flip(flip, sources));
                 }
+            }
+            if !below.is_empty() {
+                page.gap();
+                page.lines(below.lines().map(ToOwned::to_owned));
             }
             if !servings.is_empty() {
                 page.gap();
@@ -196,7 +203,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     }
     let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
-    Ok(if is_short(&planned, &servings) { outcome.and(Outcome::No) } else { outcome })
+    let whole = args.services.is_empty();
+    let others = placed.as_ref().is_some_and(|own| whole && own.others.pending > 0);
+    Ok(if others || is_short(&planned, &servings) { outcome.and(Outcome::No) } else { outcome })
 }
 
 /// Seeks what would make the named runtime win, and leaves it as the only candidate.

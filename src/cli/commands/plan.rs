@@ -7,7 +7,7 @@ use crate::cli::relevant_findings::{About, beside_page};
 use crate::cli::{Failure, Io, Outcome, complete};
 use crate::diag::{Diagnostic, Severity};
 use crate::pipeline::{Depth, PlacementOptions, Planner, costs, together, totals};
-use crate::report::totals::{classes, classes_markdown, verdict};
+use crate::report::totals::{Read, classes, classes_markdown, verdict};
 use crate::report::{accounting, json, markdown, page, plan, serving, table, together as report};
 use std::path::PathBuf;
 
@@ -112,7 +112,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         _ => io.style(),
     };
     let is_partly_read = session.is_partly_read();
-    let last = |style| verdict(&totals, &planned, &servings, together, is_partly_read, style);
+    let whole = args.services.is_empty();
+    let waits = report::is_short(&planned, &servings)
+        || whole && together.is_some_and(|own| own.others.pending > 0);
+    let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
+    let outcome = if waits { outcome.and(Outcome::No) } else { outcome };
+    let read = Read { whole, is_partly_read, fails: outcome != Outcome::Done };
+    let last = |style| verdict(&totals, &planned, &servings, together, read, style);
     let passed_over = accounting::line(&session.world.input);
     let extent = match args.output {
         Format::Wide => plan::Extent::Wide(costs.as_ref()),
@@ -209,6 +215,5 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             }
         }
     }
-    let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
-    Ok(if report::is_short(&planned, &servings) { outcome.and(Outcome::No) } else { outcome })
+    Ok(outcome)
 }

@@ -11,7 +11,7 @@ use crate::diff::expect::{Case, Expected, Miss, Stated, actual};
 use crate::emit::{self, fix::Left};
 use crate::load;
 use crate::merge::history::History;
-use crate::pipeline::{Depth, Planned, Planner, Renderer, identity};
+use crate::pipeline::{Depth, PlacementOptions, Planned, Planner, Renderer, identity, together};
 use crate::report::expect::{Done, Failure as Failed, Report};
 use crate::report::findings;
 use crate::report::phrases::plural;
@@ -187,10 +187,13 @@ fn paths(file: &Path, case: &Case, args: &Args) -> Vec<PathBuf> {
     }
 }
 
-/// The plan of every service in the input.
+/// The plan of every service in the input, placed together with everything else.
 fn planned(session: &Session) -> Result<Vec<Planned<'_>>, Failure> {
     let planner = Planner::new(&session.world.catalog, session.semantics);
-    Ok(planner.plan_all(&session.select(&[])?, Depth::Plan))
+    let mut planned = planner.plan_all(&session.select(&[])?, Depth::Plan);
+    let beside = PlacementOptions::default();
+    together(&planner, session.kthena, &mut planned, &mut Vec::new(), beside);
+    Ok(planned)
 }
 
 /// Returns the differences between a case and the decisions.

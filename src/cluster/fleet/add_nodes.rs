@@ -2,7 +2,7 @@
 
 use super::Fleet;
 use super::pack::kind;
-use super::place::Placed;
+use super::place::{Manner, Placed};
 use crate::cluster::Machine;
 use crate::cluster::schedule::NodeId;
 use crate::yaml::Node;
@@ -26,6 +26,10 @@ const MOST_KINDS: usize = 16;
 /// Most nodes of one kind that are tried.
 const MOST_NODES: usize = 4096;
 
+/// How often a fleet is placed anew, and the pods of all these times together.
+const MOST_TRIES: usize = 30;
+const MOST_PLACED: usize = 60_000;
+
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
 impl Fleet {
@@ -36,6 +40,56 @@ impl Fleet {
         if waiting == 0 || waiting > MOST_PENDING {
             return None;
         }
+        let found = self.guess(placed)?;
+        self.verified(placed, found)
+    }
+
+    /// The same nodes, in such numbers that everything fits when the fleet is placed anew with them,
+    /// and does not with one less: pods that were placed before take new nodes too.
+    fn verified(&self, placed: &Placed, mut found: Vec<Growth>) -> Option<Vec<Growth>> {
+        let pods = placed.all().count().max(1);
+        let mut tries = (MOST_PLACED / pods).clamp(2, MOST_TRIES);
+        let mut pending = |added: &[Growth]| {
+            tries = tries.checked_sub(1)?;
+            Some(self.grown(placed, added).place(Manner::default()).pending().count())
+        };
+        let mut left = pending(&found)?;
+        while left > 0 {
+            let more = (0..found.len()).filter_map(|at| {
+                let mut more = found.clone();
+                more[at].nodes += 1;
+                Some((pending(&more)?, more))
+            });
+            (left, found) = more.min_by_key(|(left, _)| *left)?;
+        }
+        for at in 0..found.len() {
+            while found[at].nodes > 0 {
+                found[at].nodes -= 1;
+                // Without a try left, the number is enough.
+                if pending(&found) != Some(0) {
+                    found[at].nodes += 1;
+                    break;
+                }
+            }
+        }
+        found.retain(|own| own.nodes > 0);
+        Some(found)
+    }
+
+    /// The fleet with copies of nodes.
+    pub fn grown(&self, placed: &Placed, added: &[Growth]) -> Self {
+        let mut grown = self.clone();
+        for own in added {
+            let like = placed.scheduler.node(own.like);
+            let copies = (0..own.nodes)
+                .map(|number| Arc::new(named(like, eco_format!("{}-new-{number}", like.name))));
+            grown.machines.extend(copies);
+        }
+        grown
+    }
+
+    /// Nodes that hold all pending pods if the others stay where they are.
+    fn guess(&self, placed: &Placed) -> Option<Vec<Growth>> {
         let mut seen = HashSet::new();
         let kinds: Vec<NodeId> = placed
             .scheduler

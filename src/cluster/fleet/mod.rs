@@ -7,12 +7,16 @@
 pub(crate) mod add_nodes;
 pub(crate) mod pack;
 pub(crate) mod place;
+pub(crate) mod remedies;
+pub(crate) mod rooms;
 #[cfg(test)]
 mod tests;
 
 pub use add_nodes::{Growth, named};
 pub use pack::{Packing, Verdict, kind};
 pub use place::{Holder, Manner, Placed, Slot};
+pub use remedies::Remedy;
+pub use rooms::Rooms;
 
 use super::schedule::{Options, PodTemplate};
 use crate::cluster::Machine;
@@ -41,6 +45,8 @@ pub struct Running {
     pub replica: Option<usize>,
     /// Index into the templates of the workload.
     pub template: usize,
+    /// Its number among the running pods of the input.
+    pub number: usize,
 }
 
 /// A workload.
@@ -52,6 +58,9 @@ pub struct Workload {
     pub replicas: Vec<Replica>,
     /// Running pods; the first ones keep their nodes first.
     pub running: Vec<Running>,
+    /// The pods that run request other things than those that are wanted: pods that do not change
+    /// keep their nodes before them.
+    pub changed: bool,
 }
 
 impl Workload {
@@ -81,7 +90,8 @@ pub struct Fleet {
     /// Pods outside the fleet.
     pub others: Vec<Other>,
     /// The workloads. Higher priority is placed first, then workloads with running pods, then the
-    /// order of this list.
+    /// order of this list; within a priority, the first replica of each comes before the second of
+    /// any.
     pub workloads: Vec<Workload>,
 }
 
@@ -94,5 +104,18 @@ impl Fleet {
             (std::cmp::Reverse(own.priority()), own.running.is_empty(), *at)
         });
         sequence
+    }
+
+    /// Returns workload and replica of every replica in the order in which their pods arrive: an
+    /// autoscaler adds replicas to a Deployment only after its first pod exists, and a ReplicaSet
+    /// creates one pod before it creates more (pkg/controller/replicaset/replica_set.go,
+    /// slowStartBatch).
+    pub fn arrivals(&self) -> Vec<(usize, usize)> {
+        let sequence = self.sequence();
+        let first = sequence.iter().filter(|at| !self.workloads[**at].replicas.is_empty());
+        let later = sequence.iter().flat_map(|at| {
+            (1..self.workloads[*at].replicas.len()).map(move |replica| (*at, replica))
+        });
+        first.map(|at| (*at, 0)).chain(later).collect()
     }
 }

@@ -29,6 +29,8 @@ pub struct Slot {
     pub pod: Option<PodId>,
     /// It ran before and keeps its node.
     pub kept: bool,
+    /// The number of the running pod that it is.
+    pub number: Option<usize>,
 }
 
 /// The owner of a pod.
@@ -58,6 +60,11 @@ pub struct Placed {
 }
 
 impl Placed {
+    /// The cluster, and the pods by workload and replica.
+    pub fn into_parts(self) -> (Scheduler, Vec<Vec<Vec<Slot>>>) {
+        (self.scheduler, self.slots)
+    }
+
     /// The node of a pod that is wanted.
     pub fn node(&self, slot: Slot) -> Option<NodeId> {
         self.scheduler.state(slot.pod?).node()
@@ -84,6 +91,26 @@ impl Placed {
         self.templates[workload][template]
     }
 
+    /// Running pods keep their nodes while these pass the filters.
+    pub(super) fn keep_all(&mut self, fleet: &Fleet) {
+        let sequence = fleet.sequence();
+        for changed in [false, true] {
+            for at in sequence.iter().filter(|at| fleet.workloads[**at].changed == changed) {
+                self.keep(fleet, *at);
+            }
+        }
+    }
+
+    /// Adds the missing pods of replicas, in order.
+    pub fn want_all(&mut self, fleet: &Fleet, order: impl Iterator<Item = (usize, usize)> + Clone) {
+        // Incomplete jobs are first (the job order of Volcano's plugin `gang`).
+        for others in [false, true] {
+            for (workload, replica) in order.clone() {
+                self.want(fleet, workload, replica, others);
+            }
+        }
+    }
+
     fn keep(&mut self, fleet: &Fleet, workload: usize) {
         let own = &fleet.workloads[workload];
         for running in &own.running {
@@ -104,7 +131,8 @@ impl Placed {
             if let (Some(pod), Some(started)) = (pod, &running.started) {
                 self.scheduler.set_started(pod, started);
             }
-            self.slots[workload][replica][at] = Slot { pod, kept: pod.is_some() };
+            self.slots[workload][replica][at] =
+                Slot { pod, kept: pod.is_some(), number: pod.map(|_| running.number) };
             if let Some(pod) = pod {
                 self.holders.insert(pod, Holder::Wanted(workload, replica, at));
             }
@@ -168,7 +196,7 @@ impl Placed {
                     let template = fleet.workloads[workload].replicas[replica].pods[at];
                     let new = self.scheduler.admit(self.templates[workload][template]);
                     self.slots[workload][replica][at] =
-                        Slot { pod: new.as_ref().ok().copied(), kept: false };
+                        Slot { pod: new.as_ref().ok().copied(), ..Slot::default() };
                     match new {
                         Ok(pod) => _ = self.holders.insert(pod, victim),
                         Err(why) => _ = self.refused.insert([workload, replica, at], why),
@@ -184,26 +212,15 @@ impl Fleet {
     /// nodes while these pass the filters, the others are placed as the scheduler would.
     pub fn place(&self, manner: Manner) -> Placed {
         let mut placed = self.beginning(manner);
-        let sequence = self.sequence();
         if !manner.moves {
-            for workload in &sequence {
-                placed.keep(self, *workload);
-            }
+            placed.keep_all(self);
         }
         placed.scheduler.set_preference(manner.preference);
-        let mut order: Vec<(usize, usize)> = sequence
-            .into_iter()
-            .flat_map(|at| (0..self.workloads[at].replicas.len()).map(move |replica| (at, replica)))
-            .collect();
+        let mut order = self.arrivals();
         if manner.largest_first {
             order.sort_by_key(|(workload, replica)| Reverse(self.size(*workload, *replica)));
         }
-        // Incomplete jobs are first (the job order of Volcano's plugin `gang`).
-        for others in [false, true] {
-            for (workload, replica) in &order {
-                placed.want(self, *workload, *replica, others);
-            }
-        }
+        placed.want_all(self, order.into_iter());
         placed.settle(self);
         placed
     }
@@ -216,6 +233,11 @@ impl Fleet {
             nodes.sort_by_key(|node| Reverse(scheduler.node(*node).name.clone()));
             scheduler.prefer(&nodes);
         }
+        self.on(scheduler)
+    }
+
+    /// The same on a cluster that exists; the pods of others are added to it.
+    pub fn on(&self, mut scheduler: Scheduler) -> Placed {
         let of_workloads = self.workloads.iter().map(|own| own.templates.len()).sum::<usize>();
         let replicas = self.workloads.iter().flat_map(|own| &own.replicas);
         let wanted: usize = replicas.map(|own| own.pods.len()).sum();

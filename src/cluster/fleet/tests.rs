@@ -180,11 +180,13 @@ fn service(at: usize, drawn: &DrawnService, nodes: usize) -> Workload {
         started: None,
         replica: None,
         template: 0,
+        number: run,
     });
     Workload {
         templates: vec![Arc::new(pod)],
         replicas: vec![replica; *replicas],
         running: running.collect(),
+        changed: false,
     }
 }
 
@@ -463,7 +465,7 @@ proptest! {
         for at in 0..fleet.workloads.len() {
             if let Some(node) = before.node(before.slots[at][0][0]) {
                 let name = before.scheduler.node(node).name.clone();
-                fleet.workloads[at].running = vec![Running { node: name, started: None, replica: None, template: 0 }];
+                fleet.workloads[at].running = vec![Running { node: name, started: None, replica: None, template: 0, number: 0 }];
             }
         }
         let after = fleet.place(Manner::default());

@@ -2,6 +2,7 @@
 
 pub(crate) mod belongings;
 pub(crate) mod budget;
+pub(crate) mod capacity;
 pub(crate) mod choice;
 pub(crate) mod classes;
 pub(crate) mod cycle;
@@ -45,7 +46,7 @@ pub use devices::{ClaimDevices, Devices, PodClaim};
 pub use evaluate::Answer;
 pub use fields::InvalidPod;
 pub use ids::{NodeId, PodId, TemplateId};
-pub use pod::{Labels, Namespaces, PodSpec, PodTemplate, PodTerm, selector_of};
+pub use pod::{Labels, Namespaces, NodeTerm, PodSpec, PodTemplate, PodTerm, selector_of};
 pub use reason::{Reason, Rejection};
 pub use running::PodState;
 pub use scheduler::{Eviction, Options, Scheduler};

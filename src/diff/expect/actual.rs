@@ -42,8 +42,7 @@ pub(super) fn answer(planned: &Planned<'_>, key: &str) -> Option<Value> {
         "gpus" => component.and_then(|own| serde_json::to_value(own.gpus()).ok()),
         "fits" => {
             let components = planned.components.iter();
-            let fits: Vec<bool> =
-                components.filter_map(|own| Some(own.fit.as_ref()?.fits)).collect();
+            let fits: Vec<bool> = components.filter_map(PlannedComponent::fits).collect();
             (!fits.is_empty()).then(|| fits.iter().all(|fits| *fits).into())
         }
         "error" => planned.error.as_ref().map(|error| error.code.as_str().into()),

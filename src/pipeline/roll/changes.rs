@@ -79,6 +79,8 @@ impl<'a> State<'a> {
 /// Everything that is simulated at once.
 #[derive(Clone, Debug, Default)]
 pub struct Changes<'a> {
+    /// The input before the change; `None` if the running pods are the state before.
+    pub before: Option<&'a World>,
     /// InferenceServices.
     pub services: Vec<ServiceChange<'a>>,
     /// ModelServings.
@@ -97,6 +99,7 @@ impl<'a> Changes<'a> {
             let services = after.services.iter();
             let servings = after.servings.iter();
             return Self {
+                before: None,
                 services: services
                     .map(|own| ServiceChange { before: Before::Running, after: Some(own) })
                     .collect(),
@@ -107,7 +110,7 @@ impl<'a> Changes<'a> {
         };
         let mut old: HashMap<_, &'a Views> =
             before.services.iter().map(|own| (name(own), *own)).collect();
-        let mut changes = Self::default();
+        let mut changes = Self { before: Some(before.world), ..Self::default() };
         for own in &after.services {
             let earlier = old.remove(&name(own)).map(|earlier| (before.world, earlier));
             changes

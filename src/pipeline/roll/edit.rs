@@ -168,7 +168,8 @@ pub(super) fn edited(
             if let Some(Kind::Serving(own)) = &track.after {
                 kind.start_like(own);
             }
-            Some(Track { after: Some(Kind::Serving(Box::new(kind))), ..track.clone() })
+            let after = Some(Kind::Serving(Box::new(kind)));
+            Some(Track { after, arrives: None, ..track.clone() })
         }
     }
 }

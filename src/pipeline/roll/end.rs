@@ -31,13 +31,15 @@ pub(super) fn outcome(
         (Some(Kind::Refused(_)), None) => false,
         (Some(_), None) => true,
     };
+    let waits = stages.last().is_some_and(|own| own.old.pending + own.new.pending > 0);
     let end = match (complete, placed.same) {
-        (true, true) => RollEnd::NothingToDo,
+        (false, true) if waits => RollEnd::Waits,
+        (_, true) => RollEnd::NothingToDo,
         (true, false) if matches!(track.after, Some(Kind::Ray)) => RollEnd::NothingToDo,
         (true, false) => RollEnd::Complete,
         (false, _) => RollEnd::Stuck,
     };
-    let stuck = (end == RollEnd::Stuck).then(|| match &track.after {
+    let stuck = matches!(end, RollEnd::Stuck | RollEnd::Waits).then(|| match &track.after {
         Some(Kind::Refused(why)) => Stuck { pod: track.name.clone(), message: why.clone() },
         _ if placed.coupled.is_some() => stuck_serving(world, track, placed),
         _ => stuck(world, track, last),
@@ -57,7 +59,7 @@ pub(super) fn outcome(
         peak_gpus: stages.iter().map(|stage| stage.gpus).max().unwrap_or(0),
         stages,
         replaced: match &placed.coupled {
-            _ if end == RollEnd::NothingToDo => 0,
+            _ if !end.is_change() => 0,
             Some(own) => own.replaced(),
             None => placed.adopted,
         },

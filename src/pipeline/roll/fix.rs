@@ -37,10 +37,14 @@ pub(super) fn all<'a>(
     context: &PodContext,
     tracks: &[Track],
     played: &mut [ComponentRollout],
+    only: Option<usize>,
     subject: &dyn Fn(&Track) -> Option<Subject<'a>>,
 ) {
-    let stuck: Vec<usize> =
-        (0..tracks.len()).filter(|at| played[*at].end == RollEnd::Stuck).collect();
+    let stuck: Vec<usize> = (0..tracks.len())
+        .filter(|at| {
+            played[*at].end == RollEnd::Stuck && only.is_none_or(|own| own == tracks[*at].service)
+        })
+        .collect();
     let groups: Vec<&[usize]> =
         if stuck.len() > MOST_ALONE { vec![&stuck[..]] } else { stuck.chunks(1).collect() };
     for group in groups {
@@ -99,7 +103,7 @@ impl Search<'_, '_> {
     /// More nodes, the fewest of a kind that are enough.
     fn nodes(&mut self, what: Option<EditKind>) {
         let mut seen = HashSet::new();
-        let usable = self.ground.machines.iter().filter(|own| own.ready && !own.cordoned);
+        let usable = self.ground.cluster.machines.iter().filter(|own| own.ready && !own.cordoned);
         let kinds: Vec<Arc<Machine>> =
             usable.filter(|machine| seen.insert(kind(machine))).take(MOST_KINDS).cloned().collect();
         let more = |machine: &Arc<Machine>, number: usize| -> Vec<Arc<Machine>> {

@@ -23,26 +23,27 @@ pub(crate) mod track;
 pub use changes::{Before, Changes, ServiceChange, ServingChange, State};
 pub use outcome::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 
-use super::built::PodContext;
 use super::render::Renderer;
-use super::running::{RunningPod, RunningPods};
-use super::together::{nodes, options};
+use super::running::RunningPod;
+use super::together::options;
+use super::together::settled::{Ground as Cluster, Workloads};
 use crate::api::{Api, ComponentKind, Failure, Follow, Views};
 use crate::cluster as machines;
 use crate::cluster::Machine;
-use crate::cluster::schedule::{PodTemplate, Scheduler};
+use crate::cluster::fleet;
+use crate::cluster::schedule::Scheduler;
 use crate::diag::Diagnostic;
 use crate::operators::kthena::rules::KthenaPolicy;
 use crate::rollout::Start;
 use crate::source::Span;
 use crate::workspace::World;
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use edit::Subject;
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use track::{Kind, Track};
+use track::{Begins, Kind, Track};
 
 /// A simulated problem of the new pods of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +85,8 @@ pub type Troubles = Vec<(usize, Target, Trouble)>;
 pub struct RollOptions {
     /// Problems of new pods.
     pub troubles: Troubles,
+    /// The only change, by index, for which edits are searched.
+    pub only: Option<usize>,
     /// Do not search for edits that complete stuck updates.
     pub without_edits: bool,
     /// If updates are stuck, search for an order in which they complete one after the other.
@@ -147,14 +150,17 @@ pub struct ServiceRollout {
 /// Any value is valid: a rollout does not use host names of Services.
 const DOMAIN: &str = "cluster.local";
 
-/// The simulated cluster: nodes, running pods, and the pods of the services that change.
+/// The simulated cluster: nodes, running pods, and the state before the change.
 struct Ground<'a> {
-    machines: Vec<Arc<Machine>>,
+    cluster: Cluster<'a>,
     world: &'a World,
-    running: RunningPods<'a>,
-    templates: Vec<Arc<PodTemplate>>,
-    /// Indices of the running pods of the services that change.
+    /// Indices of the running pods of the services that change, if these pods are the state before.
     own: BTreeSet<usize>,
+    /// Everything in the input before the change, and where it is placed; `None` if the running
+    /// pods are the state before.
+    before: Option<(Workloads, fleet::Placed)>,
+    /// The workloads that the change creates, in the order in which their pods arrive.
+    arriving: Workloads,
     /// Policies of ModelServings before and after the change.
     kthena: [&'static KthenaPolicy; 2],
 }
@@ -162,12 +168,11 @@ struct Ground<'a> {
 impl Ground<'_> {
     /// The nodes, `more` nodes, and the running pods of services that do not change.
     fn scheduler(&self, more: &[Arc<Machine>]) -> Scheduler {
-        let machines = self.machines.iter().chain(more).cloned();
+        let machines = self.cluster.machines.iter().chain(more).cloned();
         let mut scheduler = Scheduler::new(machines, &options(&self.world.catalog));
-        for (at, pod) in
-            self.running.all.iter().enumerate().filter(|(at, _)| !self.own.contains(at))
-        {
-            let template = scheduler.template(Arc::clone(&self.templates[at]));
+        let all = self.cluster.running.all.iter().enumerate();
+        for (at, pod) in all.filter(|(at, _)| !self.own.contains(at)) {
+            let template = scheduler.template(Arc::clone(&self.cluster.templates[at]));
             let id = scheduler.run(template, &pod.node, pod.started.as_deref());
             if let (Some(id), true) = (id, pod.ends) {
                 scheduler.delete(id);
@@ -177,7 +182,7 @@ impl Ground<'_> {
     }
 
     fn pod(&self, at: usize) -> &RunningPod<'_> {
-        &self.running.all[at]
+        &self.cluster.running.all[at]
     }
 }
 
@@ -193,12 +198,22 @@ pub fn roll<'a>(
     if !machines::is_known(catalog.machines()) {
         return None;
     }
-    let context = PodContext::new(catalog.machines(), catalog.others());
-    let running = RunningPods::new(catalog.others());
-    let templates = running.templates(&context);
-    let own = BTreeSet::new();
+    let cluster = Cluster::new(catalog);
+    let context = cluster.context.clone();
     let kthena = [asked.kthena_before.unwrap_or(kthena), kthena];
-    let mut ground = Ground { machines: nodes(catalog), world, running, templates, own, kthena };
+    let before = changes.before.map(|before| {
+        let all = Workloads::of(&before.catalog, semantics, kthena[0], &cluster, |_| true);
+        let placed = all.settle(&[]);
+        (all, placed)
+    });
+    let mut ground = Ground {
+        cluster,
+        world,
+        own: BTreeSet::new(),
+        before,
+        arriving: Workloads::default(),
+        kthena,
+    };
     let renderer = Renderer::new(world, semantics, DOMAIN);
     let services = &changes.services;
     let earlier: Option<&World> = services.iter().find_map(|change| match change.before {
@@ -231,7 +246,7 @@ pub fn roll<'a>(
             (Some(_), None) => (Vec::new(), None),
             (None, before) => (after.workloads, before),
         };
-        let own = side::own(&ground.running, service, &after_made, before.as_deref());
+        let own = side::own(&ground.cluster.running, service, &after_made, before.as_deref());
         ground.own.extend(own.iter().flat_map(|(_, pods)| pods.iter().copied()));
         tracks.extend(side::tracks(rollouts.len(), after_made, before, &own));
         rollouts.push(ServiceRollout {
@@ -259,6 +274,7 @@ pub fn roll<'a>(
             diagnostics: Vec::new(),
         });
     }
+    settle_tracks(&mut ground, semantics, &rollouts, &mut tracks);
     for track in &mut tracks {
         let Some(kind) = &mut track.after else { continue };
         // If several flags apply to the same pods, the first one wins.
@@ -271,8 +287,10 @@ pub fn roll<'a>(
                 }
                 (Target::Role(role), Kind::Serving(own)) => own.start(Some(role), *trouble),
                 (Target::Groups, Kind::Serving(own)) => own.start(None, *trouble),
-                _ => {}
+                _ => continue,
             }
+            // Its controller creates its pods, so that they start as requested.
+            track.arrives = None;
         }
     }
     let mut played = play::play(&ground, &tracks, &[]);
@@ -284,7 +302,7 @@ pub fn roll<'a>(
         serving.serving().map(Subject::Serving)
     };
     if !asked.without_edits {
-        fix::all(&ground, semantics, &context, &tracks, &mut played, &subject);
+        fix::all(&ground, semantics, &context, &tracks, &mut played, asked.only, &subject);
     }
     if asked.in_order {
         for (turn, service) in order::order(&ground, &tracks, &played).into_iter().enumerate() {
@@ -295,6 +313,58 @@ pub fn roll<'a>(
         rollouts[track.service].components.push(played);
     }
     Some(rollouts)
+}
+
+/// Finds the pods of each track in the settled state before the change, and prepares the workloads
+/// that the change creates.
+fn settle_tracks(
+    ground: &mut Ground<'_>,
+    semantics: Follow,
+    rollouts: &[ServiceRollout],
+    tracks: &mut [Track],
+) {
+    let name = |track: &Track| {
+        let own = &rollouts[track.service];
+        (own.api, eco_format!("{}/{}", own.namespace, own.name))
+    };
+    let component = |track: &Track| track.component.map(ComponentKind::as_str);
+    let is_new = |track: &&mut Track| matches!(track.begins, Begins::Nothing);
+    if let Some((before, _)) = &ground.before {
+        for track in tracks.iter_mut().filter(|track| matches!(track.begins, Begins::With(_))) {
+            let (api, service) = name(track);
+            track.settled = before.find(api, &service, component(track), &track.name);
+        }
+    }
+    let new: BTreeSet<(Api, EcoString)> =
+        tracks.iter_mut().filter(is_new).map(|track| name(track)).collect();
+    // Other workloads that did not exist before; changes of the existing ones are not simulated.
+    let known: BTreeSet<EcoString> = ground
+        .before
+        .iter()
+        .flat_map(|(before, _)| &before.claims)
+        .filter(|claim| claim.api == Api::Cluster)
+        .map(|claim| claim.name().clone())
+        .collect();
+    let catalog = &ground.world.catalog;
+    ground.arriving = Workloads::of(
+        catalog,
+        semantics,
+        ground.kthena[1],
+        &ground.cluster,
+        |(api, namespace, name)| {
+            let name = eco_format!("{namespace}/{name}");
+            if api == Api::Cluster { !known.contains(&name) } else { new.contains(&(api, name)) }
+        },
+    );
+    // What runs is part of the state before.
+    ground.arriving.fleet.others.clear();
+    for workload in &mut ground.arriving.fleet.workloads {
+        workload.running.clear();
+    }
+    for track in tracks.iter_mut().filter(is_new) {
+        let (api, service) = name(track);
+        track.arrives = ground.arriving.find(api, &service, component(track), &track.name);
+    }
 }
 
 /// Highest number of GPUs that all services hold together.

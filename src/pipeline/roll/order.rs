@@ -27,7 +27,7 @@ pub(super) fn order(
     }
     let mut order: Vec<usize> = Vec::new();
     for (track, own) in tracks.iter().zip(played) {
-        if own.end != RollEnd::NothingToDo && !order.contains(&track.service) {
+        if own.end.is_change() && !order.contains(&track.service) {
             order.push(track.service);
         }
     }

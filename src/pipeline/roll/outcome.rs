@@ -13,15 +13,23 @@ pub enum RollEnd {
     Stuck,
     /// Nothing changes.
     NothingToDo,
+    /// Nothing changes, and pods have no node.
+    Waits,
 }
 
 impl RollEnd {
+    /// Whether the workload changes.
+    pub fn is_change(self) -> bool {
+        !matches!(self, Self::NothingToDo | Self::Waits)
+    }
+
     /// The value in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
             Self::Stuck => "stuck",
             Self::NothingToDo => "nothing-to-do",
+            Self::Waits => "waits",
         }
     }
 }

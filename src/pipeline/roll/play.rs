@@ -4,10 +4,16 @@ use super::outcome::{ComponentRollout, RollEnd, RollStage};
 use super::serving::Coupled;
 use super::track::{Begins, Kind, Placed, Track};
 use super::{Ground, end, stages};
+use crate::api::serving_names;
 use crate::cluster::Machine;
+use crate::cluster::fleet::Slot;
 use crate::cluster::schedule::{First, PodId, TemplateId};
-use crate::rollout::{GroupRevision, Revision, StageOf, Start, Strategy, WorkloadId, World};
+use crate::pipeline::together::settled::Workloads;
+use crate::rollout::{
+    DeploymentSpec, GroupRevision, Revision, StageOf, Start, Strategy, WorkloadId, World,
+};
 use crate::tree::covers;
+use ecow::{EcoString, eco_format};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -21,8 +27,9 @@ pub(super) fn play(
     more: &[Arc<Machine>],
 ) -> Vec<ComponentRollout> {
     let (mut world, mut placed, adopted) = start(ground, tracks, more);
+    let arrived = arrive(&mut world, ground, |_| true);
     for ((track, own), placed) in tracks.iter().zip(&adopted).zip(&mut placed) {
-        turn(&mut world, ground, track, own, placed);
+        turn(&mut world, ground, track, own, placed, &arrived);
     }
     let mut stages: Vec<Vec<RollStage>> = vec![Vec::new(); tracks.len()];
     let mut again = tracks.iter().any(|track| track.then.is_some());
@@ -32,7 +39,10 @@ pub(super) fn play(
         }
         loop {
             world.settle();
-            if switch(&mut world, tracks, &placed) || drive(&mut world, &mut placed) {
+            if scale(&mut world, &mut placed)
+                || switch(&mut world, tracks, &placed)
+                || drive(&mut world, &mut placed)
+            {
                 continue;
             }
             // The first change is complete: apply the second one.
@@ -40,7 +50,7 @@ pub(super) fn play(
                 again = false;
                 for (track, placed) in tracks.iter().zip(&mut placed) {
                     if let Some(then) = &track.then {
-                        change(&mut world, Some(then), placed);
+                        change(&mut world, track, Some(then), placed);
                     }
                 }
                 continue;
@@ -84,9 +94,12 @@ pub(super) fn in_order(
     let (mut world, mut placed, adopted) = start(ground, tracks, &[]);
     for (place, service) in order.iter().enumerate() {
         let own = |track: &&Track| track.service == *service;
+        let workloads: Vec<usize> =
+            tracks.iter().filter(own).filter_map(|track| Some(track.arrives?.0)).collect();
+        let arrived = arrive(&mut world, ground, |at| workloads.contains(&at));
         for ((track, adopted), placed) in tracks.iter().zip(&adopted).zip(&mut placed) {
             if own(&track) {
-                turn(&mut world, ground, track, adopted, placed);
+                turn(&mut world, ground, track, adopted, placed, &arrived);
             }
         }
         for tick in 0..MOST_STAGES {
@@ -95,7 +108,10 @@ pub(super) fn in_order(
             }
             loop {
                 world.settle();
-                if !switch(&mut world, tracks, &placed) && !drive(&mut world, &mut placed) {
+                if !scale(&mut world, &mut placed)
+                    && !switch(&mut world, tracks, &placed)
+                    && !drive(&mut world, &mut placed)
+                {
                     break;
                 }
             }
@@ -122,13 +138,169 @@ fn start(
     tracks: &[Track],
     more: &[Arc<Machine>],
 ) -> (World, Vec<Placed>, Vec<Adopted>) {
+    let settled = ground.before.as_ref().map(|(before, placed)| {
+        let placed = if more.is_empty() { placed.clone() } else { before.settle(more) };
+        (before, placed.into_parts())
+    });
+    let Some((before, (scheduler, slots))) = settled else {
+        return start_running(ground, tracks, more);
+    };
+    let mut world = World::new(scheduler);
+    for slot in slots.iter().flatten().flatten() {
+        if let (Some(pod), Some(number)) = (slot.pod, slot.number)
+            && !ground.pod(number).ready
+        {
+            world.unready(pod);
+        }
+    }
+    let mut placed: Vec<Placed> = tracks
+        .iter()
+        .map(|track| match &track.begins {
+            Begins::With(kind) => {
+                let pods =
+                    track.settled.map(|at| SettledPods { workloads: before, slots: &slots, at });
+                let mut placed = settled_in(&mut world, kind, pods);
+                placed.same = is_same(track, kind);
+                placed
+            }
+            Begins::Nothing | Begins::Running => Placed::default(),
+        })
+        .collect();
+    rest(&mut world, &mut placed);
+    let none = tracks.iter().map(|_| Vec::new()).collect();
+    (world, placed, none)
+}
+
+/// Whether a change does not alter a workload.
+fn is_same(track: &Track, before: &Kind) -> bool {
+    match (&track.after, before) {
+        (Some(Kind::Serving(after)), Kind::Serving(before)) => after.is_same(before),
+        (Some(after), before) => after.version().is_some() && after.version() == before.version(),
+        (None, _) => false,
+    }
+}
+
+/// The pods of a workload that a fleet placed.
+struct SettledPods<'a> {
+    workloads: &'a Workloads,
+    slots: &'a [Vec<Vec<Slot>>],
+    /// The workload of the fleet, and the template.
+    at: (usize, usize),
+}
+
+impl SettledPods<'_> {
+    /// Replica, place in the replica, template and pod.
+    fn all(&self) -> impl Iterator<Item = (usize, usize, usize, Slot)> + '_ {
+        let replicas = &self.workloads.fleet.workloads[self.at.0].replicas;
+        let slots = &self.slots[self.at.0];
+        replicas.iter().zip(slots).enumerate().flat_map(|(replica, (wanted, slots))| {
+            let pods = wanted.pods.iter().zip(slots).enumerate();
+            pods.map(move |(place, (template, slot))| (replica, place, *template, *slot))
+        })
+    }
+
+    /// The pods of the template.
+    fn of_template(&self) -> Vec<PodId> {
+        let own = self.all().filter(|(_, _, template, _)| *template == self.at.1);
+        own.filter_map(|(.., slot)| slot.pod).collect()
+    }
+
+    /// Pods of the template that may be created.
+    fn wanted(&self) -> usize {
+        let replicas = self.workloads.fleet.workloads[self.at.0].replicas.iter();
+        let pods = replicas.filter(|own| !own.held).flat_map(|own| &own.pods);
+        pods.filter(|template| **template == self.at.1).count()
+    }
+
+    /// Group, index in the group, and pod.
+    fn members(&self) -> Vec<(usize, usize, PodId)> {
+        self.all()
+            .filter_map(|(replica, place, _, slot)| Some((replica, place, slot.pod?)))
+            .collect()
+    }
+
+    /// The pods of a ModelServing by name, and those of them that ran in the input.
+    fn named(&self, serving: &str) -> (HashMap<EcoString, PodId>, Vec<PodId>) {
+        let members = &self.workloads.claims[self.at.0].members;
+        let name = |group: usize, place: usize| {
+            let ordinal = i64::try_from(group).unwrap_or(i64::MAX);
+            let group = serving_names::group(serving, ordinal);
+            Some(eco_format!("{group}-{}", members.get(place)?))
+        };
+        let pods = self.all();
+        let pods =
+            pods.filter_map(|(group, place, _, slot)| Some((name(group, place)?, slot.pod?)));
+        let ran = self.all().filter(|(.., slot)| slot.kept);
+        (pods.collect(), ran.filter_map(|(.., slot)| slot.pod).collect())
+    }
+}
+
+/// Adds a workload whose pods a fleet placed.
+fn settled_in(world: &mut World, kind: &Kind, pods: Option<SettledPods<'_>>) -> Placed {
+    let mut placed = Placed::default();
+    match kind {
+        Kind::Deployment(spec) | Kind::Knative(spec) => {
+            let mut spec = spec.clone();
+            // Replicas that a queue holds are not created; those that admission refuses are retried.
+            if let Some(pods) = &pods {
+                spec.replicas = i64::try_from(pods.wanted()).unwrap_or(i64::MAX);
+            }
+            let pods = pods.map(|pods| pods.of_template());
+            let revision = spec.revision.clone();
+            let id = world.deploy(spec);
+            if let Some(pods) = pods.filter(|pods| !pods.is_empty()) {
+                world.adopt(id, &revision, &pods);
+            }
+            placed.ids = vec![id];
+        }
+        Kind::Groups(spec) => {
+            let revision = spec.revision.clone();
+            let id = world.deploy_groups(spec.clone());
+            let members = pods.map(|pods| pods.members()).unwrap_or_default();
+            if !members.is_empty() {
+                world.adopt_groups(id, &revision, &members);
+            }
+            placed.ids = vec![id];
+        }
+        Kind::Serving(kind) => {
+            let (pods, ran) = pods.map(|pods| pods.named(kind.serving.name())).unwrap_or_default();
+            placed.coupled = Some(Coupled::new(kind, pods, ran));
+        }
+        Kind::Ray | Kind::Refused(_) => {}
+    }
+    placed
+}
+
+/// Adds the pods of workloads that are created, in the order in which they arrive.
+fn arrive(
+    world: &mut World,
+    ground: &Ground<'_>,
+    is_wanted: impl Fn(usize) -> bool,
+) -> Vec<Vec<Vec<Slot>>> {
+    let fleet = &ground.arriving.fleet;
+    world.arrive(|scheduler| {
+        let mut placed = fleet.on(scheduler);
+        let order: Vec<(usize, usize)> =
+            fleet.arrivals().into_iter().filter(|(at, _)| is_wanted(*at)).collect();
+        placed.want_all(fleet, order.into_iter());
+        placed.into_parts()
+    })
+}
+
+/// The state before the changes, if the running pods are that state.
+fn start_running(
+    ground: &Ground<'_>,
+    tracks: &[Track],
+    more: &[Arc<Machine>],
+) -> (World, Vec<Placed>, Vec<Adopted>) {
     let mut scheduler = ground.scheduler(more);
     let mut adopted: Vec<Adopted> = Vec::new();
     for track in tracks {
         let mut own = Vec::new();
         for at in &track.pods {
             let pod = ground.pod(*at);
-            let template: TemplateId = scheduler.template(Arc::clone(&ground.templates[*at]));
+            let template: TemplateId =
+                scheduler.template(Arc::clone(&ground.cluster.templates[*at]));
             if let Some(id) = scheduler.run(template, &pod.node, pod.started.as_deref()) {
                 own.push((*at, id));
             }
@@ -152,11 +324,18 @@ fn turn(
     track: &Track,
     own: &[(usize, PodId)],
     placed: &mut Placed,
+    arrived: &[Vec<Vec<Slot>>],
 ) {
+    let created = matches!(track.begins, Begins::Nothing);
+    if let (true, Some(kind), Some(at)) = (created, &track.after, track.arrives) {
+        let pods = SettledPods { workloads: &ground.arriving, slots: arrived, at };
+        *placed = settled_in(world, kind, Some(pods));
+        return;
+    }
     if let (Begins::Running, Some(coupled)) = (&track.begins, &mut placed.coupled) {
         placed.same = !coupled.outdate(ground, own) && coupled.is_complete(track.stays());
     }
-    change(world, track.after.as_ref(), placed);
+    change(world, track, track.after.as_ref(), placed);
 }
 
 /// Runs the controllers of ModelServings; returns whether anything changed.
@@ -185,7 +364,7 @@ fn rest(world: &mut World, placed: &mut [Placed]) {
 
 /// The state of a track before the change.
 fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> Placed {
-    let nothing = Placed { ids: Vec::new(), coupled: None, same: false, adopted: own.len() };
+    let nothing = Placed { adopted: own.len(), ..Placed::default() };
     for (_, pod) in own.iter().filter(|(at, _)| !ground.pod(*at).ready) {
         world.unready(*pod);
     }
@@ -259,7 +438,7 @@ fn begin(world: &mut World, ground: &Ground<'_>, track: &Track, own: &[(usize, P
         Kind::Ray | Kind::Serving(_) | Kind::Refused(_) => Vec::new(),
     };
     let same = same && (!runs || count(world, &ids) == wanted(track));
-    Placed { ids, coupled: None, same, adopted: if runs { old.len() } else { 0 } }
+    Placed { ids, same, adopted: if runs { old.len() } else { 0 }, ..Placed::default() }
 }
 
 /// Like `begin`, for a ModelServing.
@@ -275,8 +454,9 @@ fn begin_serving(ground: &Ground<'_>, track: &Track, own: &[(usize, PodId)]) -> 
         _ => false,
     };
     let name = |(at, id): &(usize, PodId)| (ground.pod(*at).object.id.name.clone(), *id);
-    let coupled = Coupled::new(kind, own.iter().map(name).collect());
-    Some(Placed { ids: Vec::new(), coupled: Some(coupled), same, adopted: 0 })
+    let ran = own.iter().map(|(_, id)| *id).collect();
+    let coupled = Coupled::new(kind, own.iter().map(name).collect(), ran);
+    Some(Placed { coupled: Some(coupled), same, ..Placed::default() })
 }
 
 fn wanted(track: &Track) -> i64 {
@@ -301,7 +481,7 @@ fn rename(kind: &mut Kind, ground: &Ground<'_>, own: &[(usize, PodId)]) {
         let mut all = own.iter();
         let found = all
             .find(|(at, _)| ground.pod(*at).group().is_some_and(|(_, index)| index > 0) == worker);
-        found.map(|(at, _)| Arc::clone(&ground.templates[*at]))
+        found.map(|(at, _)| Arc::clone(&ground.cluster.templates[*at]))
     };
     match kind {
         Kind::Deployment(spec) | Kind::Knative(spec) => {
@@ -318,12 +498,29 @@ fn rename(kind: &mut Kind, ground: &Ground<'_>, own: &[(usize, PodId)]) {
     }
 }
 
+/// Autoscalers set the number of replicas after the operators have changed the templates.
+fn scale(world: &mut World, placed: &mut [Placed]) -> bool {
+    let mut scaled = false;
+    for placed in placed {
+        let (Some(number), Some(id)) = (placed.number.take(), placed.ids.last()) else { continue };
+        if let Some(own) = world.deployment_mut(*id) {
+            scaled |= own.replicas != number;
+            own.replicas = number;
+        }
+    }
+    scaled
+}
+
 /// Applies a change; `None` deletes the workload.
-fn change(world: &mut World, after: Option<&Kind>, placed: &mut Placed) {
+fn change(world: &mut World, track: &Track, after: Option<&Kind>, placed: &mut Placed) {
     let known = placed.ids.last().copied();
     match (after, known) {
         (Some(Kind::Deployment(spec)), known) => {
             match known.and_then(|id| world.deployment_mut(id)) {
+                Some(own) if track.scaled && own.revision.name != spec.revision.name => {
+                    placed.number = Some(spec.replicas);
+                    *own = DeploymentSpec { replicas: own.replicas, ..spec.clone() };
+                }
                 Some(own) => *own = spec.clone(),
                 None => placed.ids = vec![world.deploy(spec.clone())],
             }
@@ -343,7 +540,7 @@ fn change(world: &mut World, after: Option<&Kind>, placed: &mut Placed) {
         (Some(Kind::Knative(spec)), None) => placed.ids = vec![world.deploy(spec.clone())],
         (Some(Kind::Serving(kind)), _) => match &mut placed.coupled {
             Some(own) => own.apply(kind),
-            None => placed.coupled = Some(Coupled::new(kind, HashMap::new())),
+            None => placed.coupled = Some(Coupled::new(kind, HashMap::new(), Vec::new())),
         },
         (Some(Kind::Ray | Kind::Refused(_)), _) => {}
         (None, None) => {

@@ -100,8 +100,13 @@ pub(super) struct Coupled {
 }
 
 impl Coupled {
-    /// A ModelServing that is applied for the first time; `running` may already exist.
-    pub(super) fn new(kind: &ServingKind, running: HashMap<EcoString, PodId>) -> Self {
+    /// A ModelServing that is applied for the first time; the pods of `running` exist already, and
+    /// those of `adopted` ran in the input.
+    pub(super) fn new(
+        kind: &ServingKind,
+        running: HashMap<EcoString, PodId>,
+        adopted: Vec<PodId>,
+    ) -> Self {
         Self {
             driven: Driven::new(&kind.serving, kind.policy),
             gang: gang(kind),
@@ -109,7 +114,7 @@ impl Coupled {
             known: BTreeMap::new(),
             ready: BTreeSet::new(),
             ending: Vec::new(),
-            adopted: running.values().copied().collect(),
+            adopted,
             running,
             taken: HashMap::new(),
             current: kind.templates.len(),

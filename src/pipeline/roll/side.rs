@@ -215,6 +215,9 @@ pub(super) fn tracks(
             begins,
             after: Some(made.kind),
             then: None,
+            scaled: made.most.is_some(),
+            settled: None,
+            arrives: None,
             specs: made.specs,
             pods,
         });
@@ -229,6 +232,9 @@ pub(super) fn tracks(
             begins: Begins::With(old.kind),
             after: None,
             then: None,
+            scaled: false,
+            settled: None,
+            arrives: None,
             specs: old.specs,
         });
     }
@@ -273,7 +279,7 @@ pub(super) fn serving(
         return None;
     }
     let owner: Owner = (Api::Kthena, serving.namespace.clone(), serving.name().clone());
-    let pods = ground.running.of(&owner, [serving.name()]);
+    let pods = ground.cluster.running.of(&owner, [serving.name()]);
     let begins = match change.before {
         Before::Applied(Some(earlier)) => Begins::With(kind(earlier, before)),
         Before::Running if !pods.is_empty() => Begins::Running,
@@ -286,6 +292,9 @@ pub(super) fn serving(
         begins,
         after: change.after.map(|own| kind(own, after)),
         then: None,
+        scaled: false,
+        settled: None,
+        arrives: None,
         specs: Vec::new(),
         pods,
     })
@@ -299,5 +308,6 @@ pub(super) fn with(track: &Track, made: Vec<RenderedWorkload>) -> Option<Track> 
     if let Some(start) = track.after.as_ref().and_then(Kind::starts) {
         made.kind.start(start);
     }
-    Some(Track { after: Some(made.kind), specs: made.specs, ..track.clone() })
+    let (after, specs) = (Some(made.kind), made.specs);
+    Some(Track { after, specs, scaled: made.most.is_some(), arrives: None, ..track.clone() })
 }

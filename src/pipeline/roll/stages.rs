@@ -22,8 +22,10 @@ pub(super) fn stage(world: &World, track: &Track, placed: &Placed) -> RollStage 
                 for (counts, is_new) in [(&old, false), (&new, !first && !gone)] {
                     let own = if is_new { &mut out.new } else { &mut out.old };
                     own.ready += counts.ready;
-                    own.pending += counts.pending;
-                    own.total += counts.active();
+                    // Admission refuses the pods that are missing; their controller retries.
+                    let missing = (counts.wanted - counts.active()).max(0);
+                    own.pending += counts.pending + missing;
+                    own.total += counts.active() + missing;
                     out.terminating += counts.terminating;
                 }
             }

@@ -118,6 +118,12 @@ pub(super) struct Track {
     pub(super) pods: Vec<usize>,
     /// The workload to apply when `after` is complete.
     pub(super) then: Option<Kind>,
+    /// An autoscaler sets the number of replicas of `after`.
+    pub(super) scaled: bool,
+    /// Its pods in the settled state before: the workload of the fleet, and the template.
+    pub(super) settled: Option<(usize, usize)>,
+    /// The same among the workloads that are created.
+    pub(super) arrives: Option<(usize, usize)>,
 }
 
 impl Track {
@@ -133,6 +139,7 @@ impl Track {
 }
 
 /// A track in a simulation.
+#[derive(Default)]
 pub(super) struct Placed {
     /// The workload; for Knative, the old revision, then the new one.
     pub(super) ids: Vec<WorkloadId>,
@@ -142,4 +149,6 @@ pub(super) struct Placed {
     pub(super) same: bool,
     /// Number of running pods that do not have the new version.
     pub(super) adopted: usize,
+    /// The number of replicas that the autoscaler sets after the template has changed.
+    pub(super) number: Option<i64>,
 }

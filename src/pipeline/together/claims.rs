@@ -1,5 +1,6 @@
 //! The pods that each service and ModelServing needs, and which of them run.
 
+use super::workloads::PlainWorkload;
 use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
@@ -8,6 +9,7 @@ use crate::pipeline::built::{PodContext, Workload, WorkloadKind, refused};
 use crate::pipeline::planned::{Planned, PlannedComponent};
 use crate::pipeline::running::{Owner, RunningPod, RunningPods};
 use crate::pipeline::serving::PlannedServing;
+use crate::rollout::LeaderWorkerSetSpec;
 use crate::yaml::{Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -15,38 +17,54 @@ use std::sync::Arc;
 
 /// The owner of pods.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Who {
+pub(crate) enum Who {
     /// A component of a planned service: index of the service, index of the component.
     Component(usize, usize),
     /// Index of a planned ModelServing.
     Serving(usize),
+    /// Index of another workload of the input.
+    Workload(usize),
 }
 
 /// The pods that a service or a ModelServing needs.
 #[derive(Clone, Debug)]
-pub(super) struct Claim {
+pub(crate) struct Claim {
     pub(super) who: Who,
+    /// The API of its owner.
+    pub(crate) api: Api,
+    /// `metadata.creationTimestamp` and `namespace/name`.
+    key: (Option<EcoString>, EcoString),
     /// `namespace/name`.
-    pub(super) service: EcoString,
+    pub(crate) service: EcoString,
     /// The component; `None` for a ModelServing, which has named groups.
-    pub(super) component: Option<&'static str>,
+    pub(crate) component: Option<&'static str>,
+    /// Names of the workloads, by index of their template.
+    pub(crate) names: Vec<EcoString>,
+    /// Of a ModelServing: the names of the pods of a group without the name of the group, by place
+    /// in a replica.
+    pub(crate) members: Vec<EcoString>,
     /// Its pods, until the fleet takes ownership of them.
-    pub(super) workload: Claimed,
+    pub(crate) workload: Claimed,
     /// Indices of its running pods.
-    pub(super) own: Vec<usize>,
+    pub(crate) own: Vec<usize>,
+    /// An autoscaler sets the number of replicas.
+    scaled: bool,
     /// Replicas that an autoscaler may add to those that are placed.
     extra: usize,
     /// Why none of its pods is placed, and how many pods that are.
-    pub(super) refused: Option<Refused>,
+    pub(crate) refused: Option<Refused>,
 }
 
 /// Pods that are not placed.
 #[derive(Clone, Debug)]
-pub(super) struct Refused {
+pub(crate) struct Refused {
     pub(super) code: &'static str,
     pub(super) message: EcoString,
     pub(super) pods: usize,
 }
+
+/// The component of a workload that has none.
+const PODS: &str = "pods";
 
 /// Maximum number of pods that are placed one by one.
 const MOST_PODS: usize = 2_000_000;
@@ -63,7 +81,7 @@ impl Refused {
 }
 
 /// All claims, in the order of services, and the indices of the running pods that belong to one.
-pub(super) fn of(
+pub(crate) fn of(
     planned: &mut [Planned<'_>],
     servings: &[PlannedServing<'_>],
     context: &PodContext,
@@ -96,8 +114,15 @@ pub(super) fn of(
             let Some((workload, refused)) = claim else { continue };
             claims.push(Claim {
                 who: Who::Component(at, place),
+                api: service.api,
+                key: (service.created.clone(), eco_format!("{service}")),
                 service: eco_format!("{service}"),
                 component: Some(component.kind.as_str()),
+                names: workloads.iter().map(|own| own.name.clone()).collect(),
+                members: Vec::new(),
+                scaled: workloads.iter().all(|own| {
+                    matches!(own.kind, Ok(WorkloadKind::Deployment { sized: false, .. }))
+                }),
                 workload,
                 own,
                 extra: extra(component),
@@ -109,15 +134,25 @@ pub(super) fn of(
         let serving = planned.serving;
         let owner: Owner = (Api::Kthena, serving.namespace.clone(), serving.name().clone());
         let own = running.of(&owner, [serving.name()]);
-        let (workload, refused) = match serving_claim(planned, context, &own, running) {
-            Ok(workload) => (workload, None),
+        let claimed = serving_claim(planned, context, &own, running);
+        let (workload, members, refused) = match claimed {
+            Ok((workload, members)) => (workload, members, None),
             Err(invalid) => {
                 let pods = usize::try_from(serving.pods()).unwrap_or(0);
-                (Claimed::default(), Some(Refused::invalid(refused(&invalid), pods)))
+                let refused = Refused::invalid(refused(&invalid), pods);
+                (Claimed::default(), Vec::new(), Some(refused))
             }
         };
         claims.push(Claim {
             who: Who::Serving(at),
+            api: Api::Kthena,
+            key: (
+                serving.object.created().map(Into::into),
+                eco_format!("{}/{}", serving.namespace, serving.name()),
+            ),
+            names: vec![serving.name().clone()],
+            members,
+            scaled: false,
             service: eco_format!("{}/{}", serving.namespace, serving.name()),
             component: None,
             workload,
@@ -126,12 +161,16 @@ pub(super) fn of(
             refused,
         });
     }
-    claims.sort_by(|one, other| (&one.service, one.rank()).cmp(&(&other.service, other.rank())));
     let own = claims.iter().flat_map(|claim| claim.own.iter().copied()).collect();
     (claims, own)
 }
 
 impl Claim {
+    /// `namespace/name`.
+    pub(crate) fn name(&self) -> &EcoString {
+        &self.key.1
+    }
+
     /// Takes the running pods that an autoscaler added out of the workload: they stay beside the
     /// replicas that are placed. Returns their indices. `nodes` are the names of all nodes.
     pub(super) fn surplus(
@@ -169,11 +208,32 @@ impl Claim {
         surplus
     }
 
+    /// Whether pods that run request other things than those that are wanted.
+    pub(super) fn is_changed(&self, templates: &[Arc<PodTemplate>]) -> bool {
+        self.workload.running.iter().any(|own| {
+            let wanted = self.workload.templates.get(own.template);
+            wanted.is_some_and(|wanted| wanted.requests != templates[own.number].requests)
+        })
+    }
+
+    /// An autoscaler keeps the running pods, within its limits: as many replicas are wanted.
+    pub(super) fn keep_scaled(&mut self) {
+        let replicas = &mut self.workload.replicas;
+        if !self.scaled || self.workload.running.is_empty() {
+            return;
+        }
+        let most = replicas.len().saturating_add(self.extra);
+        let running = self.workload.running.len().min(most);
+        while replicas.len() < running {
+            replicas.push(alone(vec![0]));
+        }
+    }
+
     /// Sort key: the components of a service are created in their order.
     fn rank(&self) -> (usize, usize) {
         match self.who {
             Who::Component(service, component) => (service, component),
-            Who::Serving(serving) => (usize::MAX, serving),
+            Who::Serving(at) | Who::Workload(at) => (usize::MAX, at),
         }
     }
 }
@@ -216,19 +276,7 @@ fn component_claim(
             claimed.templates.push(Arc::clone(pod));
             claimed.replicas = (0..replicas).map(|_| alone(vec![0])).collect();
         }
-        WorkloadKind::Groups(spec) => {
-            let size = spec.revision.size.max(1);
-            for group in 0..spec.replicas {
-                let base = if spec.exclusive.is_some() { group } else { 0 };
-                if claimed.templates.len() < 2 * (base + 1) {
-                    claimed.templates.push(Arc::new(spec.member(base, 0)));
-                    claimed.templates.push(Arc::new(spec.member(base, 1)));
-                }
-                let mut pods = vec![2 * base];
-                pods.resize(size, 2 * base + 1);
-                claimed.replicas.push(Replica { together: size, pods, held: false });
-            }
-        }
+        WorkloadKind::Groups(spec) => claimed = groups(spec),
         WorkloadKind::Ray { .. } => {
             for own in workloads {
                 let Ok(WorkloadKind::Ray { head, workers }) = &own.kind else { continue };
@@ -243,11 +291,58 @@ fn component_claim(
         }
     }
     for at in own {
-        let pod = &running.all[*at];
-        let (replica, template) = member(pod, workloads, &claimed);
-        claimed.running.push(self::running(pod, replica, template));
+        let (replica, template) = member(&running.all[*at], workloads, &claimed);
+        claimed.running.push(self::running(running, *at, replica, template));
     }
     Some((claimed, None))
+}
+
+/// The groups of a LeaderWorkerSet: leader and workers have a template each.
+pub(super) fn groups(spec: &LeaderWorkerSetSpec) -> Claimed {
+    let mut claimed = Claimed::default();
+    let size = spec.revision.size.max(1);
+    for group in 0..spec.replicas {
+        let base = if spec.exclusive.is_some() { group } else { 0 };
+        if claimed.templates.len() < 2 * (base + 1) {
+            claimed.templates.push(Arc::new(spec.member(base, 0)));
+            claimed.templates.push(Arc::new(spec.member(base, 1)));
+        }
+        let mut pods = vec![2 * base];
+        pods.resize(size, 2 * base + 1);
+        claimed.replicas.push(Replica { together: size, pods, held: false });
+    }
+    claimed
+}
+
+/// Adds the claims of workloads that no operator writes.
+pub(super) fn add_plain(claims: &mut Vec<Claim>, plain: &mut [PlainWorkload]) {
+    for (at, own) in plain.iter_mut().enumerate() {
+        let refused = own.refused.clone().map(|why| Refused::invalid(why, 1));
+        claims.push(Claim {
+            who: Who::Workload(at),
+            api: Api::Cluster,
+            key: (own.created.clone(), own.name.clone()),
+            service: own.id.clone(),
+            component: Some(PODS),
+            names: vec![own.id.clone()],
+            members: Vec::new(),
+            workload: own.workload.clone(),
+            own: Vec::new(),
+            scaled: false,
+            extra: 0,
+            refused,
+        });
+    }
+}
+
+/// Sorts claims in the order in which their objects were created, if all state it, else by name.
+pub(super) fn sort(claims: &mut [Claim]) {
+    let dated = claims.iter().all(|claim| claim.key.0.is_some());
+    let key = |claim: &Claim| {
+        let (created, name) = claim.key.clone();
+        (created.filter(|_| dated), name, claim.api, claim.service.clone(), claim.rank())
+    };
+    claims.sort_by_cached_key(key);
 }
 
 /// Replicas between minReplicas and maxReplicas.
@@ -260,8 +355,15 @@ fn alone(pods: Vec<usize>) -> Replica {
     Replica { pods, together: 0, held: false }
 }
 
-fn running(pod: &RunningPod<'_>, replica: Option<usize>, template: usize) -> Running {
-    Running { node: pod.node.clone(), started: pod.started.clone(), replica, template }
+fn running(
+    all: &RunningPods<'_>,
+    number: usize,
+    replica: Option<usize>,
+    template: usize,
+) -> Running {
+    let pod = &all.all[number];
+    let (node, started) = (pod.node.clone(), pod.started.clone());
+    Running { node, started, replica, template, number }
 }
 
 /// The replica of a pod, if it is known, and its template.
@@ -316,7 +418,7 @@ fn serving_claim(
     context: &PodContext,
     own: &[usize],
     running: &RunningPods<'_>,
-) -> Result<Claimed, InvalidPod> {
+) -> Result<(Claimed, Vec<EcoString>), InvalidPod> {
     let serving = planned.serving;
     let count = |number: i64| usize::try_from(number).unwrap_or(0);
     let mut claimed = Claimed::default();
@@ -329,25 +431,30 @@ fn serving_claim(
         };
         claimed.templates.extend([entry, worker]);
     }
-    let pods = |of: &dyn Fn(usize) -> usize| -> Vec<usize> {
-        let mut pods = Vec::new();
-        for (at, role) in serving.roles.iter().enumerate() {
-            for _ in 0..of(at) {
-                pods.push(2 * at);
-                if role.worker.is_some() {
-                    pods.extend(std::iter::repeat_n(2 * at + 1, count(role.workers.value)));
-                }
-            }
-        }
-        pods
-    };
     let least = |at: usize| {
         let minimum = planned.gang.as_ref().map(|gang| gang.roles[at].unwrap_or(0));
         count(minimum.unwrap_or(0))
     };
-    let mut group = pods(&least);
-    let together = group.len();
-    group.extend(pods(&|at| count(serving.roles[at].replicas.value).saturating_sub(least(at))));
+    // The pods that start together come first.
+    let (mut group, mut members, mut together) = (Vec::new(), Vec::new(), 0);
+    for others in [false, true] {
+        for (at, role) in serving.roles.iter().enumerate() {
+            let (all, least) = (count(role.replicas.value), least(at));
+            let ordinals = if others { least..all.max(least) } else { 0..least };
+            for ordinal in ordinals {
+                let workers = if role.worker.is_some() { count(role.workers.value) } else { 0 };
+                for index in 0..=workers {
+                    let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+                    let id = names::role_id(&role.name.value, number(ordinal));
+                    members.push(eco_format!("{id}-{index}"));
+                    group.push(2 * at + usize::from(index > 0));
+                }
+            }
+        }
+        if !others {
+            together = group.len();
+        }
+    }
     claimed.replicas = (0..count(serving.replicas.value))
         .map(|_| Replica { pods: group.clone(), together, held: false })
         .collect();
@@ -359,8 +466,8 @@ fn serving_claim(
         let role = serving.roles.iter().position(|own| own.name.value == role);
         if let (Some(group), Some(role)) = (group, role) {
             let template = 2 * role + usize::from(!is_entry);
-            claimed.running.push(self::running(pod, Some(count(group)), template));
+            claimed.running.push(self::running(running, *at, Some(count(group)), template));
         }
     }
-    Ok(claimed)
+    Ok((claimed, members))
 }

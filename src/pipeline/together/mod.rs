@@ -9,6 +9,9 @@ pub(crate) mod map;
 pub(crate) mod partial_groups;
 pub(crate) mod quota;
 pub(crate) mod reasons;
+pub(crate) mod remedies;
+pub(crate) mod settled;
+pub(crate) mod workloads;
 
 pub use super::placement::{Example, Filtered, Look, Placement, Waiting};
 pub use map::{NodeUse, Stands};
@@ -24,7 +27,9 @@ use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
 pub use crate::cluster::fleet::Verdict;
-use crate::cluster::fleet::{Fleet, Growth, Holder, Manner, Other, Packing, Placed, kind};
+use crate::cluster::fleet::{
+    Fleet, Growth, Holder, Manner, Other, Packing, Placed, Rooms, Running, Workload, kind,
+};
 use crate::cluster::schedule::{
     Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
 };
@@ -32,10 +37,12 @@ use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::serving::{PlannedServing, plan_servings};
 use crate::quantity::{Dollars, Quantity};
 use claims::{Claim, Who};
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 use reasons::Reasons;
+pub use remedies::RemedyFound;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+pub use workloads::NotCounted;
 
 /// Requested devices by name of the class.
 pub(crate) type RequestedDevices<'a> = BTreeMap<&'a EcoString, (&'a AcceleratorClass, i64)>;
@@ -76,6 +83,28 @@ pub struct Pending {
     pub code: &'static str,
     /// Message of the scheduler or of the queue.
     pub message: EcoString,
+}
+
+/// Pods or objects about which nothing is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotJudged {
+    /// Another scheduler, or an object that requests devices.
+    pub what: EcoString,
+    /// Pods; `None` if their number is unknown.
+    pub pods: Option<usize>,
+    /// Why.
+    pub message: EcoString,
+}
+
+/// The workloads of the input that no operator writes: Deployments, Jobs and so on.
+#[derive(Clone, Debug, Default)]
+pub struct OtherWorkloads {
+    /// Their pods.
+    pub pods: usize,
+    /// The devices that these request.
+    pub gpus: i64,
+    /// Those of `pods` without a node.
+    pub pending: usize,
 }
 
 /// An evicted pod.
@@ -126,10 +155,16 @@ pub struct Together {
     pub pods: PodCounts,
     /// Pending replicas, in the order in which they are placed.
     pub pending: Vec<Pending>,
+    /// What is not judged; with any of it, the verdict is unknown unless pods do not fit.
+    pub not_judged: Vec<NotJudged>,
+    /// The workloads that no operator writes.
+    pub others: OtherWorkloads,
     /// Evicted pods.
     pub victims: Vec<Victim>,
     /// Nodes that would hold the pending pods; empty if nothing is pending, or no node would help.
     pub add: Vec<MoreNodes>,
+    /// Changes after which fewer pods are pending, the cheapest first.
+    pub remedies: Vec<RemedyFound>,
     /// Whether the verdict changes if ties between equally good nodes are broken differently.
     pub hangs_on_ties: bool,
     /// Groups that kube-scheduler, which has no gangs, would start only in part.
@@ -140,6 +175,36 @@ pub struct Together {
     pub costs: Vec<(EcoString, EcoString, Dollars)>,
     /// The pods on each node, if that was requested.
     pub map: Vec<NodeUse>,
+    /// The pods that are placed, by workload, if that was requested.
+    pub settled: Vec<SettledWorkload>,
+}
+
+/// A workload that is placed: its pods run when a change comes.
+#[derive(Clone, Debug)]
+pub struct SettledWorkload {
+    api: Api,
+    service: EcoString,
+    component: Option<&'static str>,
+    workload: Workload,
+}
+
+impl Together {
+    /// The verdict in JSON output.
+    pub fn verdict_word(&self) -> &'static str {
+        match self.verdict {
+            Verdict::DoesNotFit { .. } => "does-not-fit",
+            _ if !self.not_judged.is_empty() => "unknown",
+            Verdict::Fits => "fits",
+            Verdict::IfPacked(_) => "fits-if-packed",
+        }
+    }
+}
+
+impl SettledWorkload {
+    /// `namespace/name` of its service.
+    pub fn service(&self) -> &EcoString {
+        &self.service
+    }
 }
 
 /// Optional parts of the result.
@@ -149,6 +214,8 @@ pub struct PlacementOptions {
     pub look: bool,
     /// The pods on each node.
     pub map: bool,
+    /// The placed pods, for a change of this state.
+    pub settled: bool,
 }
 
 /// Above this number of pods, the effect of ties is not computed.
@@ -203,6 +270,18 @@ pub fn together<'a>(
     servings: &mut Vec<PlannedServing<'a>>,
     beside: PlacementOptions,
 ) -> Option<Together> {
+    together_after(planner, kthena, planned, servings, beside, &[])
+}
+
+/// The same after a change: the workloads of `before` run where they were placed.
+pub fn together_after<'a>(
+    planner: &Planner<'a>,
+    kthena: &KthenaPolicy,
+    planned: &mut Vec<Planned<'a>>,
+    servings: &mut Vec<PlannedServing<'a>>,
+    beside: PlacementOptions,
+    before: &[SettledWorkload],
+) -> Option<Together> {
     let catalog = planner.catalog();
     if !has_room(catalog) {
         return None;
@@ -211,7 +290,8 @@ pub fn together<'a>(
     let (services, others) = not_among(planner, planned, servings);
     planned.extend(planner.plan_all(&services, Depth::Plan));
     servings.extend(plan_servings(&others, kthena));
-    let mut answer = place(catalog, planner.semantics(), planned, servings, shown[0], beside);
+    let mut answer =
+        place(catalog, planner.semantics(), planned, servings, shown[0], beside, before);
     for (class, (_, asked)) in asked(&planned[shown[0]..], &servings[shown[1]..]) {
         *answer.in_use.entry(class.clone()).or_default() += asked;
     }
@@ -234,10 +314,14 @@ fn place<'a>(
     servings: &mut [PlannedServing<'a>],
     shown: usize,
     beside: PlacementOptions,
+    before: &[SettledWorkload],
 ) -> Together {
     let context = PodContext::new(catalog.machines(), catalog.others());
     let running = RunningPods::new(catalog.others());
     let (mut claims, mut own) = claims::of(planned, servings, &context, &running);
+    let (mut plain, not_counted) = workloads::read(catalog, &context, &running, &own);
+    claims::add_plain(&mut claims, &mut plain);
+    claims::sort(&mut claims);
     let of_services = own.len();
     let names = catalog.machines().iter().map(|machine| &machine.name).collect();
     for claim in &mut claims {
@@ -247,6 +331,10 @@ fn place<'a>(
         }
     }
     let templates = running.templates(&context);
+    for claim in &mut claims {
+        claim.workload.changed = claim.is_changed(&templates);
+    }
+    run_where_placed(&mut claims, before);
     let mut fleet = fleet(catalog, &running, &templates, &own, &mut claims);
     let held = quota::hold(catalog, planned, &claims, &mut fleet);
     let placed = fleet.place(Manner::default());
@@ -261,7 +349,12 @@ fn place<'a>(
         Verdict::Fits => Verdict::DoesNotFit { proven: true },
         other => other,
     };
+    let not_judged = not_judged(&not_counted);
     let add = fleet.growth(&placed).unwrap_or_default();
+    let is_service = |at: usize| matches!(claims[at].who, Who::Component(..));
+    let remedies =
+        if beside.settled { Vec::new() } else { fleet.remedies(&placed, verdict, is_service) };
+    let unplaced = placed.pending().count();
     let hangs_on_ties =
         placed.scheduler.ties() > 0 && placed.all().count() <= MOST_ASKED_TWICE && {
             let other = fleet.place(Manner { reversed: true, ..Manner::default() });
@@ -272,21 +365,35 @@ fn place<'a>(
         nodes: fleet.machines.len(),
         pods: PodCounts { running: running.all.len(), own: of_services, ..PodCounts::default() },
         pending: Vec::new(),
+        not_judged,
+        others: OtherWorkloads::default(),
         victims: victims(&placed, &running, &own, &claims),
         add: add.iter().map(|growth| more(catalog, semantics, &placed, *growth)).collect(),
+        remedies: Vec::new(),
         hangs_on_ties,
         half_groups: partial_groups::groups(&fleet, &claims, placed.pending().next().is_some()),
         in_use: in_use(catalog, semantics, &running, &templates, &own),
         costs: Vec::new(),
         map: Vec::new(),
+        settled: if beside.settled {
+            settled_workloads(&claims, &fleet, &placed)
+        } else {
+            Vec::new()
+        },
     };
     if beside.map {
         answer.map = map::nodes(catalog, semantics, &placed, &claims);
     }
+    let mut rooms = Rooms::default();
     let mut reasons = Reasons::new(placed);
     let mut classes = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
         let mut placement = reasons.of(at, claim, &fleet, held.get(&at), &mut answer.pending);
+        if let Who::Component(service, _) = claim.who
+            && service < shown
+        {
+            reasons.room(at, &fleet, &mut rooms, &mut placement);
+        }
         if let Who::Component(service, _) = claim.who
             && beside.look
             && service < shown
@@ -300,6 +407,12 @@ fn place<'a>(
             Who::Component(service, component) => {
                 planned[service].components[component].placement = Some(placement);
             }
+            Who::Workload(at) => {
+                let (pods, gpus) = plain[at].amounts();
+                answer.others.pods += pods;
+                answer.others.gpus += gpus;
+                answer.others.pending += placement.pending();
+            }
             Who::Serving(serving) => {
                 servings[serving].fits = Some(reasons.groups(at, &fleet));
                 servings[serving].by_class = reasons.by_class(at, &fleet, |node, machine| {
@@ -310,7 +423,84 @@ fn place<'a>(
         }
     }
     sort_pending(&mut answer.pending, &fleet, &claims);
+    let other = answer.pods.pending.saturating_sub(unplaced);
+    answer.remedies = remedies::found(remedies, &answer.add, &claims, &running, other);
     answer
+}
+
+/// Objects that request devices and whose pods are not counted.
+fn not_judged(not_counted: &[NotCounted]) -> Vec<NotJudged> {
+    let one = |own: &NotCounted| {
+        let devices: Vec<String> =
+            own.devices.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        NotJudged {
+            what: own.object.clone(),
+            pods: None,
+            message: eco_format!(
+                "requests {} in its pod templates; its pods are not counted",
+                devices.join(", ")
+            ),
+        }
+    };
+    not_counted.iter().map(one).collect()
+}
+
+/// The placed pods of each workload as running pods.
+fn settled_workloads(claims: &[Claim], fleet: &Fleet, placed: &Placed) -> Vec<SettledWorkload> {
+    let mut all: Vec<SettledWorkload> = claims
+        .iter()
+        .zip(&fleet.workloads)
+        .map(|(claim, workload)| SettledWorkload {
+            api: claim.api,
+            service: claim.service.clone(),
+            component: claim.component,
+            workload: Workload { running: Vec::new(), ..workload.clone() },
+        })
+        .collect();
+    for ([at, replica, place], slot) in placed.all() {
+        let bound = slot.pod.filter(|pod| stands(placed, *pod));
+        let Some(node) = bound.and_then(|pod| placed.scheduler.state(pod).node()) else { continue };
+        let own = &mut all[at].workload;
+        own.running.push(Running {
+            node: placed.scheduler.node(node).name.clone(),
+            started: None,
+            replica: Some(replica),
+            template: own.replicas[replica].pods[place],
+            number: slot.number.unwrap_or(usize::MAX),
+        });
+    }
+    all
+}
+
+/// Workloads that were placed before a change run where they were placed.
+fn run_where_placed(claims: &mut [Claim], before: &[SettledWorkload]) {
+    let key = |api: Api, service: &EcoString, component: Option<&'static str>| {
+        (api, service.clone(), component)
+    };
+    let known: HashMap<_, &Workload> = before
+        .iter()
+        .map(|own| (key(own.api, &own.service, own.component), &own.workload))
+        .collect();
+    for claim in claims {
+        let Some(before) = known.get(&key(claim.api, &claim.service, claim.component)) else {
+            continue;
+        };
+        let own = &mut claim.workload;
+        own.running.clear();
+        // Pods of another kind of workload are replaced.
+        let size = |workload: &Workload| workload.replicas.last().map(|own| own.together);
+        if own.templates.len() != before.templates.len() || size(own) != size(before) {
+            continue;
+        }
+        own.changed =
+            own.templates.iter().zip(&before.templates).any(|(own, old)| own.spec != old.spec);
+        // Replicas of a Deployment are alike: those that remain keep the nodes of the first ones.
+        let grouped = size(own) != Some(0);
+        own.running = before.running.clone();
+        if !grouped {
+            own.running.iter_mut().for_each(|own| own.replica = None);
+        }
+    }
 }
 
 /// Pending replicas in the order in which their workloads are placed.

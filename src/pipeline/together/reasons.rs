@@ -3,7 +3,7 @@
 use super::claims::Claim;
 use super::{Pending, by_node, stands};
 use crate::api::{AcceleratorClass, serving_names};
-use crate::cluster::fleet::{Fleet, Placed, Slot};
+use crate::cluster::fleet::{Fleet, Placed, Rooms, Slot};
 use crate::cluster::schedule::{
     Alike, Answer, NodeId, PodId, PodState, PodTemplate, Reason, TemplateId,
 };
@@ -23,6 +23,8 @@ struct TemplateVerdicts {
     look: Look,
     /// The nearest node, if it lacks only capacity.
     nearest: Option<NodeId>,
+    /// A requested resource that no node has.
+    missing: Option<EcoString>,
     /// Reasons of pending pods, by the scheduler's message.
     waiting: HashMap<EcoString, Arc<Waiting>>,
 }
@@ -106,6 +108,25 @@ impl Reasons {
             }
         }
         placement
+    }
+
+    /// How many replicas of a claim fit, and whether it fits without the others.
+    pub(super) fn room(
+        &mut self,
+        at: usize,
+        fleet: &Fleet,
+        rooms: &mut Rooms,
+        placement: &mut Placement,
+    ) {
+        let bound = |slot: &Slot| slot.pod.is_some_and(|pod| stands(&self.placed, pod));
+        let whole = self.placed.slots[at].iter().filter(|slots| slots.iter().all(bound)).count();
+        if placement.pending() == 0 {
+            placement.more = rooms.more(&mut self.placed, fleet, at);
+            placement.alone = Some(true);
+        } else {
+            placement.alone = rooms.alone(fleet, at);
+        }
+        placement.replicas = whole + placement.more;
     }
 
     /// For a ModelServing: whether each group has nodes for the pods that it needs to start, or for
@@ -199,7 +220,8 @@ impl Reasons {
             detail: one.detail,
         });
         let look = Look { filters, nearest: nearest.collect() };
-        TemplateVerdicts { blocked, look, nearest: first, waiting: HashMap::new() }
+        let missing = missing(&answers);
+        TemplateVerdicts { blocked, look, nearest: first, missing, waiting: HashMap::new() }
     }
 
     /// Verdicts of all nodes about a pending pod.
@@ -219,21 +241,16 @@ impl Reasons {
             Some(own) => own.message.clone(),
             None => scheduler.unanswered(pod),
         };
-        let TemplateVerdicts { blocked, look, waiting, .. } = self.known(template, pod);
+        let TemplateVerdicts { blocked, look, waiting, missing, .. } = self.known(template, pod);
         if let Some(known) = waiting.get(&message) {
             return Arc::clone(known);
         }
         let example = look.nearest.first().cloned();
-        // If reasons are equally common, the reason of the nearest node is used.
-        let code = example.as_ref().map(|example| example.code);
-        let most = blocked
-            .counts()
-            .iter()
-            .max_by_key(|(own, count)| (**count, Some(**own) == code))
-            .map(|(code, _)| *code);
-        let (code, blocked) = (most.unwrap_or("none"), Arc::clone(blocked));
+        // Without a node there is no reason.
+        let code = example.as_ref().map_or("none", |example| example.code);
+        let (missing, blocked) = (missing.clone(), Arc::clone(blocked));
         let key = message.clone();
-        let made = Waiting { code, message, example, blocked };
+        let made = Waiting { code, message, example, missing, blocked };
         Arc::clone(waiting.entry(key).or_insert(Arc::new(made)))
     }
 }
@@ -241,7 +258,7 @@ impl Reasons {
 impl Waiting {
     /// A reason for which no nodes were compared.
     fn said(code: &'static str, message: EcoString) -> Self {
-        Self { code, message, example: None, blocked: Arc::default() }
+        Self { code, message, example: None, missing: None, blocked: Arc::default() }
     }
 }
 
@@ -257,6 +274,17 @@ fn distance(answer: &Answer) -> (bool, bool, i64) {
     let share = share.max().unwrap_or(0);
     let has_none = answer.lacks.iter().any(|lack| lack.allocatable == 0);
     (has_none, !answer.reasons.iter().all(room), share)
+}
+
+/// A requested resource of which no node has any.
+fn missing(answers: &[Answer]) -> Option<EcoString> {
+    let (first, others) = answers.split_first()?;
+    let absent = |answer: &Answer, resource: &EcoString| {
+        answer.lacks.iter().any(|lack| lack.resource == *resource && lack.allocatable == 0)
+    };
+    let mut lacks = first.lacks.iter().filter(|lack| lack.allocatable == 0);
+    let none = lacks.find(|lack| others.iter().all(|other| absent(other, &lack.resource)));
+    none.map(|lack| lack.resource.clone())
 }
 
 /// Why a node rejects a pod: a code, and a detail with both values.

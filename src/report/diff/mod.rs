@@ -123,13 +123,21 @@ fn capacity(capacity: &Capacity) -> Value {
     let waits = |all: &[Waits]| {
         all.iter().map(|own| json!({ "service": own.service.as_str(), "component": own.component.as_str(), "message": own.message.as_str() })).collect::<Vec<_>>()
     };
-    json!({
+    let mut out = json!({
         "before": capacity.before.as_ref().map(room),
         "after": room(&capacity.after),
-        "noLongerFits": waits(&capacity.lost),
         "stuck": capacity.stuck.as_deref().map(waits),
         "order": capacity.order.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
-    })
+    });
+    let lists = [
+        ("noLongerFits", &capacity.lost),
+        ("doesNotFit", &capacity.new),
+        ("waitsAsBefore", &capacity.same),
+    ];
+    for (key, all) in lists.into_iter().filter(|(_, all)| !all.is_empty()) {
+        out[key] = waits(all).into();
+    }
+    out
 }
 
 fn gpus(gpus: &Pair<Count>) -> Value {

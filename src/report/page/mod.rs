@@ -153,7 +153,7 @@ fn namespaces(planned: &[Planned<'_>], sources: &SourceMap) -> Vec<Value> {
 }
 
 fn is_short(planned: &Planned<'_>) -> bool {
-    planned.components.iter().any(|own| super::together::fits(own) == Some(false))
+    planned.components.iter().any(|own| own.fits() == Some(false))
 }
 
 /// A row per component; a single row for a service in error.

@@ -1,8 +1,8 @@
 //! A rollout of a ModelServing as JSON.
 
 use crate::operators::kthena::rollout::{Cell, Event, GroupStatus, Row, Trace};
-use crate::report::SCHEMA_VERSION;
 use crate::report::rollout::Rollout;
+use crate::report::{SCHEMA_VERSION, roll};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ impl Serialize for Rollout<'_> {
             "steps",
             &List(|| trace.requests().map(|event| Step { trace, event, offset: 0 })),
         )?;
-        if let Some(stuck) = self.outcome.stuck {
+        if let Some(stuck) = self.outcome.stuck.or_else(|| self.stuck_group()) {
             map.serialize_entry("stuck", &self.group(stuck))?;
         }
         if let Some(proof) = self.proof() {
@@ -128,6 +128,10 @@ impl Serialize for Rollout<'_> {
             "gpus",
             &json!({ "before": self.shown(self.outcome.gpus_before), "after": self.shown(self.gpus_after()), "peak": self.shown(self.gpus_at_peak()), "extra": self.shown(self.gpus_extra()) }),
         )?;
+        if let Some(components) = self.components {
+            let ends = components.iter().map(|own| roll::end_json(own, self.sources));
+            map.serialize_entry("components", &ends.collect::<Vec<_>>())?;
+        }
         map.serialize_entry("findings", self.found)?;
         map.end()
     }

@@ -12,7 +12,9 @@ use crate::api::{Follow, ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::kthena::rollout::{Capacity, Cell, GroupStatus, Kind, Outcome, Row, Trace};
 use crate::operators::kthena::rules::KthenaProfile;
+use crate::pipeline::{ComponentRollout, RollEnd};
 use crate::quantity::Count;
+use crate::source::SourceMap;
 use serde_json::{Map, Value, json};
 
 /// A rollout of a ModelServing, ready to be shown.
@@ -34,11 +36,23 @@ pub struct Rollout<'a> {
     pub notes: &'a [&'a Diagnostic],
     /// All findings, as JSON.
     pub found: &'a [Value],
+    /// How it ends together with everything else, if nodes were read.
+    pub components: Option<&'a [ComponentRollout]>,
+    /// The sources that edits refer to.
+    pub sources: &'a SourceMap,
 }
 
 impl Rollout<'_> {
     fn trace(&self) -> &Trace {
         &self.outcome.trace
+    }
+
+    /// The group whose pod has no node, together with everything else.
+    fn stuck_group(&self) -> Option<i64> {
+        let stuck = self.components?.iter().find(|own| own.end == RollEnd::Stuck)?;
+        let pod = &stuck.stuck.as_ref()?.pod;
+        let rest = pod.strip_prefix(self.trace().serving.as_str())?.strip_prefix('-')?;
+        rest.split('-').next()?.parse().ok()
     }
 
     fn group(&self, ordinal: i64) -> String {

@@ -69,6 +69,7 @@ fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
             semantics: semantics.into(),
             cluster_domain: "cluster.local",
             kthena: [&KTHENA_DOCUMENTED; 2],
+            places: false,
         },
     )
 }

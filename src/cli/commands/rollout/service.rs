@@ -7,9 +7,7 @@ use crate::cli::input::Session;
 use crate::cli::relevant_findings::About;
 use crate::cli::{Failure, Io, Outcome};
 use crate::merge::history::History;
-use crate::pipeline::{
-    self, Before, Changes, ComponentRollout, Depth, Planner, Renderer, ServiceChange, roll,
-};
+use crate::pipeline::{self, Changes, ComponentRollout, Depth, Planner, Renderer, State, roll};
 use crate::report::roll::is_stuck;
 use crate::report::waves;
 
@@ -25,7 +23,6 @@ pub(super) fn run(
     let renderer = Renderer::new(&session.world, session.semantics, "cluster.local");
     let after = renderer.render(views, &mut History::off());
     let refused = after.refusal().is_some();
-    let mut change = ServiceChange { before: Before::Running, after: Some(views) };
     let before = match earlier.last() {
         Some(before) => {
             let same = |views: &&Views| {
@@ -44,7 +41,6 @@ pub(super) fn run(
                     Some("`--from` names the file of the state before".into()),
                 )
             })?;
-            change.before = Before::Applied(Some((&before.world, views)));
             let renderer = Renderer::new(&before.world, before.semantics, "cluster.local");
             renderer.render(views, &mut History::off()).written().to_vec()
         }
@@ -67,13 +63,31 @@ pub(super) fn run(
     let rolled = if refused {
         None
     } else {
+        // Everything else in the input is part of the simulation, as in `--all`.
+        let now = State::all(&session.world);
+        let then = earlier.last().map(|before| State::all(&before.world));
+        let changes = Changes::between(then.as_ref(), &now, session.semantics);
+        let only = changes.services.iter().position(|change| {
+            change.service(session.semantics).is_some_and(|own| std::ptr::eq(own, service))
+        });
+        let Some(only) = only else {
+            return Err(
+                session.not_found(format!("no InferenceService `{}`", service.name()), None)
+            );
+        };
         let played = Played { services: &[service], servings: &[] };
-        let troubles = troubles::of(args, session, played)?;
-        let changes = Changes { services: vec![change], ..Changes::default() };
-        roll(&session.world, session.semantics, session.kthena, &changes, &troubles)
+        let mut asked = troubles::of(args, session, played)?;
+        for (at, ..) in &mut asked.troubles {
+            *at = only;
+        }
+        asked.only = Some(only);
+        let rolled = roll(&session.world, session.semantics, session.kthena, &changes, &asked);
+        rolled.map(|rolled| (only, rolled))
     };
-    let components: Vec<ComponentRollout> =
-        rolled.into_iter().flatten().flat_map(|rolled| rolled.components).collect();
+    let components: Vec<ComponentRollout> = rolled
+        .and_then(|(only, rolled)| rolled.into_iter().nth(only))
+        .map(|own| own.components)
+        .unwrap_or_default();
     if earlier.is_empty() {
         // Running pods are the start, and the simulation decides which ones are replaced.
         for own in &mut workloads {

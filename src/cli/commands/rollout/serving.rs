@@ -11,9 +11,9 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::operators::kthena::objects::{names, too_many_pods};
 use crate::operators::kthena::read as kthena;
 use crate::operators::kthena::rollout::{Before, Scenario, fits};
+use crate::pipeline::{self, Changes, ComponentRollout, RollEnd, RollOptions, RunningPods, State};
 use crate::operators::kthena::rules::Admission;
-use crate::pipeline::RunningPods;
-use crate::report::{findings, rollout};
+use crate::report::{findings, markdown, roll, rollout};
 use ecow::EcoString;
 use serde_json::{Value, json};
 
@@ -102,12 +102,15 @@ pub(super) fn run(
     let found = session.settle(said.into_iter().chain(changed));
     let catalog = &session.world.catalog;
     let found = About::workloads(catalog, [&to.object]).of(catalog, found);
+    let rolled = if args.is_plain() { rolled(session, earlier, to) } else { None };
     let running = RunningPods::new(session.world.catalog.others());
     let others = running.of_others(&to.namespace, to.name());
     let shapes: Vec<(EcoString, Shape)> =
         others.into_iter().map(|pod| (pod.node.clone(), pod.shape())).collect();
     let used = shapes.iter().map(|(node, shape)| (node, shape));
     let inventory = Inventory::new(session.world.catalog.machines(), used);
+    // Together with everything else, the simulation says what fits.
+    let inventory = inventory.filter(|_| rolled.is_none());
     let fits = inventory.and_then(|inventory| fits(&outcome.trace, &scenario, &inventory));
     if let Some(fits) = &fits {
         outcome.stop_where_nothing_fits(fits);
@@ -119,6 +122,7 @@ pub(super) fn run(
         .iter()
         .filter(|finding| finding.severity < Severity::Error && finding.objects.contains(&about))
         .collect();
+    let sources = &session.world.sources;
     let view = rollout::Rollout {
         semantics: session.mode(),
         profile: session.kthena.profile,
@@ -128,6 +132,8 @@ pub(super) fn run(
         fits: fits.as_deref(),
         notes: &notes,
         found: &json,
+        components: rolled.as_deref(),
+        sources,
     };
     match args.output {
         PageFormat::Json | PageFormat::Yaml => io.print_json(&view)?,
@@ -135,6 +141,11 @@ pub(super) fn run(
             session.say(&found, io);
             let style = io.style();
             io.print(&view.text(style))?;
+            for own in shown(rolled.as_deref()) {
+                for sentence in roll::sentences(own, sources) {
+                    io.print(&format!("{sentence}\n"))?;
+                }
+            }
             if args.steps {
                 io.print(&format!("\n{}", view.steps_text()))?;
             }
@@ -142,15 +153,47 @@ pub(super) fn run(
         PageFormat::Markdown => {
             session.say(&found, io);
             io.print(&view.markdown())?;
+            for own in shown(rolled.as_deref()) {
+                for sentence in roll::sentences(own, sources) {
+                    io.print(&markdown::lines(&sentence))?;
+                }
+            }
         }
         PageFormat::Html => {
             session.say(&found, io);
             io.print(&view.html().map_err(Failure::Usage)?)?;
         }
     }
-    let no = outcome.stuck.is_some() || fits.is_some_and(|fits| fits.contains(&false));
+    let is_stuck = rolled.as_deref().is_some_and(roll::is_stuck);
+    let no = outcome.stuck.is_some() || is_stuck || fits.is_some_and(|fits| fits.contains(&false));
     let ended = session.outcome(&found, false);
     Ok(if no { ended.and(Outcome::No) } else { ended })
+}
+
+/// The simulation of the whole input, as in `--all`: how this ModelServing ends. `None` if no node
+/// reports its resources.
+fn rolled(
+    session: &Session,
+    earlier: &[Session],
+    to: &ModelServing,
+) -> Option<Vec<ComponentRollout>> {
+    let now = State::all(&session.world);
+    let then = earlier.last().map(|before| State::all(&before.world));
+    let changes = Changes::between(then.as_ref(), &now, session.semantics);
+    let only = changes.servings.iter().position(|change| {
+        change.serving().is_some_and(|own| own.name() == to.name() && own.namespace == to.namespace)
+    })?;
+    let only = only + changes.services.len();
+    let asked = RollOptions { only: Some(only), ..RollOptions::default() };
+    let rolled =
+        pipeline::roll(&session.world, session.semantics, session.kthena, &changes, &asked);
+    rolled?.into_iter().nth(only).map(|own| own.components)
+}
+
+/// The ends that the table of groups does not show.
+fn shown(rolled: Option<&[ComponentRollout]>) -> impl Iterator<Item = &ComponentRollout> {
+    let all = rolled.unwrap_or_default().iter();
+    all.filter(|own| matches!(own.end, RollEnd::Stuck | RollEnd::Waits))
 }
 
 /// Returns the server's objections to the change. Where the document allows it, they are warnings.

@@ -15,7 +15,7 @@ fn named(nodes: &[(&str, i64)], workloads: Vec<Workload>) -> Fleet {
 }
 
 fn running(node: &str) -> Running {
-    Running { node: node.into(), started: None, replica: None, template: 0 }
+    Running { node: node.into(), started: None, replica: None, template: 0, number: 0 }
 }
 
 /// The node of each pod that is wanted, `-` for none.

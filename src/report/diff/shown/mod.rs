@@ -178,8 +178,9 @@ fn capacity(capacity: &Capacity) -> Vec<String> {
             out.push(format!("{what}: {} more", all.len() - NAMES));
         }
     };
-    let lost = if capacity.before.is_some() { "✗ no longer fits" } else { "✗ does not fit" };
-    listed(lost, &capacity.lost);
+    listed("✗ no longer fits", &capacity.lost);
+    listed("✗ does not fit", &capacity.new);
+    listed("! waits as before", &capacity.same);
     listed("✗ restart gets stuck", capacity.stuck.as_deref().unwrap_or_default());
     let pods = |room: &Room| format!("{} of {}", room.pending, plural(room.wanted, "pod"));
     let before = capacity.before.as_ref().filter(|room| room.pending > 0);

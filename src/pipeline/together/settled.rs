@@ -1,0 +1,137 @@
+//! The state of a cluster before a change: everything in an input, placed on the nodes as
+//! kube-scheduler places it. Rollouts and comparisons begin with it.
+
+use super::claims::{self, Claim};
+use super::workloads::{self, PlainWorkload};
+use super::{nodes, options, quota};
+use crate::api::{Api, Follow};
+use crate::catalog::Catalog;
+use crate::cluster::Machine;
+use crate::cluster::fleet::{Fleet, Manner, Other, Placed};
+use crate::cluster::schedule::PodTemplate;
+use crate::pipeline::built::PodContext;
+use crate::pipeline::plan::Planner;
+use crate::pipeline::planned::Depth;
+use crate::pipeline::running::RunningPods;
+use crate::pipeline::serving::plan_servings;
+use crate::policy::KthenaPolicy;
+use ecow::EcoString;
+use std::sync::Arc;
+
+/// The cluster that pods are placed on: nodes and running pods of an input.
+#[derive(Debug)]
+pub(crate) struct Ground<'a> {
+    /// The input with the nodes.
+    pub(crate) catalog: &'a Catalog,
+    /// Facts that are needed to read pods.
+    pub(crate) context: PodContext,
+    /// The running pods.
+    pub(crate) running: RunningPods<'a>,
+    /// Their templates.
+    pub(crate) templates: Vec<Arc<PodTemplate>>,
+    /// The nodes.
+    pub(crate) machines: Vec<Arc<Machine>>,
+}
+
+impl<'a> Ground<'a> {
+    /// The nodes and running pods of an input.
+    pub(crate) fn new(catalog: &'a Catalog) -> Self {
+        let context = PodContext::new(catalog.machines(), catalog.others());
+        let running = RunningPods::new(catalog.others());
+        let templates = running.templates(&context);
+        Self { catalog, context, running, templates, machines: nodes(catalog) }
+    }
+}
+
+/// Workloads of an input with the cluster that they are placed on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Workloads {
+    /// Their owners, in the order of the workloads of `fleet`.
+    pub(crate) claims: Vec<Claim>,
+    /// Nodes, pods of others and workloads.
+    pub(crate) fleet: Fleet,
+}
+
+/// The identity of the owner of pods.
+pub(crate) type OwnerRef<'a> = (Api, &'a EcoString, &'a EcoString);
+
+impl Workloads {
+    /// The selected services and ModelServings of `catalog` on a cluster. Autoscalers keep the pods
+    /// that run.
+    pub(crate) fn of(
+        catalog: &Catalog,
+        semantics: Follow,
+        kthena: &KthenaPolicy,
+        ground: &Ground<'_>,
+        is_wanted: impl Fn(OwnerRef<'_>) -> bool,
+    ) -> Self {
+        let planner = Planner::placing(catalog, semantics, ground.context.clone());
+        let services: Vec<_> = catalog
+            .services()
+            .filter(|views| {
+                let own = views.of(semantics);
+                is_wanted((own.object.api, &own.namespace, own.name()))
+            })
+            .collect();
+        let servings: Vec<_> = catalog
+            .model_servings()
+            .iter()
+            .filter(|own| is_wanted((Api::Kthena, &own.namespace, own.name())))
+            .collect();
+        let mut planned = planner.plan_all(&services, Depth::Plan);
+        let servings = plan_servings(&servings, kthena);
+        let (mut claims, own) =
+            claims::of(&mut planned, &servings, &ground.context, &ground.running);
+        let plain = workloads::read(catalog, &ground.context, &ground.running, &own);
+        let mut plain: Vec<PlainWorkload> = plain.0;
+        plain.retain(|own| {
+            let (namespace, name) = own.name.split_once('/').unwrap_or(("", &own.name));
+            is_wanted((Api::Cluster, &namespace.into(), &name.into()))
+        });
+        claims::add_plain(&mut claims, &mut plain);
+        claims::sort(&mut claims);
+        for claim in &mut claims {
+            claim.keep_scaled();
+        }
+        let others = ground.running.all.iter().zip(&ground.templates).enumerate();
+        let others = others.filter(|(at, _)| !own.contains(at)).map(|(_, (pod, template))| Other {
+            template: Arc::clone(template),
+            node: pod.node.clone(),
+            started: pod.started.clone(),
+        });
+        let mut fleet = Fleet {
+            machines: ground.machines.clone(),
+            options: options(ground.catalog),
+            others: others.collect(),
+            workloads: claims.iter_mut().map(|claim| std::mem::take(&mut claim.workload)).collect(),
+        };
+        quota::hold(ground.catalog, &mut planned, &claims, &mut fleet);
+        Self { claims, fleet }
+    }
+
+    /// Everything on its nodes, with `more` nodes.
+    pub(crate) fn settle(&self, more: &[Arc<Machine>]) -> Placed {
+        if more.is_empty() {
+            return self.fleet.place(Manner::default());
+        }
+        let machines = self.fleet.machines.iter().chain(more).cloned().collect();
+        Fleet { machines, ..self.fleet.clone() }.place(Manner::default())
+    }
+
+    /// The claim of a component, or of a ModelServing; and the index of the template of a workload.
+    pub(crate) fn find(
+        &self,
+        api: Api,
+        service: &str,
+        component: Option<&str>,
+        workload: &str,
+    ) -> Option<(usize, usize)> {
+        let is_of = |claim: &Claim| {
+            claim.api == api && claim.service == service && claim.component == component
+        };
+        let at = self.claims.iter().position(is_of)?;
+        let claim = &self.claims[at];
+        let template = claim.names.iter().position(|name| name == workload)?;
+        claim.refused.is_none().then_some((at, template))
+    }
+}

@@ -1,0 +1,518 @@
+//! Workloads of the input that no operator of this program writes: their pods take room beside
+//! those of the services.
+//!
+//! In: the other objects of a catalog. Out: for each kind of [`TABLE`] the pods that its controller
+//! creates; and the objects of other kinds that request devices, whose number of pods is unknown.
+
+use crate::api::Object;
+use crate::catalog::Catalog;
+use crate::cluster::Machine;
+use crate::cluster::fleet::{Replica, Workload};
+use crate::cluster::schedule::{NodeTerm, PodTemplate};
+use crate::operators::OPERATORS;
+use crate::pipeline::built::{PodContext, WorkloadKind, gpus};
+use crate::pipeline::running::{RunningPod, RunningPods};
+use crate::quantity::{Quantity, is_accelerator};
+use crate::yaml::{FieldPath, Map, Node};
+use ecow::{EcoString, eco_format};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Where a kind has the number of its pods and their template.
+#[derive(Debug)]
+struct Part {
+    /// The list or map whose elements have pods of their own; the object itself if it is empty.
+    each: &'static [&'static str],
+    /// The fields whose product is the number of pods; each with its default.
+    replicas: &'static [(&'static [&'static str], i64)],
+    /// The number is not larger than this field, if it is set.
+    most: Option<&'static [&'static str]>,
+    /// The pod template.
+    template: &'static [&'static str],
+}
+
+/// How the pods of a kind are found.
+#[derive(Debug)]
+enum Pods {
+    /// By these parts.
+    Parts(&'static [Part]),
+    /// As the controller of Deployments reads them.
+    Deployment,
+    /// Groups that start as a whole.
+    Groups,
+    /// One per node that its pods may use.
+    PerNode,
+    /// The object is a pod.
+    Itself,
+    /// `autoscaling.knative.dev/min-scale` of the template.
+    Knative,
+    /// Services of Dynamo, which state devices without their vendor.
+    Dynamo,
+}
+
+/// A kind that runs pods.
+#[derive(Debug)]
+struct Row {
+    group: &'static str,
+    kind: &'static str,
+    pods: Pods,
+}
+
+const fn part(
+    each: &'static [&'static str],
+    replicas: &'static [(&'static [&'static str], i64)],
+    template: &'static [&'static str],
+) -> Part {
+    Part { each, replicas, most: None, template }
+}
+
+const TEMPLATE: &[&str] = &["spec", "template"];
+const REPLICAS: &[(&[&str], i64)] = &[(&["spec", "replicas"], 1)];
+
+/// The kinds. Sources: the API reference of Kubernetes 1.35, and the CRDs of the projects (JobSet
+/// v1alpha2, `KubeRay` v1, Volcano v1alpha1, Argo Rollouts v1alpha1, Knative Serving v1, NVIDIA Dynamo
+/// v1alpha1).
+static TABLE: &[Row] = &[
+    Row { group: "apps", kind: "Deployment", pods: Pods::Deployment },
+    Row { group: "argoproj.io", kind: "Rollout", pods: Pods::Deployment },
+    Row { group: "apps", kind: "ReplicaSet", pods: Pods::Deployment },
+    Row {
+        group: "",
+        kind: "ReplicationController",
+        pods: Pods::Parts(&[part(&[], REPLICAS, TEMPLATE)]),
+    },
+    Row { group: "apps", kind: "StatefulSet", pods: Pods::Parts(&[part(&[], REPLICAS, TEMPLATE)]) },
+    Row { group: "apps", kind: "DaemonSet", pods: Pods::PerNode },
+    Row {
+        group: "batch",
+        kind: "Job",
+        pods: Pods::Parts(&[Part {
+            each: &[],
+            replicas: &[(&["spec", "parallelism"], 1)],
+            most: Some(&["spec", "completions"]),
+            template: TEMPLATE,
+        }]),
+    },
+    Row { group: "", kind: "Pod", pods: Pods::Itself },
+    Row { group: "leaderworkerset.x-k8s.io", kind: "LeaderWorkerSet", pods: Pods::Groups },
+    Row {
+        group: "jobset.x-k8s.io",
+        kind: "JobSet",
+        pods: Pods::Parts(&[Part {
+            each: &["spec", "replicatedJobs"],
+            replicas: &[(&["replicas"], 1), (&["template", "spec", "parallelism"], 1)],
+            most: None,
+            template: &["template", "spec", "template"],
+        }]),
+    },
+    Row {
+        group: "ray.io",
+        kind: "RayCluster",
+        pods: Pods::Parts(&[
+            part(&[], &[], &["spec", "headGroupSpec", "template"]),
+            part(
+                &["spec", "workerGroupSpecs"],
+                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
+                &["template"],
+            ),
+        ]),
+    },
+    Row {
+        group: "ray.io",
+        kind: "RayService",
+        pods: Pods::Parts(&[
+            part(&[], &[], &["spec", "rayClusterConfig", "headGroupSpec", "template"]),
+            part(
+                &["spec", "rayClusterConfig", "workerGroupSpecs"],
+                &[(&["replicas"], 0), (&["numOfHosts"], 1)],
+                &["template"],
+            ),
+        ]),
+    },
+    Row {
+        group: "batch.volcano.sh",
+        kind: "Job",
+        pods: Pods::Parts(&[part(&["spec", "tasks"], &[(&["replicas"], 1)], &["template"])]),
+    },
+    Row { group: "serving.knative.dev", kind: "Service", pods: Pods::Knative },
+    Row { group: "nvidia.com", kind: "DynamoGraphDeployment", pods: Pods::Dynamo },
+];
+
+/// Kinds that hold pod templates and run no pods.
+static NO_PODS: &[&str] = &[
+    "PodTemplate",
+    "Template",
+    "ConfigMap",
+    "CustomResourceDefinition",
+    "ControllerRevision",
+    "CronJob",
+    "LLMInferenceServiceConfig",
+    "Workload",
+    "PodGroup",
+    "ClusterTrainingRuntime",
+    "TrainingRuntime",
+    "ServingRuntime",
+    "ClusterServingRuntime",
+    "InferenceService",
+    "BaseModel",
+    "ClusterBaseModel",
+    "Event",
+];
+
+/// A workload of the input.
+#[derive(Clone, Debug)]
+pub(crate) struct PlainWorkload {
+    /// `Kind/namespace/name`.
+    pub(crate) id: EcoString,
+    /// `namespace/name`.
+    pub(crate) name: EcoString,
+    /// `metadata.creationTimestamp`.
+    pub(crate) created: Option<EcoString>,
+    /// Its pods that do not run yet.
+    pub(crate) workload: Workload,
+    /// Why the API server refuses its pods.
+    pub(crate) refused: Option<EcoString>,
+}
+
+/// An object that requests devices, of a kind whose pods are not counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotCounted {
+    /// `Kind namespace/name`.
+    pub object: EcoString,
+    /// Devices in its pod templates, by resource, each template once.
+    pub devices: BTreeMap<EcoString, i64>,
+}
+
+/// The group of an object, without its version.
+fn group(object: &Object) -> &str {
+    object.api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+fn number(node: &Node, path: &[&str], default: i64) -> i64 {
+    node.at(path).and_then(Node::as_int).unwrap_or(default).max(0)
+}
+
+/// Whether a controller of the cluster created the object.
+fn is_owned(object: &Object) -> bool {
+    let owners = object.metadata("ownerReferences").map(Node::items).unwrap_or_default();
+    owners.iter().any(|owner| owner.get("controller").and_then(Node::as_bool) != Some(false))
+}
+
+/// Whether it is of a service of the catalog, which counts its pods.
+fn is_of_service(object: &Object, services: &BTreeSet<(EcoString, EcoString)>) -> bool {
+    let labels = object.metadata("labels");
+    let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+    OPERATORS.iter().any(|operator| {
+        let name = labels.and_then(|labels| labels.get(operator.owner)).and_then(Node::as_str);
+        name.is_some_and(|name| services.contains(&(namespace.clone(), name.into())))
+    })
+}
+
+/// All workloads of a catalog, and the objects whose pods are not counted.
+///
+/// Pods that run hold their nodes as they are; those of services, by index, are in `own`.
+pub(crate) fn read(
+    catalog: &Catalog,
+    context: &PodContext,
+    running: &RunningPods<'_>,
+    own: &BTreeSet<usize>,
+) -> (Vec<PlainWorkload>, Vec<NotCounted>) {
+    let mut nodes: HashMap<(EcoString, EcoString), Vec<EcoString>> = HashMap::new();
+    for (_, pod) in running.all.iter().enumerate().filter(|(at, _)| !own.contains(at)) {
+        for name in owners(pod) {
+            nodes.entry((pod.namespace().into(), name)).or_default().push(pod.node.clone());
+        }
+    }
+    let services: BTreeSet<(EcoString, EcoString)> = catalog
+        .services()
+        .map(|views| {
+            let own = &views.documented;
+            (own.namespace.clone(), own.name().clone())
+        })
+        .chain(
+            catalog.model_servings().iter().map(|own| (own.namespace.clone(), own.name().clone())),
+        )
+        .collect();
+    let (mut found, mut unknown) = (Vec::new(), Vec::new());
+    for object in catalog.others() {
+        let kind = object.id.kind.as_str();
+        let row = TABLE.iter().find(|row| row.kind == kind && row.group == group(object));
+        if matches!(row, Some(Row { pods: Pods::Itself, .. })) && !is_waiting(object) {
+            continue;
+        }
+        if is_owned(object) || is_of_service(object, &services) {
+            continue;
+        }
+        let Some(row) = row else {
+            unknown.extend(not_counted(object));
+            continue;
+        };
+        let namespace: EcoString = object.id.scope.namespace().cloned().unwrap_or_default();
+        let name = object.id.name.clone();
+        let read = row.pods.read(object, &namespace, context, catalog.machines());
+        let (mut workload, refused) = match read {
+            Ok(workload) => (workload, None),
+            Err(why) => (Workload::default(), Some(why)),
+        };
+        if let Some(nodes) = nodes.get(&(namespace.clone(), name.clone())) {
+            row.pods.subtract(&mut workload, nodes);
+        }
+        if workload.replicas.is_empty() && refused.is_none() {
+            continue;
+        }
+        let id = eco_format!("{kind}/{namespace}/{name}");
+        let (name, created) = (eco_format!("{namespace}/{name}"), object.created().map(Into::into));
+        found.push(PlainWorkload { id, name, created, workload, refused });
+    }
+    found.sort_by(|one, other| one.id.cmp(&other.id));
+    (found, unknown)
+}
+
+/// A pod that has no node yet and is not finished.
+fn is_waiting(pod: &Object) -> bool {
+    let text = |path: &[&str]| pod.node.at(path).and_then(Node::as_str).unwrap_or_default();
+    text(&["spec", "nodeName"]).is_empty()
+        && !matches!(text(&["status", "phase"]), "Succeeded" | "Failed")
+}
+
+/// Names of the objects that a pod may belong to.
+fn owners(pod: &RunningPod<'_>) -> BTreeSet<EcoString> {
+    let labels = ["serving.knative.dev/service", "jobset.sigs.k8s.io/jobset-name"];
+    let labeled = labels.iter().filter_map(|label| pod.labels.get(*label).cloned());
+    labeled.chain(pod.workload()).collect()
+}
+
+fn alone(template: usize, count: i64) -> impl Iterator<Item = Replica> {
+    let count = usize::try_from(count).unwrap_or(0);
+    std::iter::repeat_with(move || Replica { pods: vec![template], together: 0, held: false })
+        .take(count)
+}
+
+impl Pods {
+    /// Leaves out the replicas that run.
+    fn subtract(&self, workload: &mut Workload, nodes: &[EcoString]) {
+        if matches!(self, Self::PerNode) {
+            let templates = &workload.templates;
+            let is_there = |template: usize| {
+                let terms = templates[template].node_terms.iter().flatten();
+                let mut names = terms.flat_map(|term| &term.names);
+                names.any(|(_, name)| nodes.contains(name))
+            };
+            workload.replicas.retain(|replica| !replica.pods.iter().any(|own| is_there(*own)));
+            return;
+        }
+        let size = workload.replicas.first().map_or(1, |own| own.pods.len().max(1));
+        let gone = (nodes.len() / size).min(workload.replicas.len());
+        workload.replicas.drain(..gone);
+    }
+
+    fn read(
+        &self,
+        object: &Object,
+        namespace: &str,
+        context: &PodContext,
+        machines: &[Machine],
+    ) -> Result<Workload, EcoString> {
+        let node = &object.node;
+        let refused = |invalid| crate::pipeline::built::refused(&invalid);
+        let mut out = Workload::default();
+        match self {
+            Self::Parts(parts) => {
+                for part in *parts {
+                    for item in part.items(node) {
+                        let Some(template) = item.at(part.template) else { continue };
+                        let replicas = part.replicas.iter();
+                        let pods = replicas
+                            .map(|(path, default)| number(item, path, *default))
+                            .fold(1, i64::saturating_mul);
+                        let most = part.most.and_then(|path| item.at(path)).and_then(Node::as_int);
+                        let pods = pods.min(most.unwrap_or(i64::MAX));
+                        let pod = context.template(namespace, template).map_err(refused)?;
+                        out.replicas.extend(alone(out.templates.len(), pods));
+                        out.templates.push(pod);
+                    }
+                }
+            }
+            Self::Deployment => {
+                let Some(spec) = node.get("spec") else { return Ok(out) };
+                let name = &object.id.name;
+                let kind = context.deployment(namespace, name, spec).map_err(refused)?;
+                if let WorkloadKind::Deployment { spec, .. } = kind {
+                    out.replicas.extend(alone(0, spec.replicas));
+                    out.templates.push(spec.revision.pod);
+                }
+            }
+            Self::Groups => {
+                let kind = context.groups(namespace, node).map_err(refused)?;
+                if let WorkloadKind::Groups(spec) = kind {
+                    out = super::claims::groups(&spec);
+                }
+            }
+            Self::PerNode => {
+                let Some(template) = node.at(TEMPLATE) else { return Ok(out) };
+                let pod = context.template(namespace, template).map_err(refused)?;
+                for machine in machines.iter().filter(|own| own.allocatable.is_some()) {
+                    let own = of_daemon(&pod, machine);
+                    if own.may_run_on(machine) {
+                        out.replicas.extend(alone(out.templates.len(), 1));
+                        out.templates.push(Arc::new(own));
+                    }
+                }
+            }
+            Self::Itself => {
+                let labels = crate::cluster::schedule::labels(object.metadata("labels"));
+                let Some(spec) = node.get("spec") else { return Ok(out) };
+                let pod = context.read(namespace, labels, spec).map_err(refused)?;
+                out.templates.push(Arc::new(pod));
+                out.replicas.extend(alone(0, 1));
+            }
+            Self::Knative => {
+                let Some(template) = node.at(TEMPLATE) else { return Ok(out) };
+                let annotation = |key: &str| {
+                    let node = template.at(&["metadata", "annotations", key])?;
+                    node.scalar_text()?.parse::<i64>().ok()
+                };
+                let least = annotation("autoscaling.knative.dev/min-scale")
+                    .or_else(|| annotation("autoscaling.knative.dev/minScale"))
+                    .unwrap_or(0);
+                let pod = context.template(namespace, template).map_err(refused)?;
+                out.templates.push(pod);
+                out.replicas.extend(alone(0, least));
+            }
+            Self::Dynamo => {
+                let services = node.at(&["spec", "services"]).map(Node::entries);
+                for entry in services.into_iter().flatten() {
+                    let pods = number(&entry.node, &["replicas"], 1);
+                    let nodes = number(&entry.node, &["multinode", "nodeCount"], 1);
+                    let spec = dynamo_pod(&entry.node);
+                    let labels = crate::cluster::schedule::labels(None);
+                    let pod = context.read(namespace, labels, &spec).map_err(refused)?;
+                    out.replicas.extend(alone(out.templates.len(), pods.saturating_mul(nodes)));
+                    out.templates.push(Arc::new(pod));
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+impl Part {
+    /// The object, or the elements of the list or map.
+    fn items<'n>(&self, node: &'n Node) -> Vec<&'n Node> {
+        if self.each.is_empty() {
+            return vec![node];
+        }
+        let Some(found) = node.at(self.each) else { return Vec::new() };
+        let entries = found.entries().map(|entry| &entry.node);
+        found.items().iter().chain(entries).collect()
+    }
+}
+
+fn path(keys: &[&str]) -> FieldPath {
+    keys.iter().fold(FieldPath::root(), |path, key| path.field(*key))
+}
+
+/// The pod spec of a service of a `DynamoGraphDeployment`: `resources` of the service with `gpu` for
+/// the devices of NVIDIA, beside `extraPodSpec`.
+fn dynamo_pod(service: &Node) -> Node {
+    let extra = service.get("extraPodSpec");
+    let mut spec = extra.cloned().unwrap_or_else(|| Node::map(service.origin));
+    let mut container = extra
+        .and_then(|own| own.get("mainContainer"))
+        .cloned()
+        .unwrap_or_else(|| Node::map(service.origin));
+    for side in ["requests", "limits"] {
+        let Some(own) = service.at(&["resources", side]) else { continue };
+        let mut amounts = Map::default();
+        for entry in own.entries() {
+            let name = if entry.key == "gpu" { "nvidia.com/gpu".into() } else { entry.key.clone() };
+            amounts.insert(name, entry.node.clone());
+        }
+        let amounts = Node::new(crate::yaml::Value::Map(amounts), own.origin);
+        container.set(&path(&["resources", side]).0, Some(amounts));
+    }
+    container.set(&path(&["name"]).0, Some(Node::str("main", service.origin)));
+    let containers = crate::yaml::Value::List(vec![container].into());
+    spec.set(&path(&["mainContainer"]).0, None);
+    spec.set(&path(&["containers"]).0, Some(Node::new(containers, service.origin)));
+    spec
+}
+
+/// A pod of a `DaemonSet` for one node (pkg/controller/daemon/util/daemonset_util.go,
+/// `AddOrUpdateDaemonPodTolerations`).
+fn of_daemon(pod: &Arc<PodTemplate>, machine: &Machine) -> PodTemplate {
+    let mut own = PodTemplate::clone(pod);
+    let name = (true, machine.name.clone());
+    let terms = own.node_terms.clone().unwrap_or_else(|| vec![NodeTerm::default()]);
+    let named = terms.into_iter().map(|mut term| {
+        term.names.push(name.clone());
+        term
+    });
+    own.node_terms = Some(named.collect());
+    for (key, effect) in [
+        ("node.kubernetes.io/not-ready", "NoExecute"),
+        ("node.kubernetes.io/unreachable", "NoExecute"),
+        ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+        ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+        ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+        ("node.kubernetes.io/unschedulable", "NoSchedule"),
+    ] {
+        own.tolerations.push(crate::cluster::Toleration {
+            key: key.into(),
+            exists: true,
+            value: EcoString::new(),
+            effect: effect.into(),
+        });
+    }
+    own
+}
+
+/// Devices in the containers of an object of an unknown kind; `None` if it requests none.
+fn not_counted(object: &Object) -> Option<NotCounted> {
+    if NO_PODS.contains(&object.id.kind.as_str()) {
+        return None;
+    }
+    let mut devices = BTreeMap::new();
+    object.node.get("spec").into_iter().for_each(|spec| sum(spec, &mut devices));
+    let beside = object.node.entries().filter(|entry| {
+        !matches!(entry.key.as_str(), "apiVersion" | "kind" | "metadata" | "status" | "spec")
+    });
+    beside.for_each(|entry| sum(&entry.node, &mut devices));
+    let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
+    (!devices.is_empty()).then(|| NotCounted {
+        object: eco_format!("{} {namespace}/{}", object.id.kind, object.id.name),
+        devices,
+    })
+}
+
+/// Adds the devices of every list of containers below a node: items with a name and an image.
+fn sum(node: &Node, devices: &mut BTreeMap<EcoString, i64>) {
+    for entry in node.entries() {
+        if entry.key == "containers" {
+            let containers = entry.node.items().iter();
+            for container in
+                containers.filter(|own| own.get("name").is_some() && own.get("image").is_some())
+            {
+                let amounts = |side| container.at(&["resources", side]).map(Node::entries);
+                let of = amounts("limits").or_else(|| amounts("requests"));
+                for amount in of.into_iter().flatten().filter(|own| is_accelerator(&own.key)) {
+                    let text = amount.node.scalar_text().unwrap_or_default();
+                    let count = Quantity::parse(&text).ok().and_then(|own| own.value());
+                    *devices.entry(amount.key.clone()).or_default() += count.unwrap_or(0);
+                }
+            }
+        } else {
+            sum(&entry.node, devices);
+        }
+    }
+    node.items().iter().for_each(|item| sum(item, devices));
+}
+
+impl PlainWorkload {
+    /// Number of pods, and of the devices that they request.
+    pub(crate) fn amounts(&self) -> (usize, i64) {
+        let pods = self.workload.replicas.iter().flat_map(|own| &own.pods);
+        let devices = pods.clone().map(|at| gpus(&self.workload.templates[*at]));
+        (pods.count(), devices.sum())
+    }
+}
