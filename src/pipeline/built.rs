@@ -159,7 +159,11 @@ impl PodContext {
         Ok(WorkloadKind::Deployment { spec, sized })
     }
 
-    pub(super) fn groups(&self, namespace: &str, object: &Node) -> Result<WorkloadKind, InvalidPod> {
+    pub(super) fn groups(
+        &self,
+        namespace: &str,
+        object: &Node,
+    ) -> Result<WorkloadKind, InvalidPod> {
         let mut spec = LeaderWorkerSetSpec::read(namespace, object, &self.classes, self.groups)?;
         self.shared(&mut spec.revision.leader);
         self.shared(&mut spec.revision.worker);

@@ -97,9 +97,10 @@ impl PlannedComponent {
     }
 
     /// Whether all its pods have a node, together with everything else; `None` if no node reports
-    /// its resources.
+    /// its resources, or where its pods go is not judged.
     pub fn fits(&self) -> Option<bool> {
-        self.placement.as_ref().map(|placement| placement.pending() == 0)
+        let placement = self.placement.as_ref()?;
+        (!placement.unjudged || placement.pending() > 0).then(|| placement.pending() == 0)
     }
 
     /// Whether the totals include its pods and GPUs.

@@ -242,7 +242,7 @@ fn component(component: &PlannedComponent, planned: &Planned<'_>, sources: &Sour
         "gpus": component.gpus(),
         "fits": component.fits(),
         "fitsAlone": component.placement.as_ref().and_then(|own| own.alone),
-        "fitsReplicas": component.placement.as_ref().map(|own| own.replicas),
+        "fitsReplicas": component.placement.as_ref().filter(|own| !own.unjudged).map(|own| own.replicas),
         "blocked": super::together::blocked_json(super::together::blocked(component)),
     });
     if let Some(placement) = &component.placement {

@@ -374,7 +374,7 @@ impl<'a> Plan<'a> {
 
 /// Whether a pod of the service stays without a node.
 fn waits(planned: &Planned<'_>) -> bool {
-    planned.components.iter().any(|component| super::together::fits(component) == Some(false))
+    planned.components.iter().any(|component| component.fits() == Some(false))
 }
 
 /// The cells of `-o wide`: the size of the model, and the cost of the service.

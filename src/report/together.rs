@@ -369,7 +369,8 @@ pub fn text(
         line!(out, "{more} with pods without a node");
     }
     for own in together.not_judged.iter().take(NAMED) {
-        line!(out, "not judged: {}: {}", own.what, own.message);
+        let pods = own.pods.map_or_else(String::new, |pods| format!("{} of ", plural(pods, "pod")));
+        line!(out, "not judged: {pods}{}: {}", own.what, own.message);
     }
     if together.not_judged.len() > NAMED {
         line!(out, "not judged: {} more", together.not_judged.len() - NAMED);
@@ -451,7 +452,11 @@ const TIES: &str =
 /// The cell of a component: how many of its pods have a node.
 pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
     let placement = component.placement.as_ref()?;
-    let sign = if placement.pending() == 0 { "✓" } else { "✗" };
+    let sign = match component.fits() {
+        None => return Some("?".to_owned()),
+        Some(true) => "✓",
+        Some(false) => "✗",
+    };
     Some(format!("{sign} {} of {}", placement.placed, placement.wanted))
 }
 

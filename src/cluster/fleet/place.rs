@@ -181,6 +181,10 @@ impl Placed {
             let new = self.scheduler.evictions()[self.seen..].to_vec();
             self.seen += new.len();
             if new.is_empty() {
+                // Volumes that are made for a node bind the pods that wait for them.
+                if self.scheduler.bind_claims() {
+                    continue;
+                }
                 return;
             }
             for eviction in new {

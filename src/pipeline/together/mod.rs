@@ -349,7 +349,8 @@ fn place<'a>(
         Verdict::Fits => Verdict::DoesNotFit { proven: true },
         other => other,
     };
-    let not_judged = not_judged(&not_counted);
+    let mut not_judged = not_judged(&not_counted);
+    let unjudged = unjudged(&placed, &claims, &fleet, &mut not_judged);
     let add = fleet.growth(&placed).unwrap_or_default();
     let is_service = |at: usize| matches!(claims[at].who, Who::Component(..));
     let remedies =
@@ -389,6 +390,7 @@ fn place<'a>(
     let mut classes = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
         let mut placement = reasons.of(at, claim, &fleet, held.get(&at), &mut answer.pending);
+        placement.unjudged = unjudged.contains(&at);
         if let Who::Component(service, _) = claim.who
             && service < shown
         {
@@ -426,6 +428,37 @@ fn place<'a>(
     let other = answer.pods.pending.saturating_sub(unplaced);
     answer.remedies = remedies::found(remedies, &answer.add, &claims, &running, other);
     answer
+}
+
+/// The workloads of which it is not judged where their pods go, such as those of another scheduler.
+fn unjudged(
+    placed: &Placed,
+    claims: &[Claim],
+    fleet: &Fleet,
+    found: &mut Vec<NotJudged>,
+) -> BTreeSet<usize> {
+    let mut all = BTreeSet::new();
+    let mut sums: BTreeMap<(EcoString, EcoString), usize> = BTreeMap::new();
+    for (at, workload) in fleet.workloads.iter().enumerate() {
+        // The gangs of Volcano are known.
+        if claims[at].api == Api::Kthena {
+            continue;
+        }
+        let templates = 0..workload.templates.len();
+        let mut known =
+            templates.filter_map(|own| placed.scheduler.unjudged(placed.template(at, own)));
+        if let Some(why) = known.next() {
+            let pods: usize = workload.replicas.iter().map(|own| own.pods.len()).sum();
+            *sums.entry(why).or_default() += pods;
+            all.insert(at);
+        }
+    }
+    found.extend(sums.into_iter().map(|((what, message), pods)| NotJudged {
+        what,
+        pods: Some(pods),
+        message,
+    }));
+    all
 }
 
 /// Objects that request devices and whose pods are not counted.
@@ -686,5 +719,5 @@ pub fn advice(packing: Packing) -> String {
 
 /// Whether a pod is bound to a node.
 fn stands(placed: &Placed, pod: PodId) -> bool {
-    matches!(placed.scheduler.state(pod), PodState::Bound(_))
+    matches!(placed.scheduler.state(pod), PodState::Bound(_) | PodState::Reserved(_))
 }

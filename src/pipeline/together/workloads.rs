@@ -203,7 +203,8 @@ fn is_of_service(object: &Object, services: &BTreeSet<(EcoString, EcoString)>) -
     let labels = object.metadata("labels");
     let namespace = object.id.scope.namespace().cloned().unwrap_or_default();
     OPERATORS.iter().any(|operator| {
-        let name = labels.and_then(|labels| labels.get(operator.owner)).and_then(Node::as_str);
+        let name =
+            labels.and_then(|labels| labels.get(operator.owner_label())).and_then(Node::as_str);
         name.is_some_and(|name| services.contains(&(namespace.clone(), name.into())))
     })
 }
