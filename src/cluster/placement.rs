@@ -374,17 +374,6 @@ impl<'m> Inventory<'m> {
         (!rooms.is_empty()).then_some(Self { rooms, names })
     }
 
-    /// The same, with the room that some pods on it hold.
-    pub fn without<'p>(&self, pods: impl IntoIterator<Item = (&'p EcoString, &'p Shape)>) -> Self {
-        let mut own = self.clone();
-        for (name, shape) in pods {
-            if let Some(at) = own.names.get(name) {
-                own.rooms[*at].take(shape, -1);
-            }
-        }
-        own
-    }
-
     /// Places pods if all of them find a place; else nothing changes.
     pub fn place_all<'s>(&mut self, pods: impl IntoIterator<Item = (&'s Shape, i64)>) -> bool {
         let mut pods: Vec<(&Shape, i64)> = pods.into_iter().collect();

@@ -9,12 +9,12 @@ use crate::catalog::Catalog;
 use crate::cluster::Machine;
 use crate::cluster::fleet::{Fleet, Manner, Other, Placed};
 use crate::cluster::schedule::PodTemplate;
+use crate::operators::kthena::rules::KthenaPolicy;
 use crate::pipeline::built::PodContext;
 use crate::pipeline::plan::Planner;
 use crate::pipeline::planned::Depth;
 use crate::pipeline::running::RunningPods;
 use crate::pipeline::serving::plan_servings;
-use crate::policy::KthenaPolicy;
 use ecow::EcoString;
 use std::sync::Arc;
 

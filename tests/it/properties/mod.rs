@@ -4,7 +4,6 @@
 
 mod accelerators;
 mod diff;
-mod fit;
 mod fleet;
 mod kserve;
 mod kserve_canary;
