@@ -90,6 +90,7 @@ codes! {
     AmbiguousScalar "ambiguous-scalar" Finding Warning
         "kubectl, kustomize and readers of YAML 1.2 do not all read the scalar alike"
     NotKubernetes "not-kubernetes" Finding Info "the document is not a Kubernetes object"
+    NoEffect "no-effect" Finding Warning "the field has no effect in the mode of the service"
     KindNotRead "kind-not-read" Finding Info "nothing is made of objects of this kind"
     DevicesNotCounted "devices-not-counted" Finding Warning
         "an object requests devices, and no answer counts them"

@@ -17,6 +17,7 @@ pub(crate) mod layers;
 pub(crate) mod metadata;
 pub(crate) mod mounts;
 pub(crate) mod names;
+mod no_effect;
 pub(crate) mod nodes;
 pub(crate) mod oci;
 pub(crate) mod predictor;
@@ -270,6 +271,7 @@ pub(crate) fn components<R: Record>(
     fail(&config.run_error)?;
     facts.bundle()?;
     findings.extend(facts.bundle_missing());
+    no_effect::of_mode(&facts, &mut findings);
     for component in &service.components {
         let (kind, node) = (component.kind, &component.node);
         let is_predictor = kind == ComponentKind::Predictor;
@@ -311,6 +313,7 @@ pub(crate) fn components<R: Record>(
             labels.sort();
         }
         lints(&facts, kind, node, &pod, &mut findings);
+        no_effect::of_component(&facts, kind, node, &mut findings);
         let mut spec = node.clone();
         let canaries = if is_predictor {
             canary::variants(&facts, container.as_ref(), &mut spec, rec, &mut findings)?

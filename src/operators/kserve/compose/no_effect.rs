@@ -1,0 +1,104 @@
+//! Fields and annotations that have no effect in the mode of the service.
+//!
+//! In: the facts of a service and one component. Out: a finding for each field that is set and that
+//! no reconciler reads in this mode.
+
+use super::Facts;
+use crate::api::{ComponentKind, DeploymentMode};
+use crate::diag::{Code, Diagnostic, nearest};
+use crate::operators::kserve::mode;
+use crate::yaml::Node;
+
+const MODE: &str = "serving.kserve.io/deploymentMode";
+
+/// Adds the findings of a component.
+pub(super) fn of_component(
+    facts: &Facts<'_>,
+    kind: ComponentKind,
+    spec: &Node,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let path = |field: &str| format!("spec.{}.{field}", kind.as_str());
+    let object = facts.service.object.id.to_string();
+    let mut no_effect = |node: &Node, field: &str, message: String, help: &str| {
+        findings.push(
+            Diagnostic::new(Code::NoEffect, message)
+                .at(node.origin.span())
+                .path(path(field))
+                .object(object.clone())
+                .help(help.to_owned()),
+        );
+    };
+    let is_knative = facts.mode() == DeploymentMode::Serverless;
+    // pkg/controller/v1beta1/inferenceservice/reconcilers/knative/ksvc_reconciler.go alone reads it.
+    if let Some(canary) = spec.get("canaryTrafficPercent").filter(|_| !is_knative) {
+        no_effect(
+            canary,
+            "canaryTrafficPercent",
+            format!(
+                "`canaryTrafficPercent` has no effect in {} mode: only Knative splits traffic",
+                facts.mode().as_str()
+            ),
+            "delete it, or write the annotation `serving.kserve.io/deploymentMode: Serverless`",
+        );
+    }
+    // pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go: at least 1.
+    let class = facts.annotations.get("serving.kserve.io/autoscalerClass").and_then(Node::as_str);
+    let by_hpa =
+        facts.mode() == DeploymentMode::RawDeployment && class.is_none_or(|own| own == "hpa");
+    let zero = spec.get("minReplicas").filter(|min| min.as_int() == Some(0));
+    if let Some(min) = zero.filter(|_| by_hpa) {
+        no_effect(
+            min,
+            "minReplicas",
+            "`minReplicas: 0` has no effect under a HorizontalPodAutoscaler: one replica stays"
+                .into(),
+            "write 1, or scale with KEDA: `serving.kserve.io/autoscalerClass: keda`",
+        );
+    }
+    // pkg/webhook/admission/pod/storage_initializer_injector.go: a claim of `storageUris` is mounted
+    // as a whole.
+    for (index, entry) in
+        spec.get("storageUris").map(Node::items).unwrap_or_default().iter().enumerate()
+    {
+        let Some(uri) = entry.get("uri") else { continue };
+        let claim = uri.as_str().and_then(|uri| uri.strip_prefix("pvc://"));
+        let Some((claim, inner)) = claim.and_then(|claim| claim.split_once('/')) else { continue };
+        if !inner.trim_matches('/').is_empty() {
+            no_effect(
+                uri,
+                &format!("storageUris[{index}].uri"),
+                format!(
+                    "the path `{inner}` has no effect: the claim `{claim}` is mounted as a whole"
+                ),
+                "write the path in the arguments of the server, below `mountPath`",
+            );
+        }
+    }
+}
+
+/// Adds the finding of a deployment mode that is no mode: the default is taken.
+pub(super) fn of_mode(facts: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
+    let Some(written) = facts.service.object.annotation(MODE) else { return };
+    let Some(name) = written.as_str().filter(|name| mode::from_name(name).is_none()) else {
+        return;
+    };
+    let modes = ["Standard", "Knative", "RawDeployment", "Serverless", "ModelMesh"];
+    let help = nearest(name, modes.into_iter()).map_or_else(
+        || format!("write one of {}", modes.join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    );
+    findings.push(
+        Diagnostic::new(
+            Code::NoEffect,
+            format!(
+                "`{name}` is no deployment mode: the default {} is taken",
+                facts.mode().as_str()
+            ),
+        )
+        .at(written.origin.span())
+        .path(format!("metadata.annotations.{MODE}"))
+        .object(facts.service.object.id.to_string())
+        .help(help),
+    );
+}
