@@ -77,6 +77,8 @@ pub struct JobStatus {
     pub succeeded: usize,
     /// Pods that failed and are counted.
     pub failed: usize,
+    /// It is suspended.
+    pub suspended: bool,
     /// All completions are there.
     pub complete: bool,
     /// Too many pods failed.
@@ -92,7 +94,7 @@ pub(super) struct Job {
     members: Vec<PodId>,
     succeeded: usize,
     failed: usize,
-    /// Pods that the Job deletes itself; they do not fail.
+    /// Pods that are counted, or that the Job deletes itself.
     dismissed: Vec<PodId>,
     /// It creates no pods before the next tick.
     backs_off: Option<u32>,
@@ -129,6 +131,7 @@ impl Job {
             active: self.members.iter().filter(|pod| pods.is_active(**pod)).count(),
             succeeded: self.succeeded,
             failed: self.failed,
+            suspended: self.spec.suspended,
             complete: self.is_complete(),
             exceeded: self.failed > self.spec.backoff_limit,
         }
@@ -160,8 +163,21 @@ impl Job {
     pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
         let gone: Vec<PodId> =
             self.members.iter().copied().filter(|pod| pods.phase(*pod) == PodPhase::Gone).collect();
-        for pod in &gone {
-            if !self.dismissed.contains(pod) && !self.spec.ignores_disruption {
+        // A pod that is ending counts as failed, unless only failed pods are replaced.
+        let ended: Vec<PodId> = self
+            .members
+            .iter()
+            .copied()
+            .filter(|pod| match pods.phase(*pod) {
+                PodPhase::Gone => true,
+                PodPhase::Terminating => !self.spec.replaces_failed,
+                _ => false,
+            })
+            .filter(|pod| !self.dismissed.contains(pod))
+            .collect();
+        for pod in ended {
+            self.dismissed.push(pod);
+            if !self.spec.ignores_disruption {
                 self.failed += 1;
                 self.backs_off = Some(pods.tick);
             }

@@ -14,6 +14,7 @@
 
 pub(crate) mod daemon_set;
 pub(crate) mod deployment;
+pub(crate) mod drain;
 pub(crate) mod job;
 pub(crate) mod leader_worker_set;
 pub(crate) mod play;
@@ -31,6 +32,7 @@ pub(crate) mod world;
 
 pub use daemon_set::DaemonSetSpec;
 pub use deployment::{DeploymentSpec, Strategy};
+pub use drain::{BudgetStatus, DrainBudget, DrainStep, NodeEnd};
 pub use job::{JobSpec, JobStatus};
 pub(crate) use leader_worker_set::release as leader_worker_set_releases;
 pub use leader_worker_set::{

@@ -6,8 +6,9 @@ use super::job::{Job, JobSpec, JobStatus};
 use super::leader_worker_set::{GroupRevision, LeaderWorkerSet, LeaderWorkerSetSpec};
 use super::single::{BarePod, BareSet};
 use super::stateful_workload::{StatefulSetSpec, StatefulWorkload};
+use crate::cluster::Machine;
 use crate::cluster::schedule::{
-    First, Options, PodId, PodState, PodTemplate, Scheduler, TemplateId, TieBreak,
+    First, NodeId, Options, PodId, PodState, PodTemplate, Scheduler, TemplateId, TieBreak,
 };
 use crate::rollout::pods::{Life, PodPhase, Pods, Revision, Start};
 use ecow::EcoString;
@@ -263,6 +264,33 @@ impl World {
             self.pods.delete(*pod);
         }
         driven
+    }
+
+    /// The workloads.
+    pub(super) fn workload_ids(&self) -> impl Iterator<Item = WorkloadId> + use<> {
+        (0..self.workloads.len()).map(WorkloadId)
+    }
+
+    /// The size of a workload that has one.
+    pub(super) fn scale(&self, workload: WorkloadId) -> Option<i64> {
+        match self.workloads.get(workload.0)? {
+            Workload::Deployment(own) => Some(own.spec.replicas),
+            Workload::StatefulSet(own) => i64::try_from(own.spec.replicas).ok(),
+            Workload::ReplicaSet(own) => Some(own.replicas),
+            _ => None,
+        }
+    }
+
+    /// Whether the containers of a pod were started.
+    pub(super) fn has_started(&self, pod: PodId) -> bool {
+        self.pods.is_running(pod)
+    }
+
+    /// No new pod may use a node.
+    pub(super) fn cordon(&mut self, node: NodeId) {
+        let mut machine = Machine::clone(self.pods.scheduler.node(node));
+        machine.cordoned = true;
+        self.pods.scheduler.change_node(node, Arc::new(machine));
     }
 
     /// Deletes a workload with its pods.

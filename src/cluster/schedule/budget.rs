@@ -4,7 +4,7 @@
 use super::fields::{InvalidPod, text};
 use super::ids::{LabelSetId, SelectorId};
 use super::labels::{LabelIndex, Scoped};
-use super::pod::Namespaces;
+use super::pod::{Namespaces, PodTemplate};
 use super::selectors::label_selector;
 use crate::quantity::{IntOrPercent, Rounding, Selector};
 use crate::yaml::Node;
@@ -32,6 +32,15 @@ pub enum Limit {
 }
 
 impl Budget {
+    /// Whether it guards the pods of a template.
+    pub fn guards(&self, pod: &PodTemplate) -> bool {
+        let selects = |selector: &Selector| {
+            !selector.is_empty()
+                && selector.matches(|key| pod.labels.get(key).map(EcoString::as_str))
+        };
+        pod.namespace == self.namespace && self.selector.as_ref().is_some_and(selects)
+    }
+
     /// Reads one.
     ///
     /// # Errors

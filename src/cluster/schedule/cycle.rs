@@ -271,7 +271,8 @@ impl Scheduler {
         }
         if let Some(claim) = unused {
             self.devices.take_back(claim);
-            self.happens(Event::Objects);
+            // The pod itself is the one that waits for it.
+            self.events.push(Event::Objects);
         }
         Try::Nowhere(rejection, freed)
     }

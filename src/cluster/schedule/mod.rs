@@ -39,7 +39,7 @@ pub(crate) mod terms;
 mod tests;
 
 pub use crate::cluster::admission::Admission;
-pub use budget::Budget;
+pub use budget::{Budget, Limit};
 pub use choice::Preference;
 pub use cycle::{First, TieBreak};
 pub use devices::{ClaimDevices, Devices, PodClaim};

@@ -101,7 +101,7 @@ pub struct Scheduler {
     pub(super) known: HashMap<usize, (Vec<u32>, PostFilter, Arc<Rejection>)>,
     clock: u64,
     period: u64,
-    events: Vec<Event>,
+    pub(super) events: Vec<Event>,
     ignore_ready: bool,
 }
 

@@ -255,13 +255,11 @@ fn pod_name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
     let objections = names::qualified_name(name);
     if objections.is_empty() && !matches!(name, "cpu" | "memory") && !name.starts_with("hugepages-")
     {
-        let plain = !name.contains('/') && name != "ephemeral-storage" && name != "storage";
-        let said = if plain {
-            "must be a standard resource type or fully qualified"
-        } else {
-            "must be a standard resource for pods"
-        };
-        return judge.invalid(at, &shown, said, "write `cpu` or `memory`");
+        if !name.contains('/') && name != "ephemeral-storage" && name != "storage" {
+            let said = "must be a standard resource type or fully qualified";
+            return judge.invalid(at, &shown, said, "write `cpu` or `memory`");
+        }
+        return judge.unsupported(at, &shown, &["cpu", "hugepages-", "memory"]);
     }
     judge.shaped(at, &shown, objections);
 }

@@ -58,7 +58,19 @@ fn refused_object(object: &Value) -> Option<String> {
     let mut findings = Vec::new();
     judge(&node(object), &mut findings);
     findings.retain(|finding| finding.severity == Severity::Error);
-    Some(findings.first()?.message.to_string())
+    let messages: Vec<String> =
+        findings.iter().map(|finding| finding.message.to_string()).collect();
+    // The server gives all problems of an object in one answer.
+    let first = messages.first()?;
+    let (head, _) = first.split_once(": ")?;
+    let problems: Vec<&str> = messages
+        .iter()
+        .filter_map(|message| Some(message.strip_prefix(head)?.trim_start_matches(": ")))
+        .collect();
+    Some(match problems.as_slice() {
+        [one] => format!("{head}: {one}"),
+        all => format!("{head}: [{}]", all.join(", ")),
+    })
 }
 
 fn annotations(object: &Value) -> &Value {
@@ -69,9 +81,9 @@ fn annotations(object: &Value) -> &Value {
 }
 
 fn start(annotations: &Value) -> Start {
-    if annotations["oracle/never-ready"] == "true" {
+    if annotations["oracle/never-ready"].is_string() {
         Start::NeverReady
-    } else if annotations["oracle/image-pull-fails"] == "true" {
+    } else if annotations["oracle/image-pull-fails"].is_string() {
         Start::NeverRuns
     } else {
         Start::Ready
@@ -114,6 +126,8 @@ impl<'r> Bench<'r> {
     /// the last step is left to the caller, who watches it.
     pub(super) fn apply(&mut self, row: &Row, ties: &mut dyn TieBreak) {
         for object in &row.apply {
+            // More than a second after the last one.
+            self.world.scheduler_mut().time_passes();
             if self.create(object) {
                 self.come_to_rest(ties);
             }
@@ -347,6 +361,28 @@ impl<'r> Bench<'r> {
                 self.world.drive_out(0);
             }
         }
+    }
+
+    /// The same bench with another world.
+    pub(super) fn like(other: &Self, world: World) -> Self {
+        Self {
+            world,
+            classes: other.classes.clone(),
+            workloads: other.workloads.clone(),
+            running: other.running.clone(),
+            nodes: other.nodes.clone(),
+            gate: other.gate,
+            release: other.release,
+            objects: other.objects.clone(),
+            refused: other.refused.clone(),
+            empty: other.empty.clone(),
+            succeeded: other.succeeded.clone(),
+        }
+    }
+
+    /// Pods that were there before, by name.
+    pub(super) fn running_pods(&self) -> impl Iterator<Item = (&str, PodId)> {
+        self.running.iter().map(|(name, pod)| (*name, *pod))
     }
 
     /// Name of the node of a pod.

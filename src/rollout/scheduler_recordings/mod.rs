@@ -1,6 +1,7 @@
 //! The recordings of a real control plane that need its controllers: every scenario is simulated.
 
 pub(crate) mod bench;
+pub(crate) mod drains;
 pub(crate) mod placements;
 pub(crate) mod rollouts;
 pub(crate) mod services;
@@ -35,6 +36,11 @@ fn workloads_match_the_recordings() {
 #[test]
 fn the_path_to_a_node_matches_the_recordings() {
     check("path", services::check);
+}
+
+#[test]
+fn drains_match_the_recordings() {
+    check("drain", drains::check);
 }
 
 #[test]

@@ -44,7 +44,9 @@ fn job(bench: &Bench, name: &str) -> Option<Value> {
     let mut own = json!({
         "active": status.active, "succeeded": status.succeeded, "failed": status.failed,
     });
-    if status.complete {
+    if status.suspended {
+        own["conditions"] = json!(["Suspended"]);
+    } else if status.complete {
         own["conditions"] = json!(["SuccessCriteriaMet", "Complete"]);
     } else if status.exceeded {
         own["conditions"] = json!(["FailureTarget", "Failed"]);
@@ -173,13 +175,11 @@ fn quotas(bench: &Bench) -> Value {
 
 fn volume_claims(bench: &Bench) -> Value {
     let mut all = Map::new();
+    let mut of_pods: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for claim in bench.world.scheduler().storage().status() {
         let phase = if claim.bound { "Bound" } else { "Pending" };
         if claim.name.contains('*') {
-            let own = all.entry(starred(&claim.name)).or_insert(json!({"count": 0, "phases": {}}));
-            own["count"] = json!(own["count"].as_u64().unwrap_or(0) + 1);
-            let before = own["phases"][phase].as_u64().unwrap_or(0);
-            own["phases"][phase] = json!(before + 1);
+            of_pods.entry(starred(&claim.name)).or_default().push(phase);
             continue;
         }
         let mut own = json!({"phase": phase});
@@ -193,6 +193,10 @@ fn volume_claims(bench: &Bench) -> Value {
             own["terminating"] = json!(true);
         }
         all.insert(claim.name.to_string(), own);
+    }
+    for (name, mut phases) in of_pods {
+        phases.sort_unstable();
+        all.insert(name, json!({"count": phases.len(), "phases": phases}));
     }
     all.into()
 }
@@ -237,6 +241,23 @@ fn state(bench: &Bench, like: &Value) -> Value {
     own
 }
 
+/// A text without the ordinals of the pods of StatefulSets.
+fn unnumber(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('-') {
+        out.push_str(&rest[..=at]);
+        rest = &rest[at + 1..];
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let ends = rest[digits..].starts_with(['"', ' ']) || rest.len() == digits;
+        if digits > 0 && ends {
+            out.push('N');
+            rest = &rest[digits..];
+        }
+    }
+    out + rest
+}
+
 /// A recorded state without what hangs on timing, and without fields of pods.
 fn comparable(expect: &Value) -> Value {
     let mut expect = expect.clone();
@@ -247,11 +268,29 @@ fn comparable(expect: &Value) -> Value {
     if let Some(before) = map.get_mut("before") {
         *before = comparable(before);
     }
+    // Which pod of a StatefulSet comes first is chance where all are created at once.
+    if let Some(claims) = map.get_mut("volumeClaims").and_then(Value::as_object_mut) {
+        let mut unnumbered: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, claim) in std::mem::take(claims) {
+            let sorted: BTreeMap<String, Value> =
+                claim.as_object().cloned().into_iter().flatten().collect();
+            let claim = unnumber(&json!(sorted).to_string());
+            unnumbered.entry(unnumber(&name)).or_default().push(claim);
+        }
+        for (name, mut list) in unnumbered {
+            list.sort_unstable();
+            claims.insert(name, json!(list));
+        }
+    }
     for own in map.get_mut("services").and_then(Value::as_object_mut).into_iter().flatten() {
         if let Some(own) = own.1.as_object_mut() {
             own.remove("shown");
             // Pods that failed and are still there are no part of the answer.
             own.remove("failed");
+            if let Some(refused) = own.get_mut("refused").and_then(Value::as_object_mut) {
+                let unnumbered = std::mem::take(refused).into_iter();
+                *refused = unnumbered.map(|(why, count)| (unnumber(&why), count)).collect();
+            }
         }
     }
     expect
@@ -270,7 +309,7 @@ fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
     if let Some(before) = before {
         own["before"] = before;
     }
-    own
+    comparable(&own)
 }
 
 /// What must be the same in every run: all but nodes, devices and the numbers of pods of a message.

@@ -64,6 +64,8 @@ pub(crate) struct Row {
     admission: Vec<String>,
     pub(crate) apply: Vec<Value>,
     #[serde(default)]
+    pub(crate) drain: Value,
+    #[serde(default)]
     pub(crate) then: Vec<Value>,
     #[serde(default)]
     pub(crate) change: Vec<Value>,

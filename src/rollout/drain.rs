@@ -1,0 +1,239 @@
+//! Draining nodes, as `kubectl drain --ignore-daemonsets --force --delete-emptydir-data` does: node
+//! after node is cordoned, its pods are evicted through PodDisruptionBudgets, and their controllers
+//! create them again (pkg/registry/core/pod/storage/eviction.go, pkg/controller/disruption).
+//!
+//! In: a cluster with its workloads, budgets, and nodes in order. Out: each step with the pods that
+//! are evicted and those that may not be, and what becomes of each node. A real drain is not
+//! simulated in what takes time: grace periods, retries every five seconds, and pods that do not
+//! become ready.
+
+use super::pods::PodPhase;
+use super::world::{WorkloadId, World};
+use crate::cluster::schedule::{Budget, Limit, NodeId, PodId, TieBreak};
+use crate::quantity::{IntOrPercent, Rounding};
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A PodDisruptionBudget of a drain.
+#[derive(Clone, Debug)]
+pub struct DrainBudget {
+    /// Name.
+    pub name: EcoString,
+    /// What it guards, and its limit.
+    pub budget: Budget,
+    /// `unhealthyPodEvictionPolicy: AlwaysAllow`.
+    pub always_allow: bool,
+}
+
+/// The status of a budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BudgetStatus {
+    /// Pods that are ready.
+    pub healthy: i64,
+    /// Pods that have to be ready.
+    pub desired: i64,
+    /// Pods that may be evicted now.
+    pub allowed: i64,
+    /// Pods that are counted.
+    pub expected: i64,
+}
+
+/// A step: what happens on a node within a tick.
+#[derive(Clone, Debug)]
+pub struct DrainStep {
+    /// The tick.
+    pub tick: u64,
+    /// The node.
+    pub node: NodeId,
+    /// Pods that are evicted, with their workloads.
+    pub evicted: Vec<(PodId, Option<WorkloadId>)>,
+    /// Pods that may not be evicted, with the answer of the API server.
+    pub blocked: Vec<(PodId, Option<WorkloadId>, EcoString)>,
+}
+
+/// What becomes of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeEnd {
+    /// No pod is left that has to go.
+    Drained,
+    /// A pod may not be evicted, and nothing changes any more.
+    Blocked,
+    /// An earlier node is blocked.
+    NotReached,
+}
+
+/// Most ticks of one drain.
+const MOST_TICKS: u64 = 10_000;
+
+const TOO_MANY: &str = "500 This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+const REFUSED: &str = "429 Cannot evict pod as it would violate the pod's disruption budget.";
+
+impl World {
+    /// The workload of a pod.
+    pub fn owner(&self, pod: PodId) -> Option<WorkloadId> {
+        self.workload_ids().find(|workload| self.pods_of(*workload).contains(&pod))
+    }
+
+    /// The status of a budget.
+    pub fn budget(&self, own: &DrainBudget) -> BudgetStatus {
+        let guarded: Vec<PodId> = self.guarded(own).collect();
+        let healthy = guarded.iter().filter(|pod| self.phase(**pod) == PodPhase::Ready).count();
+        let healthy = i64::try_from(healthy).unwrap_or(i64::MAX);
+        // The sizes of the controllers of the pods; pods without one count nothing.
+        let controllers: BTreeSet<WorkloadId> =
+            guarded.iter().filter_map(|pod| self.owner(*pod)).collect();
+        let scale: i64 = controllers.iter().filter_map(|own| self.scale(*own)).sum();
+        let (expected, desired) = match own.budget.limit {
+            Limit::MinAvailable(amount @ IntOrPercent::Percent(_)) => {
+                (scale, amount.scaled(scale, Rounding::Up))
+            }
+            Limit::MinAvailable(amount) => {
+                let all = i64::try_from(guarded.len()).unwrap_or(i64::MAX);
+                (all, amount.scaled(all, Rounding::Up))
+            }
+            Limit::MaxUnavailable(amount) => {
+                (scale, (scale - amount.scaled(scale, Rounding::Up)).max(0))
+            }
+        };
+        let allowed = if expected <= 0 { 0 } else { (healthy - desired).max(0) };
+        BudgetStatus { healthy, desired, allowed, expected }
+    }
+
+    fn guarded<'w>(&'w self, own: &'w DrainBudget) -> impl Iterator<Item = PodId> + 'w {
+        let scheduler = self.scheduler();
+        scheduler.pods().filter(move |pod| {
+            let template = scheduler.template_of(*pod);
+            let exists = !matches!(self.phase(*pod), PodPhase::Gone | PodPhase::Terminating);
+            exists && own.budget.guards(template)
+        })
+    }
+
+    /// Asks to evict a pod.
+    ///
+    /// # Errors
+    /// The answer of the API server.
+    pub fn evict(&mut self, pod: PodId, budgets: &[DrainBudget]) -> Result<(), EcoString> {
+        let phase = self.phase(pod);
+        let asked = self.has_started(pod) && phase != PodPhase::Terminating;
+        if asked {
+            let template = Arc::clone(self.scheduler().template_of(pod));
+            let own: Vec<&DrainBudget> =
+                budgets.iter().filter(|own| own.budget.guards(&template)).collect();
+            match own.as_slice() {
+                [] => {}
+                [own] => self.allows(phase, own)?,
+                _ => return Err(TOO_MANY.into()),
+            }
+        }
+        self.end(pod);
+        Ok(())
+    }
+
+    fn allows(&self, phase: PodPhase, own: &DrainBudget) -> Result<(), EcoString> {
+        let status = self.budget(own);
+        let enough = status.healthy >= status.desired && status.desired > 0;
+        if phase != PodPhase::Ready && (own.always_allow || enough) {
+            return Ok(());
+        }
+        if status.allowed > 0 {
+            return Ok(());
+        }
+        let name = &own.name;
+        let cause = if status.healthy <= status.desired {
+            eco_format!(
+                "The disruption budget {name} needs {} healthy pods and has {} currently",
+                status.desired,
+                status.healthy
+            )
+        } else {
+            eco_format!("The disruption budget {name} does not allow evicting pods currently")
+        };
+        Err(eco_format!("{REFUSED} | {cause}"))
+    }
+
+    /// The pods of a node that a drain evicts, by their names.
+    fn to_evict(&self, node: NodeId) -> Vec<PodId> {
+        let scheduler = self.scheduler();
+        let mut pods: Vec<PodId> = scheduler
+            .pods_on(node)
+            .iter()
+            .copied()
+            .filter(|pod| !matches!(self.phase(*pod), PodPhase::Terminating | PodPhase::Gone))
+            .filter(|pod| !self.owner(*pod).is_some_and(|own| self.desired(own).is_some()))
+            .collect();
+        pods.sort_by_key(|pod| (scheduler.template_of(*pod).name.clone(), *pod));
+        pods
+    }
+
+    fn has_pods(&self, node: NodeId) -> bool {
+        let scheduler = self.scheduler();
+        scheduler
+            .pods_on(node)
+            .iter()
+            .any(|pod| !self.owner(*pod).is_some_and(|own| self.desired(own).is_some()))
+    }
+
+    /// Drains nodes in order. `tell` gets every step that has a pod.
+    pub fn drain(
+        &mut self,
+        nodes: &[NodeId],
+        budgets: &[DrainBudget],
+        ties: &mut dyn TieBreak,
+        mut tell: impl FnMut(&Self, &DrainStep),
+    ) -> Vec<NodeEnd> {
+        let mut ends = Vec::new();
+        let mut tick = 0;
+        for node in nodes {
+            if ends.contains(&NodeEnd::Blocked) {
+                ends.push(NodeEnd::NotReached);
+                continue;
+            }
+            self.cordon(*node);
+            let mut quiet = 0;
+            let end = loop {
+                if !self.has_pods(*node) {
+                    break NodeEnd::Drained;
+                }
+                let step = self.evict_all(*node, tick, budgets, ties);
+                let moves = !step.evicted.is_empty() || !self.is_quiet();
+                if !step.evicted.is_empty() || !step.blocked.is_empty() {
+                    // A step that repeats the last one has no news.
+                    if quiet == 0 || moves {
+                        tell(self, &step);
+                    }
+                }
+                self.advance(ties);
+                self.settle_with(ties);
+                tick += 1;
+                quiet = if moves { 0 } else { quiet + 1 };
+                if quiet >= 2 || tick >= MOST_TICKS {
+                    break NodeEnd::Blocked;
+                }
+            };
+            ends.push(end);
+        }
+        ends
+    }
+
+    fn evict_all(
+        &mut self,
+        node: NodeId,
+        tick: u64,
+        budgets: &[DrainBudget],
+        ties: &mut dyn TieBreak,
+    ) -> DrainStep {
+        let (mut evicted, mut blocked) = (Vec::new(), Vec::new());
+        for pod in self.to_evict(node) {
+            let owner = self.owner(pod);
+            match self.evict(pod, budgets) {
+                Ok(()) => {
+                    evicted.push((pod, owner));
+                    self.settle_with(ties);
+                }
+                Err(why) => blocked.push((pod, owner, why)),
+            }
+        }
+        DrainStep { tick, node, evicted, blocked }
+    }
+}
